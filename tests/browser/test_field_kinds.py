@@ -125,7 +125,7 @@ def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
     expect(control(form, "Target")).to_have_value("fv.pdb")
     expect(field(form, "Target").locator(".fn-readout")).to_contain_text("2 chains")
     _drag_file(notebook, "fv.pdb", field(form, "Table"))
-    expect(field(form, "Table").locator(".fn-error")).to_contain_text("A .csv file is wanted here")
+    expect(field(form, "Table").locator(".fn-error")).to_contain_text("This field needs a .csv file")
     control(form, "Table").fill("")
     notebook.execute("application:toggle-left-area")
 

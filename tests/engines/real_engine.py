@@ -38,15 +38,22 @@ def run_engine(
     folder: Path,
     settings: dict,
     seed: int = 7,
-    texts: dict[str, str] | None = None,
+    texts: dict[str, str | list[str]] | None = None,
     tool: str | None = None,
 ) -> tuple[Outcome, Path]:
     """Run the engine through its runner; gives the outcome and the folder of outputs.
 
-    `texts` has the contents of file fields, `tool` is the engine's first one if none is named. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
+    `texts` has the contents of file fields, of a field with several files as a list; `tool` is the engine's first one if none is named. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
     """
     engine = load_engines()[name]
-    given = {f"inputs/{field}/{field}.txt": text for field, text in (texts or {}).items()}
+    listed = {field: [text] if isinstance(text, str) else text for field, text in (texts or {}).items()}
+    places = {
+        field: [f"inputs/{field}/{place}/{field}.txt" for place in range(len(each))]
+        for field, each in listed.items()
+    }
+    given = {
+        place: text for field in listed for place, text in zip(places[field], listed[field], strict=True)
+    }
     spec = build_attempt(
         engine,
         attempt_dir=folder / "attempt",
@@ -54,7 +61,7 @@ def run_engine(
         job_name="a-test",
         tool=tool or engine.tools[0],
         settings=settings,
-        files={Path(place).parent.name: [place] for place in given},
+        files=places,
         seed=seed,
     )
     cut = folder / "cut"
@@ -70,7 +77,7 @@ def run_engine(
 
 def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
     """The contents as files of their own; gives where each place's content is."""
-    sources = {place: folder / Path(place).name for place in given}
+    sources = {place: folder / place.replace("/", "-") for place in given}
     folder.mkdir(parents=True)
     for place, source in sources.items():
         source.write_text(given[place])

@@ -221,7 +221,7 @@ def test_a_file_of_this_computer_is_said_in_words(tmp_path, monkeypatch):
     box = form.fields["f"].control
     assert "target.pdb" in box.options
     box.value = "target.pdb"
-    assert "file on this computer, 200 B; uploaded at Submit" in label_of(form, "f")
+    assert "file on this computer, 200 B; uploaded on Submit" in label_of(form, "f")
     assert form.value == {"f": "target.pdb"}
 
 
@@ -239,7 +239,7 @@ def test_type_ahead_offers_fitting_files_and_folders(tmp_path, monkeypatch):
 def test_a_wrong_extension_and_a_path_to_nothing_are_explained(tmp_path):
     form = make_form({"f": FILE})
     form.fields["f"].control.value = "target.cif"
-    assert "A .pdb file is wanted here; this is .cif." in label_of(form, "f")
+    assert "This field needs a .pdb file; this is .cif." in label_of(form, "f")
     form.fields["f"].control.value = f"{tmp_path}/none.pdb"
     assert "does not exist on this computer" in label_of(form, "f")
 

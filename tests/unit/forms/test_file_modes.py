@@ -275,7 +275,7 @@ def test_a_batch_is_judged_anew_when_one_of_its_files_changes(client, tmp_path):
     form.batch_table.add_text("pdbFile\nlate.pdb\n")
     (tmp_path / "late.pdb").write_text(PDB)
     form.batch_table.press()
-    assert "under the name of an upload" in Page(form.widget).text
+    assert "has the name of an upload" in Page(form.widget).text
     form.batch_table.press()
     assert "Submit 2 jobs" in Page(form.widget).text
     (tmp_path / "x.pdb").write_text(OTHER + "REMARK\n")

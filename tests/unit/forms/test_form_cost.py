@@ -6,35 +6,35 @@ from form_builders import make_tool
 from foldnote.client import Client
 from foldnote.client.submission.preview import Experience
 from foldnote.forms import Form
-from foldnote.forms.submission.checking import tell_cost
+from foldnote.forms.submission.checking import describe_cost
 
 
 @pytest.mark.parametrize(
     ("experience", "said"),
     [
-        (Experience(), "1 job of your allowance; how long it takes is not known yet."),
-        (Experience(1, 40.0), "about 40 s (as the one before)."),
-        (Experience(4, 600.0, 0.25), "about 10 min and 0.25 weighted hours (median of 4 earlier)."),
-        (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier)."),
+        (Experience(), "1 job of your allowance; the run time is not known yet."),
+        (Experience(1, 40.0), "about 40 s (as the previous job)."),
+        (Experience(4, 600.0, 0.25), "about 10 min and 0.25 weighted hours (median of 4 earlier jobs)."),
+        (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier jobs)."),
     ],
 )
 def test_the_cost_is_told_as_far_as_it_is_known(experience, said):
-    assert tell_cost(experience).endswith(said)
+    assert describe_cost(experience).endswith(said)
 
 
 def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
-    assert tell_cost(Experience(), 7).startswith("Submitting takes 1 job of the 7 jobs that you have left")
+    assert describe_cost(Experience(), 7).startswith("Submitting uses 1 job of your remaining 7 jobs")
 
 
 @pytest.mark.parametrize(
     ("experience", "said"),
     [
-        (Experience(), "how long it takes is not known yet."),
-        (Experience(4, 600.0, 0.25), "sets no limit to jobs, about 10 min (median of 4 earlier)."),
+        (Experience(), "the run time is not known yet."),
+        (Experience(4, 600.0, 0.25), "without a limit on jobs, about 10 min (median of 4 earlier jobs)."),
     ],
 )
 def test_of_this_computers_own_service_no_allowance_is_told(experience, said):
-    told = tell_cost(experience, is_own=True)
+    told = describe_cost(experience, is_own=True)
     assert told.endswith(said)
     assert "allowance" not in told
     assert "weighted" not in told

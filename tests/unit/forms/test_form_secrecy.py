@@ -16,6 +16,24 @@ _PLACES = [
     pytest.param({"anyOf": [_ACCOUNT, {"type": "null"}]}, _ONE, {"user": "ada"}, id="in a nullable object"),
     pytest.param({"anyOf": [{"type": "integer"}, _ACCOUNT]}, _ONE, {"user": "ada"}, id="in a union"),
     pytest.param({"writeOnly": True, "type": "object"}, _ONE, None, id="all of an object"),
+    pytest.param(
+        {"type": "array", "items": [{}, _KEY]}, ["a", "hunter2"], ["a", None], id="in a draft 7 tuple"
+    ),
+    pytest.param(
+        {"type": "array", "items": [{}], "additionalItems": _KEY},
+        ["a", "hunter2"],
+        ["a", None],
+        id="after one",
+    ),
+    pytest.param(
+        {"type": "object", "patternProperties": {"^key": _KEY}}, {"key_1": "hunter2"}, {}, id="by a pattern"
+    ),
+    pytest.param(
+        {"type": "object", "dependencies": {"user": {"properties": {"key": _KEY}}}},
+        _ONE,
+        {"user": "ada"},
+        id="in a dependency",
+    ),
 ]
 
 

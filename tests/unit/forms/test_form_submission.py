@@ -65,7 +65,7 @@ def test_a_second_click_with_the_same_settings_makes_no_second_job(client):
     form.frame.submit.click()
     form.frame.submit.click()
     assert len(names_of(client)) == 1
-    assert "Nothing was sent twice" in form.frame.message.value
+    assert "Nothing was sent again" in form.frame.message.value
 
 
 def test_a_form_with_problems_sends_nothing(client):
@@ -89,7 +89,7 @@ def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(clie
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     assert form.submit() is None
     assert "not uploaded" in label_of(form, "pdbFile")
-    assert "the field is marked" in form.frame.message.value
+    assert "see the marked field" in form.frame.message.value
     form.fields["pdbFile"].control.value = "other.pdb"
     assert "fn-error" not in label_of(form, "pdbFile")
 
@@ -117,7 +117,7 @@ def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_us
         form = make_form(client, values=ABB)
         assert form.submit() is None
     assert 'role="alert"' in form.frame.message.value
-    assert "submit again when the service answers" in form.frame.message.value
+    assert "Submit again when the service answers" in form.frame.message.value
     assert "foldnote-busy" not in classes_of(form.frame.submit)
 
 
@@ -302,14 +302,14 @@ async def test_a_name_that_another_job_has_is_said_once_typing_has_ended(app, cl
     async with asyncio.timeout(30):
         while not form.name_error:
             await asyncio.sleep(0.05)
-    assert "There is a job fv already" in form.frame.job_name.description
+    assert "There is already a job fv" in form.frame.job_name.description
     form.frame.job_name.value = "fv-2"
     assert "already" not in form.frame.job_name.description
 
 
-async def test_what_a_job_takes_is_said_before_it_is_submitted(client):
+async def test_the_cost_of_a_job_is_shown_before_submission(client):
     form = make_form(client, values=ABB)
-    assert "takes 1 job of your allowance" in form.frame.message.value
+    assert "uses 1 job of your allowance" in form.frame.message.value
     async with asyncio.timeout(30):
         while "not known yet" not in form.frame.message.value:
             await asyncio.sleep(0.05)
@@ -356,7 +356,7 @@ async def test_a_verdict_that_comes_after_an_edit_is_dropped(client):
     form.set(heavy="EVQLVESGG")
     await verdict
     assert GOOD_VERDICT not in form.frame.message.value
-    assert "changed while the service judged them" in form.frame.message.value
+    assert "settings changed during validation" in form.frame.message.value
 
 
 async def test_a_refusal_that_comes_after_an_edit_marks_no_field(client):
@@ -397,7 +397,7 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     ("text", "sentence"),
     [
         ("id,name,VH\na,b,EVQ\n", "Only one column can name the jobs"),
-        ("heavy,VH\nEVQ,EVQ\n", "heavy and VH are both the setting heavy"),
+        ("heavy,VH\nEVQ,EVQ\n", "heavy and VH both mean the setting heavy"),
         ("colour,VH\nred,EVQ\n", "is not a setting of this tool"),
         (">a\nEVQLVESGG\n", "needs the settings heavy, light"),
     ],

@@ -183,7 +183,7 @@ def test_files_of_a_job_are_listed_folder_by_folder_and_others_counted():
     assert html.index("<summary>outputs</summary>") < html.index("&lt;b&gt;.pdb") < html.index("model.pdb")
     assert 'data-path="outputs/a/model.pdb"' in html
     assert "1 other file of this job cannot be used here" in html
-    assert "left no file" in write_members("job.1", [], ("pdb",))
+    assert "has no file" in write_members("job.1", [], ("pdb",))
 
 
 def test_the_script_travels_packed_and_without_comments():

@@ -161,7 +161,7 @@ def test_an_empty_cell_leaves_its_setting_to_the_form():
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("heavy\n", "a line for each job"), ("heavi\nEVQ", "Did you mean heavy"), ("heavy\nA,B", "Row 1 has 2")],
+    [("heavy\n", "one line per job"), ("heavi\nEVQ", "Did you mean heavy"), ("heavy\nA,B", "Row 1 has 2")],
 )
 def test_a_table_that_cannot_be_read_says_why(text, said):
     with pytest.raises(Exception, match=said):

@@ -40,7 +40,7 @@ def test_a_tool_that_needs_a_structure_says_so_and_how_it_is_made():
         "This is a SMILES, and the tool needs a 3D structure of the molecule as a file (.sdf or .mol2)."
         in said
     )
-    assert "RDKit makes one" in said
+    assert "RDKit can generate one" in said
     assert "taken as an upload" not in said
 
 

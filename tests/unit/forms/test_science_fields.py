@@ -139,3 +139,12 @@ def test_very_large_and_small_numbers_are_read_out_as_powers_of_ten(typed, told)
     form.fields["n"].widget.value = typed
     assert (told in said(form, "n")) if told else ("× 10" not in said(form, "n"))
     assert form.value == {"n": float(typed)}
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_with_very_many_digits_does_not_break_the_form(digits):
+    form = make_form({"n": {"type": "integer", "maximum": 10}, "m": {"type": "integer"}})
+    form.fields["n"].widget.value = "9" * digits
+    assert [problem.field for problem in form.problems] == ["n"]
+    form.fields["m"].widget.value = "2"
+    assert form.value["m"] == 2

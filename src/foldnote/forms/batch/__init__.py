@@ -1,1 +1,1 @@
-"""A batch as a table in a form."""
+"""The batch table of a form."""

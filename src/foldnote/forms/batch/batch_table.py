@@ -1,7 +1,7 @@
-"""A batch put together in a form: rows added from it, pasted from a spreadsheet or read from a CSV file.
+"""The batch table of a form: rows added from the form, pasted from a spreadsheet or read from a CSV file.
 
-What a row does not say, the form says. Every row has its verdict before anything is sent, and a batch is
-submitted by a second press, once its cost stands there.
+Settings that a row does not give are those of the form. Each row is validated as it is added; the first press
+of the button checks and prices the batch, the second submits it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldnote.forms.batch.table_text import TableRow, read_table
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
-from foldnote.forms.files.file_reference import settle, tell_file
+from foldnote.forms.files.file_reference import describe_file, settle
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.submission.filled_form import FilledForm, StatusLine
 from foldnote.forms.submission.uploading import upload_files
@@ -35,7 +35,7 @@ _MOST_COLUMNS = 6
 
 
 class BatchFrame(StatusLine, Protocol):
-    """Where a form has room for its batch."""
+    """The part of a form that shows its batch."""
 
     def show_batch(self, parts: list[widgets.Widget]) -> None:
         """Show the widgets of the batch."""
@@ -46,41 +46,41 @@ class BatchForm(FilledForm, Protocol):
 
     @property
     def looks(self) -> Looks:
-        """The form's shared models."""
+        """The form's shared layout and style models."""
 
     @property
     def frame(self) -> BatchFrame:
-        """Where the form has room for its batch."""
+        """The part of the form that shows its batch."""
 
 
 class BatchTable:
-    """The batch of one form; its widgets are made when it is first opened."""
+    """The batch of one form; its widgets are built when it is first opened."""
 
     def __init__(self, form: BatchForm, verdicts: Verdicts, on_submit: Callable[[Any], object]) -> None:
         self._form = form
         self._verdicts = verdicts
         self.on_submit = on_submit
         self.rows: list[dict[str, Any]] = []
-        """Settings of each row, without those that the form says."""
+        """Settings of each row, without those taken from the form."""
         self.names: list[str] = []
-        """The job name of each row; empty where the table gives none."""
+        """Job name of each row; empty if the table does not give one."""
         self._preview: Any = None
         self._priced: Snapshot | None = None
-        """The rows and their files as the service last judged them; other ones have no price."""
+        """The rows and their files that the price is for; None without one."""
         self._refused: dict[int, str] = {}
         self._is_busy = False
         self._is_built = False
 
     def add_current(self) -> None:
-        """What the form holds as one more row."""
+        """Add the form's settings as a row."""
         self._open()
         if self._form.show_errors():
             self._take([dict(self._form.value)])
         else:
-            self._say("The form's own settings need attention, so no row was added. Rows can be pasted here.")
+            self._say("No row was added: the form's settings need attention. Rows can be pasted here.")
 
     def add_text(self, text: str) -> bool:
-        """The rows of a table as text; False, and a sentence, where it cannot be read."""
+        """Add the rows of a table or FASTA text; if it cannot be read, show why and return False."""
         self._open()
         try:
             if is_fasta(text):
@@ -96,21 +96,21 @@ class BatchTable:
         return True
 
     def settings(self) -> list[dict[str, Any]]:
-        """The rows as they would be sent: what a row does not say is the form's."""
+        """The rows as they would be sent, completed with the form's settings."""
         shared = self._form.value
         return [{**shared, **row} for row in self.rows]
 
     def verdicts(self) -> list[str]:
-        """What is wrong with each row, in words; empty where nothing is."""
-        told = []
+        """The first problem of each row, as a sentence; empty for a valid row."""
+        found = []
         for position, settings in enumerate(self.settings()):
             problems = catalog.check(self._form.tool, settings).problems
             first = f"{problems[0].field}: {problems[0].message}" if problems else ""
-            told.append(first or self._refused.get(position, ""))
-        return told
+            found.append(first or self._refused.get(position, ""))
+        return found
 
     def refresh(self) -> None:
-        """Show the rows with their verdicts, as the form now completes them."""
+        """Show the rows with their verdicts, completed with the form's current settings."""
         if not self._is_built or not self.rows:
             return
         self.rows = [self._settle(row) for row in self.rows]
@@ -127,23 +127,23 @@ class BatchTable:
 
     @property
     def _check(self) -> str:
-        """What the first press does: this computer's service counts nothing, so it has no price."""
+        """Label of the first press; the embedded service has no prices."""
         profile = getattr(self._form.client, "profile", None)
         return "Check" if getattr(profile, "is_embedded", False) else "Check and price"
 
     def job_names(self) -> list[str] | None:
-        """A name for each job where the table names any; None where the batch's name is to number them."""
+        """A name for each job if the table names any; None if they are numbered after the batch."""
         if not any(self.names):
             return None
         return make_names(name or f"row-{row}" for row, name in enumerate(self.names, start=1))
 
     def forget_preview(self) -> None:
-        """The verdict on the rows is void, because they changed."""
+        """Drop price and verdicts of the service, because the rows changed."""
         self._preview, self._priced, self._refused = None, None, {}
         self.refresh()
 
     def press(self, _button: object = None) -> Any:
-        """Price the batch, or submit the one that was priced."""
+        """Check and price the batch, or submit it if that was done; returns the result or its task."""
         form = self._form
         if self._is_busy or not self.rows or not self._is_as_shown() or any(self.verdicts()):
             return None
@@ -154,30 +154,31 @@ class BatchTable:
         return start(self._price() if self._preview is None else self._submit())
 
     def _is_as_shown(self) -> bool:
-        """Whether the rows name the files that the table shows; if not, they are shown anew.
+        """Whether the rows name the files that the table shows; if not, update the table and return False.
 
-        A file that changed under its path makes the price void; then this press asks for another one.
+        A file whose contents changed voids the price, so that this press prices the batch again.
         """
         shown = self.rows
         self.refresh()
         if is_same(shown, self.rows):
             return True
-        self._say("A file came to this computer under the name of an upload: look at the rows.", is_bad=True)
+        message = "A local file now has the name of an upload. Check the rows, then press the button again."
+        self._say(message, is_bad=True)
         return False
 
     def _snapshot(self) -> Snapshot:
-        """What the rows would send."""
+        """The completed rows and their local files."""
         return take_snapshot(self._form.fields, {"rows": self.settings()})
 
     async def _price(self) -> None:
         form = self._form
-        self._say("The service judges the rows…")
+        self._say("Checking the rows at the service…")
         try:
             priced = self._snapshot()
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
             found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
-        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._tell(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._show_error(error)
             return
         finally:
             self._is_busy = False
@@ -192,8 +193,8 @@ class BatchTable:
     async def _submit(self) -> None:
         try:
             batch = await call(self._form.client.batches, "send", self._preview)
-        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._tell(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._show_error(error)
             return
         finally:
             self._is_busy = False
@@ -207,7 +208,7 @@ class BatchTable:
         self._say(f"{count(len(rows), 'row')} added.")
 
     def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The row with each file as the kind of file that it is from now on."""
+        """The row with its files settled as local files, uploads, job files or contents."""
         uploads = self._form.known_uploads()
         files = {name: field.spec for name, field in self._form.fields.items() if is_file(field.spec)}
         return {
@@ -215,18 +216,18 @@ class BatchTable:
             for name, value in row.items()
         }
 
-    def _tell(self, error: Exception) -> None:
+    def _show_error(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):
             self._refused = {row.index: str(row.error) for row in error.verdicts if not row.valid}
             self._priced = self._snapshot()
         self._preview = None
         self.refresh()
-        said = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"
-        self._say(said, is_bad=True)
+        message = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"
+        self._say(message, is_bad=True)
 
     def _say(self, text: str, *, is_bad: bool = False) -> None:
         mark, role = (" fn-bad", "alert") if is_bad else ("", "status")
-        self._said.value = f'<div class="fn-said{mark}" role="{role}">{escape(text)}</div>' if text else ""
+        self._message.value = f'<div class="fn-said{mark}" role="{role}">{escape(text)}</div>' if text else ""
 
     def _open(self) -> None:
         if self._is_built:
@@ -234,7 +235,7 @@ class BatchTable:
         self._is_built = True
         looks = self._form.looks
         self._table = looks.html("", "foldnote-table")
-        self._said = looks.html("", "foldnote-part")
+        self._message = looks.html("", "foldnote-part")
         self._paste = compact_widgets.Textarea(
             rows=3,
             description="Rows to add",
@@ -261,7 +262,7 @@ class BatchTable:
         buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
-        self._form.frame.show_batch([title, self._table, self._paste, buttons, self._said])
+        self._form.frame.show_batch([title, self._table, self._paste, buttons, self._message])
 
     def _add_pasted(self) -> None:
         if self.add_text(str(self._paste.value)):
@@ -271,7 +272,7 @@ class BatchTable:
         for file in change["new"]:
             self.add_text(bytes(file["content"]).decode("utf-8", "replace"))
         if change["new"]:
-            self._file.value = ()  # contents do not stay in a widget
+            self._file.value = ()  # drop the contents from the widget
 
     def _remove(self, number: int) -> None:
         del self.rows[max(0, len(self.rows) - number) :]
@@ -288,11 +289,11 @@ def _write_name(names: Sequence[str], number: int) -> str:
 
 
 def _write_cell(value: Any) -> str:
-    return escape(in_one_line(tell_file(value), 30))
+    return escape(in_one_line(describe_file(value), 30))
 
 
 def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[str] = ()) -> str:
-    """The rows as an HTML table: number, verdict, the job's name, and the settings that they say."""
+    """The rows as an HTML table: number, verdict, job name (if given), and up to six settings."""
     named = list(jobs)
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = names[:_MOST_COLUMNS]
@@ -300,14 +301,14 @@ def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[s
     heads += "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
     body = "".join(
         f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
-        f"{escape(verdict) if verdict else 'fits'}</td>{_write_name(named, number)}"
+        f"{escape(verdict) if verdict else 'valid'}</td>{_write_name(named, number)}"
         + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
         + "</tr>"
         for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
         if number <= _MOST_SHOWN
     )
     more = f"<p>and {len(rows) - _MOST_SHOWN} more</p>" if len(rows) > _MOST_SHOWN else ""
-    columns = f"<p>{len(names) - len(shown)} more settings a row</p>" if len(names) > len(shown) else ""
+    columns = f"<p>{len(names) - len(shown)} more settings per row</p>" if len(names) > len(shown) else ""
     return (
         '<div class="fn-scroll" tabindex="0" role="region" aria-label="Rows of the batch"><table><thead>'
         f'<tr><th scope="col">Row</th><th scope="col">Verdict</th>{heads}</tr></thead>'

@@ -1,8 +1,8 @@
-"""From a table as text, pasted from a spreadsheet or read from a CSV file, to rows of settings.
+"""Read rows of settings from the text of a table, pasted from a spreadsheet or read from a CSV file.
 
-Columns are settings, by name or title, or by what a column of chains is commonly called (``VH``); a column
-``id``, ``name`` or ``jobName`` names the jobs. An empty cell leaves its setting to the form. Cells are read
-as their setting's type says; whether the values are right is the catalog's question.
+Columns are settings, by name, title or a common name of an antibody chain (``VH``); a column ``id``, ``name``
+or ``jobName`` names the jobs. Empty cells are left out. Cells are converted to the type of their setting; the
+catalog validates them.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ class TableRow:
 
     settings: dict[str, Any]
     name: str = ""
-    """The job's name as the table has it; empty where it has none."""
+    """Job name; empty if the table does not give one."""
 
 
 def read_table(text: str, specs: Iterable[FieldSpec]) -> list[TableRow]:
     """The rows of a table whose first line names its columns.
 
     Raises:
-        ArgumentError: there is no row, or a column is neither a setting nor a name.
+        ArgumentError: there is no row, a row has too many cells, a column is neither a setting nor a name, or
+            two columns mean the same.
     """
     specs = tuple(specs)
     lines = text.lstrip("\ufeff").strip("\r\n")
     rows = [row for row in csv.reader(io.StringIO(lines), delimiter=_find_delimiter(lines)) if any(row)]
     if len(rows) < 2:
-        raise ArgumentError("A table needs a first line with the names of settings and a line for each job.")
+        raise ArgumentError("A table needs a header line with the names of settings and one line per job.")
     columns = _find_columns([name.strip() for name in rows[0]], specs)
     for number, row in enumerate(rows[1:], start=1):
         if len(row) > len(columns):
@@ -64,7 +65,7 @@ def _read_row(cells: list[str], columns: list[FieldSpec | None]) -> TableRow:
 
 
 def read_cell(spec: FieldSpec, text: str) -> Any:
-    """The value that a cell means; text that does not fit the type stays text, so that it is told."""
+    """The value of a cell; text that does not match the type is kept, so that validation reports it."""
     for choice in spec.choices:
         if text in (choice.label, str(choice.value)):
             return choice.value
@@ -91,10 +92,12 @@ def _find_delimiter(text: str) -> str:
 
 
 def match_columns(names: Iterable[str], specs: Iterable[FieldSpec]) -> tuple[dict[str, str], str | None]:
-    """The column of each setting that one of ``names`` means, and the column of the jobs' names, if any.
+    """Match the columns ``names`` to settings.
+
+    Returns the column of each setting (by setting), and the column of the job names or None.
 
     Raises:
-        ArgumentError: a column is neither a setting nor a name, or two mean the same.
+        ArgumentError: a column is neither a setting nor a name, or two columns mean the same.
     """
     names = list(names)
     pairs = list(zip(names, _find_columns(names, tuple(specs)), strict=True))
@@ -111,7 +114,7 @@ def _find_columns(names: list[str], specs: tuple[FieldSpec, ...]) -> list[FieldS
     for spec in specs:
         if settings.count(spec.name) > 1:
             doubled = [name for name, known in zip(names, found, strict=True) if known is spec]
-            raise ArgumentError(f"The columns {' and '.join(doubled)} are both the setting {spec.name}.")
+            raise ArgumentError(f"The columns {' and '.join(doubled)} both mean the setting {spec.name}.")
     return found
 
 
@@ -133,7 +136,7 @@ def _find_column(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec | None:
 
 
 def _find_chain(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec | None:
-    """The sequence setting that a column of this common name holds, where it can only be one."""
+    """The sequence setting that a common column name means; None if there is not exactly one."""
     sequences = [spec for spec in specs if spec.role in ("sequence", "sequences")]
     for setting, words in _CHAINS.items():
         fitting = [spec for spec in sequences if _fold(spec.name).startswith(setting)]

@@ -1,1 +1,1 @@
-"""Sequences and residue numbers as people type them."""
+"""Parse sequences and residue numbers as typed."""

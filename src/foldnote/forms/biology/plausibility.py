@@ -1,7 +1,7 @@
-"""What is unlikely about a sequence that its tool would take: a word of caution while it is typed, no error.
+"""Warnings about valid but unlikely sequences, shown while they are typed.
 
-Chains are told apart by the J region of variable domains, W-G-X-G of heavy and F-G-X-G of light chains behind
-the second cysteine (Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77).
+Heavy and light chains are distinguished by the J region of the variable domain, W-G-X-G or F-G-X-G after the
+second cysteine (Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _LIGHT = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
 _SHORTEST_DOMAIN: Final = 90
 """Residues; variable domains of antibodies have about 105 to 130."""
 _SHORTEST_DNA: Final = 12
-"""From here on a protein of A, C, G, T, U and N alone is rather DNA or RNA."""
+"""Residues from which on a chain of only A, C, G, T, U and N is more likely DNA or RNA than protein."""
 
 
 def find_caution(chain: str, spec: FieldSpec) -> str:
-    """What to look at in a cleaned chain of a field of amino acids; empty where nothing is odd."""
+    """A warning about a cleaned chain in an amino-acid field; empty without one."""
     if str(spec.notes.get("alphabet") or "amino-acid") == "nucleotide" or not chain:
         return ""
     letters = set(chain)
@@ -38,11 +38,11 @@ def find_caution(chain: str, spec: FieldSpec) -> str:
 
 
 def _wanted_kind(name: str) -> str:
-    """The kind of chain that a field of this name takes; empty where it takes any."""
+    """``heavy`` or ``light`` for a field named after one; else empty."""
     folded = name.lower()
     return next((kind for kind in ("heavy", "light") if folded.startswith(kind)), "")
 
 
 def _find_kinds(chain: str) -> list[str]:
-    """The kinds of variable domain in a chain: both in a single-chain Fv."""
+    """``heavy`` and ``light`` for the variable domains in a chain; both in a single-chain Fv."""
     return [kind for kind, mark in (("heavy", _HEAVY), ("light", _LIGHT)) if mark.search(chain)]

@@ -1,6 +1,6 @@
-"""Residue numbers as people write them: ``26 27 52A``, ``26-33``, with commas or spaces.
+"""Parse residue numbers as typed: ``26 27 52A``, ``26-33``, separated by commas or spaces.
 
-Tools take numbers with spaces between them; ranges are written out, by the structure where it is known.
+Ranges are expanded with the residues of the structure if it is known.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from foldnote.forms.files.structure_outline import OutlineChain, number_of
 
 _RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)-(-?\d{1,5}[A-Za-z]?)")
 _LOOSE_DASH: Final = re.compile("(?<=[0-9A-Za-z])(?: +- +|\\s*(?:\u2013|\\.\\.)\\s*)(?=-?[0-9])")
-"""What people write for the hyphen of a range: an en dash, two dots, a hyphen with spaces around it."""
+"""Other spellings of a range's hyphen: an en dash, two dots, a hyphen with spaces around it."""
 _RESIDUE: Final = re.compile(r"-?\d{1,5}[A-Za-z]?")
 _LONGEST: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class ResidueText:
-    """What was read from a text."""
+    """The residues that a text names, or why it is not valid."""
 
     residues: tuple[str, ...] = ()
+    """Residue numbers with insertion codes."""
     fault: str = ""
-    """Why the text names no residues, as a sentence; empty where it does."""
+    """Error message; empty for a valid text."""
 
 
 def read_residues(text: str, chain: OutlineChain | None = None, place: str = "") -> ResidueText:
-    """The residues that ``text`` names, each once, in the order in which they are written.
+    """The residues that ``text`` names, each once, in the order of the text.
 
     Args:
         text: numbers and ranges.
-        chain: the chain that must have them; without one ranges count by one.
-        place: how a sentence calls the structure.
+        chain: the chain that must contain them; without one, ranges contain all integers.
+        place: name of the structure, for messages.
     """
     found: dict[str, None] = {}
     for word in _LOOSE_DASH.sub("-", text).replace(",", " ").split():
@@ -53,7 +54,7 @@ def read_residues(text: str, chain: OutlineChain | None = None, place: str = "")
 
 
 def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
-    """The one-letter codes of ``residues``."""
+    """The one-letter codes of ``residues``; ``?`` for one that the chain lacks."""
     letters = dict(zip(chain.residues, chain.letters, strict=True))
     return "".join(letters.get(residue, "?") for residue in residues)
 
@@ -70,7 +71,7 @@ def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> Re
         return ResidueText(fault=f"{first}-{last} is in descending order: write the smaller number first.")
     if chain is None:
         if not (first + last).replace("-", "").isdigit() or end - start > _LONGEST:
-            return ResidueText(fault=f"{first}-{last} can be written out only where the structure is known.")
+            return ResidueText(fault=f"{first}-{last} can be expanded only if the structure is known.")
         return ResidueText(tuple(str(number) for number in range(start, end + 1)))
     known = list(chain.residues)
     if first in known and last in known:

@@ -1,8 +1,7 @@
-"""Sequences as people paste them: raw, wrapped, numbered, FASTA, in any case.
+"""Parse pasted sequences: raw, wrapped, numbered or FASTA, in upper or lower case.
 
-`read_sequence` gives the chains and says what it cleaned. Whether the letters are right is the catalog's
-question. The same record format has many dialects; nothing but header lines, white space, digits that
-number lines, and case is forgiven.
+`read_sequence` removes header lines, white space and line numbers, and converts to upper case. The catalog
+validates the letters.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ _LINE_NUMBER = re.compile(r"(?m)^[ \t]*\d+[ \t]+(?=[A-Za-z])|[ \t]+\d+[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class SequenceText:
-    """What was read from a text."""
+    """The chains of a text, and what was cleaned."""
 
     chains: tuple[str, ...]
-    """Upper-case letters; an empty chain is kept, so that a stray separator is seen."""
+    """Upper-case letters; empty chains are kept, so that validation reports a stray separator."""
     names: tuple[str, ...] = ()
-    """Names of the FASTA records, one a chain; empty when the text was no FASTA."""
+    """Header of each chain's FASTA record; empty if there are none, or not one per chain."""
     notes: tuple[str, ...] = ()
-    """What was cleaned, in words."""
+    """Descriptions of what was cleaned."""
 
 
 def read_sequence(text: str, separator: str | None = None) -> SequenceText:
-    """The chains in ``text``: FASTA records, or raw letters separated by ``separator`` where there is one."""
+    """The chains in ``text``: FASTA records, or raw letters, split at ``separator`` unless that is None."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")
     if text.lstrip().startswith((">", ";")):
         return _read_fasta(text, separator)

@@ -1,1 +1,1 @@
-"""Files that a form refers to, and what they hold."""
+"""Files that a form's settings name, and their contents."""

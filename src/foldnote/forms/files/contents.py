@@ -1,6 +1,6 @@
-"""What files hold that are elsewhere: contents that were seen once, kept in memory for their checks.
+"""A memory cache of the contents of files at the service, for the checks of a form.
 
-Nothing is fetched here. Contents go when the kernel goes; then fields fall back to what can be typed.
+It is filled when contents pass through the kernel; nothing is fetched here.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ _seen: OrderedDict[str, str] = OrderedDict()
 
 
 class UploadedFile(str):
-    """The name of an upload, with its size where it is known."""
+    """The name of an upload, with its size in bytes if known."""
 
     size_bytes: int | None = None
 
     @classmethod
     def of(cls, name: str, size_bytes: int | None) -> UploadedFile:
-        """The upload ``name``."""
+        """The upload ``name`` with this size."""
         made = cls(name)
         made.size_bytes = size_bytes
         return made
 
 
 def size_of(name: str, uploads: Iterable[str]) -> int | None:
-    """Bytes of the upload ``name``; None where they are not known."""
+    """Size of the upload ``name`` in bytes; None if unknown."""
     found = next((upload for upload in uploads if upload == name), None)
     return found.size_bytes if isinstance(found, UploadedFile) else None
 
 
 def remember(value: str, text: str) -> None:
-    """Keep what the file that a setting names ``value`` holds."""
+    """Cache the contents of the file that a setting names ``value``; of the last 8 files up to 20 MB."""
     if len(text) <= _LARGEST_CHARACTERS:
         _seen[value] = text
         while len(_seen) > _MOST_FILES:
@@ -44,5 +44,5 @@ def remember(value: str, text: str) -> None:
 
 
 def recall(value: str) -> str | None:
-    """What the file at the service that is named ``value`` holds, if it was seen."""
+    """The cached contents of the file at the service that is named ``value``; None without them."""
     return None if isinstance(value, LocalFile) else _seen.get(value)

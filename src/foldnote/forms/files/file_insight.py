@@ -1,7 +1,6 @@
-"""What a file at hand holds, in words, and whether it is what its field wants; objects of Python as files.
+"""Summarise and check the contents of a file; convert Python objects to file contents.
 
-Only files on this computer, pasted texts and job files that were looked at are known here; what lies
-elsewhere is the service's question.
+Only local files, pasted texts and cached contents are checked; the service checks the others.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from foldnote.text import count
 
 _STRUCTURES: Final = frozenset(("pdb", "cif", "ent", "mmcif"))
 _TABLES: Final = frozenset(("csv", "tsv"))
-_LOOKED_AT_BYTES: Final = 5_000_000
+_LARGEST_CHECKED_BYTES: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What was seen in a file."""
+    """Summary and fault of a file's contents."""
 
     words: str = ""
     fault: str = ""
-    """Why the file is not what is wanted, as a sentence; empty where nothing speaks against it."""
+    """Why the file is not suitable, as a sentence; empty if no fault was found."""
 
 
-def look_into(value: str, reference: FileReference, spec: FieldSpec, uploads: Iterable[str]) -> Insight:
-    """What the file holds, as far as it is at hand and of a kind that is known."""
+def inspect_file(value: str, reference: FileReference, spec: FieldSpec, uploads: Iterable[str]) -> Insight:
+    """Summarise and check a file; the insight is empty for unavailable contents and unknown formats."""
     wanted = set(spec.extensions)
     is_inline = reference.place == "text"
     kind = "" if is_inline else value.lower().removesuffix(".gz").rpartition(".")[2]
@@ -45,16 +44,16 @@ def look_into(value: str, reference: FileReference, spec: FieldSpec, uploads: It
         if outline is not None:
             return Insight(outline.words)
     elif kind in _TABLES or (is_inline and wanted and wanted <= _TABLES):
-        return _look_into_table(value, spec, uploads)
+        return _inspect_table(value, spec, uploads)
     if is_inline:
-        return Insight()  # the catalog judges pasted contents
+        return Insight()  # the catalog validates pasted contents
     text = _read(value, reference)
     fault = find_content_fault(text, kind) if text is not None else None
-    return Insight(fault=_tell(fault, PurePath(value).name) if fault else "")
+    return Insight(fault=_name_file(fault, PurePath(value).name) if fault else "")
 
 
 def read_object(value: Any, spec: FieldSpec) -> Any:
-    """A path or an object that can be written as a file, as a setting has it; anything else as it is.
+    """Convert a path to `LocalFile`, and an object such as a DataFrame to `Contents`; keep plain data.
 
     Raises:
         FoldnoteError: the object cannot be written as a file.
@@ -68,7 +67,7 @@ def read_object(value: Any, spec: FieldSpec) -> Any:
     return Contents(text if "\n" in text else f"{text}\n")
 
 
-def _look_into_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insight:
+def _inspect_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insight:
     table = find_table(value, uploads)
     if table is None:
         return Insight()
@@ -85,7 +84,7 @@ def _read(value: str, reference: FileReference) -> str | None:
     path = reference.path
     if path is None:
         return recall(value)
-    if path.suffix == ".gz" or path.stat().st_size > _LOOKED_AT_BYTES:
+    if path.suffix == ".gz" or path.stat().st_size > _LARGEST_CHECKED_BYTES:
         return None
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -93,13 +92,13 @@ def _read(value: str, reference: FileReference) -> str | None:
         return None
 
 
-def _tell(fault: str, name: str) -> str:
-    """What the catalog says of pasted contents, said of a file."""
-    told = fault.partition(" Paste ")[0]
+def _name_file(fault: str, name: str) -> str:
+    """The catalog's message about pasted contents as one about the file ``name``."""
+    message = fault.partition(" Paste ")[0]
     for contents, file in (
         ("These contents are", f"{name} is"),
         ("they have", "it has"),
         ("they lack", "it lacks"),
     ):
-        told = told.replace(contents, file)
-    return told if name in told else f"{name}: {told[:1].lower()}{told[1:]}"
+        message = message.replace(contents, file)
+    return message if name in message else f"{name}: {message[:1].lower()}{message[1:]}"

@@ -1,8 +1,8 @@
-"""What the text in a file field refers to, in words.
+"""What the text in a file field refers to.
 
-A file setting is a path of this computer (uploaded at Submit), the name of an upload, the path of a file of
-an earlier job, or the contents themselves. `settle` decides once which of them a text is; the type of its
-value (`LocalFile`, `FileValue`, `JobFile`, `Contents`) keeps the decision. Nothing is read or sent here.
+A file setting is a local path (uploaded on submission), the name of an upload, the path of a file of an
+earlier job, or the contents themselves. `settle` decides which, and its result's type (`LocalFile`,
+`FileValue`, `JobFile`, `Contents`) records the decision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 60
 _MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
-"""Where forms put what they upload: a folder for each contents, which says nothing to a person."""
+"""The folders that forms upload to, one per contents; messages leave them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class FileReference:
 
     place: Place
     words: str
-    """What the field holds, as a person would say it."""
+    """Description of the file, for the field's readout."""
     error: str | None = None
     path: Path | None = None
-    """The file of this computer; None for the other places."""
+    """Path of a local file; None for other places."""
 
 
 def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> Any:
-    """``value`` as the kind of file that it is; a known upload wins over a file of the same name here.
+    """``value`` as the kind of file that it names; a known upload takes precedence over a local file.
 
-    Text that is neither stays plain text, and is decided when it is read again: its file may come yet. What
-    has a kind keeps it, whatever files are there later.
+    A text that names neither stays plain text, and is decided when it is read again. A decision is kept,
+    whichever files exist later.
     """
     if isinstance(value, list | tuple):
         return [settle(item, uploads, extensions) for item in value]
@@ -60,13 +60,13 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
 
 
 def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
-    """Whether a text in a field for molecules is a SMILES and no name of a file."""
+    """Whether a text in a field for molecule files is a SMILES rather than a file name."""
     is_molecule = any(extension in _MOLECULES for extension in extensions)
     return is_molecule and _judge_extension(text, extensions) is not None and find_smiles_fault(text) is None
 
 
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:
-    """What ``text`` refers to: see `settle`."""
+    """Describe the file that ``text`` names, as decided by `settle`."""
     uploads = tuple(uploads)
     value = settle(text, uploads, extensions)
     if "\n" in value:
@@ -82,23 +82,23 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         job, _, member = value.partition("/")
         what = "job" if isinstance(value, JobFile) else "job or folder"
         seen = recall(value)
-        told = f", {format_size(len(seen.encode()))}" if seen else ""
+        size = f", {format_size(len(seen.encode()))}" if seen else ""
         place: Place = "upload" if isinstance(value, FileValue) and what != "job" else "job"
-        return FileReference(place, f"{member} of the {what} {job}{told}", error)
+        return FileReference(place, f"{member} of the {what} {job}{size}", error)
     if isinstance(value, FileValue):
         size_bytes = size_of(value, uploads)
-        told = "" if size_bytes is None else f", {format_size(size_bytes)}"
+        size = "" if size_bytes is None else f", {format_size(size_bytes)}"
         is_here = local_path(str(value)) is not None
-        other = f"; the file {value} on this computer is not used: write ./{value} for it" if is_here else ""
-        return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{told}{other}", error)
-    return FileReference("upload", f"taken as an upload named {value}: there is no such file here", error)
+        other = f"; for the file {value} on this computer write ./{value}" if is_here else ""
+        return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{size}{other}", error)
+    return FileReference("upload", f"no such file here; taken as an upload named {value}", error)
 
 
 def _ask_for_structure(extensions: tuple[str, ...]) -> str:
     wanted = join_words([f".{extension}" for extension in extensions])
     return (
         f"This is a SMILES, and the tool needs a 3D structure of the molecule as a file ({wanted})."
-        " RDKit makes one: AddHs(MolFromSmiles(…)), EmbedMolecule, MolToMolFile(…, 'ligand.sdf')."
+        " RDKit can generate one: AddHs(MolFromSmiles(…)), EmbedMolecule, MolToMolFile(…, 'ligand.sdf')."
     )
 
 
@@ -108,14 +108,14 @@ def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) ->
         what = "is a folder" if Path(text).expanduser().is_dir() else "does not exist on this computer"
         return FileReference("unknown", "", f"{text} {what}.")
     other = f"; the upload {text} is not used" if text in uploads else ""
-    told = f"file on this computer, {format_size(path.stat().st_size)}; uploaded at Submit{other}"
-    return FileReference("local", told, error, path)
+    words = f"file on this computer, {format_size(path.stat().st_size)}; uploaded on Submit{other}"
+    return FileReference("local", words, error, path)
 
 
-def tell_file(value: Any) -> Any:
-    """A file setting in a few words, for tables: ``upload x.pdb``; other values as they are."""
+def describe_file(value: Any) -> Any:
+    """A file setting in brief, for tables: ``upload x.pdb``; other values unchanged."""
     if isinstance(value, list | tuple):
-        return [tell_file(item) for item in value]
+        return [describe_file(item) for item in value]
     if not isinstance(value, str) or "\n" in value:
         return value
     if isinstance(value, LocalFile):
@@ -127,7 +127,7 @@ def tell_file(value: Any) -> Any:
 
 
 def local_path(text: str) -> Path | None:
-    """The file of this computer that ``text`` names; None where it names none, or one at the service."""
+    """The existing local file that ``text`` names; None if there is none, or it is a file at the service."""
     if not text or "\n" in text or len(text) > 4096 or isinstance(text, FileValue):
         return None
     try:
@@ -138,7 +138,7 @@ def local_path(text: str) -> Path | None:
 
 
 def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
-    """Files of this computer that continue ``text``: fitting files first, then folders."""
+    """Local paths that complete ``text``: files with an allowed extension, then folders."""
     stem, slash, start = text.rpartition("/")
     folder = Path(stem + slash).expanduser() if slash else Path()
     prefix = stem + slash if slash else ""
@@ -151,7 +151,7 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
 
 
 def has_extension(name: str, extensions: tuple[str, ...]) -> bool:
-    """Whether a file of this name can be what is wanted."""
+    """Whether the name has one of the extensions, also with ``.gz``; True if all are allowed."""
     return _judge_extension(name, extensions) is None
 
 
@@ -165,7 +165,7 @@ def _list_entries(folder: Path, start: str) -> Iterator[Path]:
 
 
 def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
-    """Why the name's extension does not fit; None when it does or there is none to judge."""
+    """Why the name's extension is not allowed, as a sentence; None if it is."""
     if not extensions:
         return None
     name = text.rpartition("/")[2].lower().removesuffix(".gz")
@@ -173,4 +173,4 @@ def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
         return None
     wanted = join_words([f".{extension}" for extension in extensions])
     _, dot, found = name.rpartition(".")
-    return f"A {wanted} file is wanted here; this is {f'.{found}' if dot else 'a name without extension'}."
+    return f"This field needs a {wanted} file; this is {f'.{found}' if dot else 'a name without extension'}."

@@ -1,7 +1,6 @@
-"""What a structure is made of, as far as a form must know it: chains, their kinds, residues and CDRs.
+"""The chains of a structure's first model with kinds, residues and CDRs, for a form's choices and checks.
 
-It serves the choices and checks of a form. It reads the file's first model, draws nothing, and numbers
-nothing by itself: CDRs are told only where the file's own numbering shows its scheme.
+Nothing is renumbered: CDRs are identified only if the numbering of the file shows its scheme.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import gemmi
 
 _LARGEST_BYTES: Final = 50_000_000
-"""Structures beyond this are left to the service, so that typing stays quick."""
+"""Larger structures are not read, so that typing stays fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +30,9 @@ class ChainRegion:
     name: str
     """``CDR-H3``."""
     numbering: str
-    """The scheme whose definition this is: ``IMGT`` or ``Kabat``."""
+    """The scheme that defines the region: ``IMGT`` or ``Kabat``."""
     residues: tuple[str, ...]
-    """As numbered in the file, in its order."""
+    """Residue numbers with insertion codes, in the order of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +43,14 @@ class OutlineChain:
     kind: str
     """``protein``, ``DNA``, ``RNA``, ``ligands`` or ``water``."""
     residues: tuple[str, ...]
-    """Numbers with insertion codes (``52A``), of the polymer; of everything where there is none."""
+    """Residue numbers with insertion codes (``52A``) of the polymer; without a polymer, of all residues."""
     letters: str
-    """One-letter codes of ``residues``; ``X`` where there is none."""
+    """One-letter codes of ``residues``; ``X`` for those without one."""
     stretches: tuple[ChainRegion, ...] = ()
 
     @property
     def is_polymer(self) -> bool:
-        """Whether the chain is of protein or nucleic acid."""
+        """Whether the chain is protein or nucleic acid."""
         return self.kind not in ("ligands", "water")
 
     @property
@@ -62,20 +61,20 @@ class OutlineChain:
 
     @property
     def extent(self) -> str:
-        """First and last number: ``1 to 128``."""
+        """First and last residue: ``1 to 128``."""
         return f"{self.residues[0]} to {self.residues[-1]}" if self.residues else "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The chains of one structure, or those that several structures share."""
+    """The chains of one structure, or those common to several structures."""
 
     name: str
-    """How a sentence calls the structure: ``target.pdb``."""
+    """Name of the structure, for messages: ``target.pdb``."""
     chains: tuple[OutlineChain, ...]
 
     def find(self, name: str) -> OutlineChain | None:
-        """The chain of this name."""
+        """The chain of this name; None without one."""
         return next((chain for chain in self.chains if chain.name == name), None)
 
     @property
@@ -89,9 +88,9 @@ class Outline:
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
-    """The outline of the structure, or of all structures of a list, that a file setting holds.
+    """The outline of the structure that a file setting names, or of all structures of a list.
 
-    None where it holds none, or one that lies elsewhere, is too large, or cannot be read.
+    None if a structure is not available here, is larger than 50 MB, or cannot be read.
     """
     if isinstance(value, list | tuple):
         found = [find_outline(item, uploads) for item in value]
@@ -131,7 +130,7 @@ def _read_path(path: str, _changed_ns: int, _size: int) -> Outline | None:
 
 @lru_cache(maxsize=16)
 def _read_text(text: str, name: str) -> Outline | None:
-    import gemmi  # forms without structures need none of it
+    import gemmi  # imported late: forms without structures do not need it
 
     try:
         if "_atom_site." in text:
@@ -151,15 +150,15 @@ def _read_text(text: str, name: str) -> Outline | None:
 def _read_chain(chain: gemmi.Chain) -> OutlineChain:
     import gemmi
 
-    told = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
+    residues = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
     polymer = [
         (residue, info)
-        for residue, info in told
+        for residue, info in residues
         if info.is_amino_acid() or info.is_nucleic_acid() or residue.het_flag == "A"
     ]
     if not polymer:
-        is_water = bool(told) and all(info.is_water() for _, info in told)
-        kind, polymer = "water" if is_water else "ligands", told
+        is_water = bool(residues) and all(info.is_water() for _, info in residues)
+        kind, polymer = "water" if is_water else "ligands", residues
     elif sum(info.is_nucleic_acid() for _, info in polymer) * 2 > len(polymer):
         kind = "DNA" if any(residue.name.startswith("D") for residue, _ in polymer) else "RNA"
     else:
@@ -177,15 +176,15 @@ _MARKS: Final = (
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),
     ("Kabat", "L", {"23": "C", "35": "W", "88": "C", "98": "F"}, ((24, 34), (50, 56), (89, 97))),
 )
-"""Scheme, kind of chain where the scheme tells it, conserved residues at their numbers, and the three CDRs of
-the scheme's own definition (Lefranc et al. 2003; Kabat et al. 1991)."""
+"""Scheme, chain type (empty for either), conserved residues by number, and first and last residue of the
+three CDRs in the definition of the scheme (Lefranc et al. 2003; Kabat et al. 1991)."""
 
 
 def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
-    """The CDRs of a variable domain whose numbering shows its scheme by the conserved residues.
+    """The CDRs of a variable domain; empty if the conserved residues do not show a numbering scheme.
 
     Args:
-        residues: one-letter code of each residue number, in the chain's order.
+        residues: one-letter code of each residue number, in the order of the chain.
     """
     for scheme, kind, marks, regions in _MARKS:
         is_scheme = all(residues.get(number) == letter for number, letter in marks.items())
@@ -200,10 +199,10 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
 
 
 def _has_insertions(residues: dict[str, str]) -> bool:
-    """Whether numbers were given by a scheme: every heavy chain has residues beyond Kabat's 82."""
+    """Whether residues have insertion codes, as 82A to 82C in every Kabat-numbered heavy chain."""
     return any(number[-1].isalpha() for number in residues)
 
 
 def number_of(residue: str) -> int:
-    """The number of ``52A`` without its insertion code."""
+    """The number in ``52A``, without the insertion code."""
     return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

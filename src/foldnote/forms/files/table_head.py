@@ -1,4 +1,4 @@
-"""The beginning of a table, as far as a form must know it: its columns, and what their first cells hold."""
+"""The columns of a table file and the cells of its first row, for a form's choices and checks."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _READ_CHARACTERS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """The first lines of a table."""
+    """The header and the first row of a table."""
 
     name: str
-    """How a sentence calls the table: ``binding.csv``."""
+    """Name of the table, for messages: ``binding.csv``."""
     columns: tuple[str, ...]
     examples: tuple[str, ...]
-    """The first row; empty where there is none."""
+    """First cell of each column; the empty string without one."""
 
 
 def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
-    """The head of the table that a file setting holds; None where it holds none that lies here."""
+    """The head of the table that a file setting names; None if it is not available or not a table."""
     if not isinstance(value, str) or not value:
         return None
     if "\n" in value:

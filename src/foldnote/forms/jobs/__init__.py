@@ -1,1 +1,1 @@
-"""What a form asks of a service: names of jobs, files of earlier jobs, calls in the background."""
+"""Job names, files of earlier jobs, and client calls in the background."""

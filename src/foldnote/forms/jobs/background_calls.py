@@ -1,6 +1,6 @@
-"""Calls of a client that do not block the kernel.
+"""Calls of a sync or async client that do not block the kernel.
 
-A running loop (a notebook) gets a task, a plain interpreter a blocking call; either kind of client serves.
+With a running event loop (in a notebook) they are tasks, in a plain interpreter blocking calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _tasks: set[asyncio.Task[Any]] = set()
 
 
 def has_running_loop() -> bool:
-    """Whether this thread runs an event loop: true in a notebook's kernel."""
+    """Whether this thread runs an event loop, as a notebook's kernel does."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -24,7 +24,7 @@ def has_running_loop() -> bool:
 
 
 def start(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run ``work`` to its end and give its result; in a running loop, give its task."""
+    """Run ``work`` and return its result; with a running event loop, start it and return its task."""
     if not has_running_loop():
         return asyncio.run(work)
     task = asyncio.get_running_loop().create_task(work)
@@ -34,10 +34,7 @@ def start(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
-    """What the operation ``name`` of a client's resource gives.
-
-    A blocking client gets a thread, so that the kernel goes on serving.
-    """
+    """Call the operation ``name`` of a client's resource; a sync client is called in a thread."""
     operation = getattr(resource, name)
     if isinstance(resource, AsyncApi):
         return await operation(*args, **more)

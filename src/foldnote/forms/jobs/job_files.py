@@ -1,6 +1,6 @@
-"""Files of earlier jobs, as a file field offers them: listed as a tree, and read to be looked into.
+"""Files of earlier jobs for file fields: listed as a tree, and read for their checks.
 
-A job's archive is fetched once and kept by the client. Nothing is written here.
+The client downloads and caches a job's archive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldnote.text import count, format_size
 
 _MOST_FILES: Final = 300
 _MOST_OPEN: Final = 12
-"""Files up to which all folders of a job are open."""
+"""Largest number of files for which all folders of a job are shown open."""
 _READ_BYTES: Final = 20_000_000
 
 
@@ -35,7 +35,7 @@ async def list_members(client: Any, job: str) -> list[ListedFile]:
     """The files of a job's result.
 
     Raises:
-        FoldnoteError: the job has none, or the service does not answer.
+        FoldnoteError: the job has no result, or the service does not answer.
         BadZipFile: the archive is damaged.
     """
     with zipfile.ZipFile(await _fetch(client, job)) as archive:
@@ -43,7 +43,7 @@ async def list_members(client: Any, job: str) -> list[ListedFile]:
 
 
 async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, str]:
-    """Files of a result as text, by path; what is not there or too large to be looked into is left out.
+    """Files of a result as text, by path; missing files and those above 20 MB are left out.
 
     Raises:
         FoldnoteError: the job has no result, or the service does not answer.
@@ -58,7 +58,7 @@ async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, 
 
 
 def write_jobs(jobs: Iterable[Job], title: str) -> str:
-    """Jobs as a tree whose files are listed when a job is opened."""
+    """HTML tree of jobs, whose files are listed when a job is opened."""
     rows = "".join(
         f"<details><summary>{escape(job.job_name)} <span>{escape(job.type)}</span></summary>"
         f'<div class="fn-files" data-job="{escape(job.job_name)}"></div></details>'
@@ -68,24 +68,24 @@ def write_jobs(jobs: Iterable[Job], title: str) -> str:
 
 
 def write_tree(rows: str, title: str) -> str:
-    """A tree of jobs' files for the field of this title."""
+    """HTML tree of jobs' files, for the field ``title``."""
     return f'<div class="fn-tree" role="group" aria-label="Files of jobs, for {escape(title)}">{rows}</div>'
 
 
 def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str, ...]) -> str:
-    """The files of a job that a field takes, folder by folder, and how many others there are."""
+    """HTML list of a job's files that a field accepts, by folder, and the number of others."""
     members = list(members)
     fitting = [member for member in members if has_extension(member.path, extensions)]
     shown = sorted(fitting[:_MOST_FILES], key=lambda member: member.path)
     others = len(members) - len(shown)
-    told = f"<p>{count(others, 'other file')} of this job cannot be used here.</p>" if others else ""
-    none = "" if shown else "<p>This job left no file that can be used here.</p>"
-    is_open = len(shown) <= _MOST_OPEN
-    return _write_level(job, shown, "", is_open=is_open) + (told if shown else none)
+    if not shown:
+        return "<p>This job has no file that can be used here.</p>"
+    more = f"<p>{count(others, 'other file')} of this job cannot be used here.</p>" if others else ""
+    return _write_level(job, shown, "", is_open=len(shown) <= _MOST_OPEN) + more
 
 
 def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: bool) -> str:
-    """The files directly in a folder, then the folders in it."""
+    """HTML of the files directly in a folder, then of its folders."""
     deeper: dict[str, list[ListedFile]] = {}
     written = []
     for member in members:

@@ -1,6 +1,6 @@
-"""The name that a form's job will have: the one that the client derives from tool, settings and files.
+"""The name that the client will derive for a form's job from tool, settings and files.
 
-Files of this computer count with their contents and under the names that they will be uploaded as.
+Local files enter it by their contents and the names under which they will be uploaded.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from foldnote.io import hash_file
 from foldnote.models.names import propose_job_name
 
 _READ_BYTES: Final = 50_000_000
-"""Up to this size a file is read for the name of its job while the form is filled."""
+"""Largest file that is hashed for the job's name while the form is being filled in."""
 
 
 def propose_name(tool_type: str, settings: dict[str, Any], client: Any) -> str:
-    """The name of the job that ``settings``, with defaults filled in, will be."""
+    """The name of the job with ``settings``, in which defaults are filled in."""
     return propose_job_name(tool_type, identify_settings(tool_type, settings, client))
 
 
 def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> str:
-    """What the ledger of ``client`` (None without one) remembers such a job by."""
+    """The submission identity of the settings; ``client`` (or None) knows earlier uploads."""
     digests: dict[str, str] = {}
     sent = _send(settings, digests, _READ_BYTES)
     if client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
@@ -36,17 +36,17 @@ def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> 
 
 
 def as_sent(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with the files of this computer under the names that they are uploaded as."""
+    """The settings with local files replaced by the names under which they are uploaded."""
     return {name: _send(value, {}, sys.maxsize) for name, value in settings.items()}
 
 
 def name_upload(path: Path, digest: str) -> str:
-    """The name that a file of this computer is uploaded as: its contents are in it."""
+    """The name under which a local file with this SHA-256 (hex) is uploaded."""
     return f"{name_folder(digest)}/{path.name}"
 
 
 def name_folder(digest: str) -> str:
-    """The folder for contents with this SHA-256 (hex)."""
+    """The upload folder for contents with this SHA-256 (hex)."""
     return f"foldnote-{digest[:12]}"
 
 

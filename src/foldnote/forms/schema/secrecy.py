@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from foldnote.forms.schema.spec import MISSING
 
 _ALTERNATIVES = ("oneOf", "anyOf", "allOf")
 _CONDITIONAL = ("then", "else")
+_DEPENDENT = ("dependentSchemas", "dependencies")
 
 
 def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None) -> Any:
@@ -31,7 +33,9 @@ def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = 
         return MISSING if any(leave_out_secrets(part, value, root) is MISSING for part in options) else value
     parts = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
     parts += [plain[word] for word in _CONDITIONAL if word in plain]
-    parts += (plain.get("dependentSchemas") or {}).values()
+    for word in _DEPENDENT:
+        found = plain.get(word)
+        parts += found.values() if isinstance(found, Mapping) else ()
     shown = _leave_out_inner(plain, value, root)
     for part in parts:
         if shown is not MISSING:
@@ -42,15 +46,31 @@ def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = 
 def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
     """A list or mapping without the secrets among its items; a secret list item becomes None."""
     if isinstance(value, list):
-        places = _listed(plain.get("prefixItems"))
-        schemas = [*places, *[plain.get("items")] * max(0, len(value) - len(places))]
+        items = plain.get("items")
+        is_draft_7 = isinstance(items, list)
+        places = _listed(items if is_draft_7 else plain.get("prefixItems"))
+        rest = plain.get("additionalItems") if is_draft_7 else items
+        schemas = [*places, *[rest] * max(0, len(value) - len(places))]
         shown = [leave_out_secrets(part, item, root) for part, item in zip(schemas, value, strict=False)]
         return [None if item is MISSING else item for item in shown]
-    names = plain.get("properties")
-    known = names if isinstance(names, Mapping) else {}
-    others = plain.get("additionalProperties")
-    kept = {name: leave_out_secrets(known.get(name, others), item, root) for name, item in value.items()}
+    kept = dict(value)
+    for name in value:
+        for part in _list_schemas(plain, name):
+            kept[name] = leave_out_secrets(part, kept[name], root)
     return {name: item for name, item in kept.items() if item is not MISSING}
+
+
+def _list_schemas(plain: Mapping[str, Any], name: str) -> list[Any]:
+    """The schemas of a property: its own and those of matching patterns, else that of other properties."""
+    properties, patterns = plain.get("properties"), plain.get("patternProperties")
+    found = [properties[name]] if isinstance(properties, Mapping) and name in properties else []
+    for pattern, part in patterns.items() if isinstance(patterns, Mapping) else ():
+        try:
+            is_match = re.search(pattern, name) is not None
+        except re.error:  # a pattern that Python cannot read may match any name
+            is_match = True
+        found += [part] if is_match else []
+    return found or [plain.get("additionalProperties")]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Validating and submitting what a form holds."""
+"""Validate and submit a form's settings."""

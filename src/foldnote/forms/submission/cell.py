@@ -1,7 +1,7 @@
-"""Which notebook cell is running: the name under which a form finds the job it submitted before.
+"""Keys of the executing notebook cell, under which a form finds the job that it submitted before.
 
-The front end sends the cell's id with every execution. Without one (a console, a script, an old front end)
-there is no key, and a form then remembers nothing.
+The front end sends the cell's id with each execution. Without an id (in a console, a script, an old front
+end) there is no key, and the form does not remember its job.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _RANDOM_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[0-9a-f]{8,32}$")
-"""What JupyterLab and nbformat make up for a cell; an id of another form was given by a person."""
+"""Ids that JupyterLab and nbformat generate; others were chosen by a person and may not be unique."""
 
 _seen: dict[str, int] = {}
 _seen_in: list[str] = [""]
@@ -20,12 +20,12 @@ _seen_in: list[str] = [""]
 
 @dataclass(frozen=True)
 class CellKey:
-    """The names under which the form of an executing cell is remembered.
+    """The keys under which the form of an executing cell is remembered.
 
     Attributes:
-        exact: made of the notebook's path and the cell; two copies of a notebook are told apart by it.
-        moved: made of the cell alone, so that a renamed notebook finds its jobs; None where the cell's id is
-            not random enough to mean one cell of all notebooks.
+        exact: key from the notebook's path and the cell id, which distinguishes copies of a notebook.
+        moved: key from the cell id alone, by which a renamed notebook finds its jobs; None if the id is not
+            random, and so may occur in other notebooks.
     """
 
     exact: str
@@ -33,14 +33,14 @@ class CellKey:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, the surest first."""
+        """All keys, the most specific first."""
         return (self.exact,) if self.moved is None else (self.exact, self.moved)
 
 
 def cell_key(tool_type: str) -> CellKey | None:
-    """The key of the form for ``tool_type`` in the executing cell, or None when no cell is executing.
+    """The key of the form for ``tool_type`` in the executing cell; None if no cell is executing.
 
-    A second form for the same tool in one execution gets a key of its own (``…#2``).
+    A second form for the same tool in one execution gets a different key (``…#2``).
     """
     parent = _parent_message()
     cell_id = (parent.get("metadata") or {}).get("cellId")
@@ -58,9 +58,10 @@ def cell_key(tool_type: str) -> CellKey | None:
 
 
 def keeps_live_outputs() -> bool:
-    """Whether the front end shows a widget on while the text that stands for it is renewed.
+    """Whether the front end keeps showing a widget when its output's text representation is updated.
 
-    JupyterLab and Notebook do, with the lab extension; they send the cell's id and VS Code its own mark.
+    JupyterLab and Notebook do, with the lab extension; they are recognised by the cell id without VS Code's
+    variable.
     """
     from IPython.core.getipython import get_ipython
 
@@ -69,7 +70,7 @@ def keeps_live_outputs() -> bool:
 
 
 def _notebook_path() -> str:
-    """Where the notebook stood when its kernel started; empty where the kernel was not told."""
+    """The notebook's path when its kernel started; empty if unknown."""
     from IPython.core.getipython import get_ipython
 
     names = getattr(get_ipython(), "user_ns", {})
@@ -77,7 +78,7 @@ def _notebook_path() -> str:
 
 
 def _parent_message() -> Mapping[str, Any]:
-    """The execute request that is being served; empty outside a kernel."""
+    """The execute request that is being handled; empty outside a kernel."""
     from IPython.core.getipython import get_ipython
 
     kernel = getattr(get_ipython(), "kernel", None)

@@ -1,7 +1,6 @@
-"""What a form asks of the service without submitting: its verdict, whether a name is free, what a job takes.
+"""Requests to the service before submission: validate settings, look up a job name, estimate the cost.
 
-Everything here is free of charge and changes nothing but that files are uploaded before a verdict, because a
-service judges files that it has.
+They are free of charge. Validation uploads local files first: the service checks only files that it has.
 """
 
 from __future__ import annotations
@@ -20,62 +19,62 @@ from foldnote.forms.jobs.job_name import identify_settings
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.uploading import upload_files
-from foldnote.forms.submission.verdicts import Verdicts
+from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
 from foldnote.text import count, format_duration
 
 _SETTLE_S = 0.5
 """Seconds without a change after which a typed name is looked up."""
-_JOBS_LOOKED_AT = 200
+_JOBS_READ = 200
 
 _log = logging.getLogger("foldnote.forms")
 
 
 class Checking:
-    """The questions of one form."""
+    """The checks of one form at its service."""
 
     def __init__(self, form: FilledForm, submission: FormSubmission, verdicts: Verdicts) -> None:
         self._form = form
         self._submission = submission
         self._verdicts = verdicts
-        self._asked_at = 0.0
+        self._lookup_started = 0.0
         self.is_validating = False
 
     def press(self) -> None:
-        """Validate as the button asks."""
+        """Handle a press of the Validate button."""
         if self._verdicts.is_as_shown():
             self.validate()
 
     def validate(self) -> Any:
-        """Have the service judge the settings: its verdict stands at the field that it names."""
+        """Validate the settings at the service, and show an error at the field that it names."""
         form = self._form
         if self.is_validating or self._submission.is_sending or not form.show_errors():
             return None
         if form.client is None:
             form.frame.say(
-                "No problem was found here. The form is not connected to a service that could judge."
+                "No problems found. The form is not connected to a service that could validate the settings."
             )
             return None
         self.is_validating = True
         return start(self._validate())
 
     def look_up_name(self) -> None:
-        """Say at the job's name if another job has it, once typing has ended."""
+        """Check, once typing has ended, whether another job has the typed name."""
         form = self._form
-        self._asked_at = time.monotonic()
+        self._lookup_started = time.monotonic()
         if form.client is not None and has_running_loop() and form.typed_job_name:
-            start(self._look_up(form.typed_job_name, self._asked_at))
+            start(self._look_up(form.typed_job_name, self._lookup_started))
 
     def learn_cost(self) -> None:
-        """Say before submission what it takes; how long, where earlier jobs tell."""
+        """Show the cost of a submission, with the run time if earlier jobs show it."""
         form = self._form
         if form.client is None or (self._is_own and not form.tool.available):
             return
-        form.frame.show_cost(tell_cost(Experience(), is_own=self._is_own))
+        form.frame.show_cost(describe_cost(Experience(), is_own=self._is_own))
         if has_running_loop():
             start(self._learn())
 
     def learn_again(self) -> None:
-        """Say it anew, because a job of the tool has ended."""
+        """Update the cost after a job of the tool has ended."""
         if self._form.client is not None and has_running_loop():
             start(self._learn())
 
@@ -87,41 +86,40 @@ class Checking:
             verdict = await call(
                 form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name
             )
-        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._verdicts.tell_fault(error, judged=judged)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._verdicts.show_error(error, judged=judged)
             return
         finally:
             self.is_validating = False
             form.frame.show_sending("")
         if not is_same(judged, form.snapshot()):
-            form.frame.say("The settings changed while the service judged them. Press Validate again.")
+            form.frame.say("The settings changed during validation. Press Validate again.")
             return
         if verdict.valid:
-            said = "The service accepts these settings. Nothing was submitted."
-            self._verdicts.say(said, "well")
+            self._verdicts.say("The service accepts these settings. Nothing was submitted.", "well")
             return
-        said = verdict.error or "The service refuses these settings and does not say why."
-        is_shown = form.show_verdict(verdict.field, said)
-        self._verdicts.say("The service refuses a setting; the field is marked." if is_shown else said, "bad")
+        reason = verdict.error or "The service rejected these settings without giving a reason."
+        is_shown = form.show_verdict(verdict.field, reason)
+        self._verdicts.say(REJECTED_FIELD if is_shown else reason, "bad")
 
-    async def _look_up(self, name: str, asked_at: float) -> None:
+    async def _look_up(self, name: str, started: float) -> None:
         form = self._form
         await asyncio.sleep(_SETTLE_S)
-        if asked_at != self._asked_at or form.typed_job_name != name:
+        if started != self._lookup_started or form.typed_job_name != name:
             return
         try:
             job = await call(form.client.jobs, "get", name)
         except NotFoundError:
             return
         except FoldnoteError as error:
-            _log.info("Whether the name %s is free could not be asked: %s", name, error)
+            _log.info("The job name %s could not be looked up: %s", name, error)
             return
         if form.typed_job_name == name and not self._is_own_job(job):
-            form.name_error = f"There is a job {name} already. Choose another name."
+            form.name_error = f"There is already a job {name}. Choose another name."
             form.refresh()
 
     def _is_own_job(self, job: Any) -> bool:
-        """Whether ``job`` is what these settings became before."""
+        """Whether ``job`` was submitted with these settings."""
         form = self._form
         if self._submission.job is not None and self._submission.job.job_name == job.job_name:
             return True
@@ -134,44 +132,43 @@ class Checking:
     async def _learn(self) -> None:
         form = self._form
         try:
-            found = await call(form.client.jobs, "list", limit=_JOBS_LOOKED_AT, include_subjobs=True)
+            found = await call(form.client.jobs, "list", limit=_JOBS_READ, include_subjobs=True)
         except FoldnoteError as error:
-            _log.info("Earlier jobs could not be looked at: %s", error)
+            _log.info("Earlier jobs could not be listed: %s", error)
             return
         left = None if self._is_own else await self._count_left()
         experience = learn(found.page.jobs, form.tool.type)
-        form.frame.show_cost(tell_cost(experience, left, is_own=self._is_own))
+        form.frame.show_cost(describe_cost(experience, left, is_own=self._is_own))
 
     @property
     def _is_own(self) -> bool:
-        """Whether the service is this computer's, which counts nothing against anybody."""
+        """Whether the service is the embedded one, which has no allowance."""
         profile = getattr(self._form.client, "profile", None)
         return bool(getattr(profile, "is_embedded", False))
 
     async def _count_left(self) -> int | None:
-        """Jobs that the account may still submit; None where the service sets no limit or does not tell."""
+        """Number of jobs that the account may still submit; None if unlimited or unknown."""
         try:
             account = await call(self._form.client.account, "get")
         except FoldnoteError as error:
-            _log.info("The account could not be looked at: %s", error)
+            _log.info("The account could not be read: %s", error)
             return None
         return int(account.jobs_left) if account.jobs_left is not None else None
 
 
-def tell_cost(experience: Experience, jobs_left: int | None = None, *, is_own: bool = False) -> str:
-    """What a submission takes, in words; ``is_own`` for this computer's service, where it is time alone."""
+def describe_cost(experience: Experience, jobs_left: int | None = None, *, is_own: bool = False) -> str:
+    """What a submission costs, as a sentence; for the embedded service (``is_own``) only the run time."""
     if is_own:
-        return f"The job runs on this computer, which sets no limit to jobs{_tell_time(experience)}."
-    allowance = "your allowance" if jobs_left is None else f"the {count(jobs_left, 'job')} that you have left"
-    taken = f"Submitting takes 1 job of {allowance}"
+        return f"The job runs on this computer, without a limit on jobs{_describe_time(experience)}."
+    allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
     hours = experience.weighted_hours
     more = f" and {hours:.3g} weighted hours" if hours else ""
-    return f"{taken}{_tell_time(experience, more)}."
+    return f"Submitting uses 1 job of {allowance}{_describe_time(experience, more)}."
 
 
-def _tell_time(experience: Experience, more: str = "") -> str:
-    """How long earlier jobs took, and what else they did."""
+def _describe_time(experience: Experience, more: str = "") -> str:
+    """The run time of earlier jobs, with what else they used."""
     if experience.duration_s is None:
-        return "; how long it takes is not known yet"
-    based = f"median of {experience.count} earlier" if experience.count > 1 else "as the one before"
+        return "; the run time is not known yet"
+    based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"
     return f", about {format_duration(experience.duration_s)}{more} ({based})"

@@ -1,4 +1,4 @@
-"""The part of a form that submitting it, validating it at the service and its batch rely on."""
+"""Protocols of a form that submission, validation at the service and the batch table rely on."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from foldnote.models.tool import Tool
 
 
 class StatusLine(Protocol):
-    """Where a form shows what is going on."""
+    """The status messages of a form."""
 
     def say(self, text: str, *, kind: str = "", more: str = "") -> None:
-        """Show a sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing."""
+        """Show a message below the buttons; ``kind`` is ``bad``, ``well`` or empty."""
 
     def show_sending(self, words: str) -> None:
-        """Show on the button that something is under way; an empty text ends it."""
+        """Show on the button what is in progress; an empty text ends it."""
 
     def show_cost(self, words: str) -> None:
-        """Show what a submission takes."""
+        """Show what a submission will cost."""
 
 
 class FilledForm(Protocol):
-    """The settings in a form, and where its faults are shown."""
+    """The settings of a form, and the places where it shows problems."""
 
     name_error: str | None
-    """What the service said of the job's name."""
+    """The service's error on the job's name; None without one."""
 
     @property
     def tool(self) -> Tool:
@@ -40,11 +40,11 @@ class FilledForm(Protocol):
 
     @property
     def frame(self) -> StatusLine:
-        """Where the form shows what is going on."""
+        """The form's status messages."""
 
     @property
     def section(self) -> Section:
-        """All fields, those that do not apply included."""
+        """All fields, including those that do not apply."""
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -56,26 +56,26 @@ class FilledForm(Protocol):
 
     @property
     def job_name(self) -> str:
-        """The name that was typed, else the proposed one."""
+        """The typed name, else the proposed one."""
 
     @property
     def typed_job_name(self) -> str:
-        """The name that was typed; empty while the proposed one stands."""
+        """The typed name; empty while the proposed one is used."""
 
     def set(self, values: Mapping[str, Any], /) -> None:
-        """Put values into fields."""
+        """Set fields."""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads, as far as they were loaded."""
+        """Names of the account's uploads that were loaded so far."""
 
     def snapshot(self) -> Snapshot:
-        """What would be sent now."""
+        """The current job name, settings and local files."""
 
     def refresh(self) -> object:
-        """Read, judge and show all fields anew."""
+        """Read and validate all fields, and show the problems at each."""
 
     def show_errors(self) -> bool:
-        """Show every problem; True where there is none."""
+        """Show all problems; True if there are none."""
 
     def show_verdict(self, name: str | None, message: str) -> bool:
-        """Show the service's verdict at a field; False where the form has no such field."""
+        """Show the service's error at the field ``name``; False if there is no such field."""

@@ -1,6 +1,6 @@
-"""A form that shows an earlier job: whether the cell's values are still that job's, and which files it had.
+"""Show an earlier job in a form, if the cell's values are still those of the job.
 
-What a job was run with lies at the service, whatever this computer has under the same names.
+The files of a job are those at the service, even if local files have the same names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from foldnote.forms.submission.filled_form import FilledForm
 
 
 def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
-    """Take the files of all settings, except those named, for files that the service has."""
+    """Treat the files of all settings, except those in ``but``, as files at the service."""
     for field in form.section.fields:
         for inside in field.walk() if field.spec.name not in but else ():
             if isinstance(inside, ChoosingField):
@@ -25,9 +25,9 @@ def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
 
 
 def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
-    """Put the settings of ``job`` into the form where the ``given`` values are still its own; say whether.
+    """Show the settings of ``job`` if the ``given`` values agree with them; returns whether they do.
 
-    A file of this computer is the job's where its contents are those that were uploaded; it stays shown.
+    A local file agrees if its contents are those that were uploaded; it stays shown as a local file.
     """
     settings = {key: value for key, value in job.settings.items() if key in form.fields}
     held = {name: value for name, value in form.value.items() if name in given}
@@ -43,14 +43,14 @@ def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _has_local(value: Any) -> bool:
-    """Whether a file of this computer is in ``value`` that is not there any more."""
+    """Whether ``value`` contains a local file that could not be read."""
     if isinstance(value, dict | list):
         return any(map(_has_local, value.values() if isinstance(value, dict) else value))
     return isinstance(value, LocalFile)
 
 
 def _is_job(form: FilledForm, head: str) -> bool:
-    """Whether a job of this name is known here, and no folder of uploads is."""
+    """Whether the ledger knows a job of this name, and no folder of uploads has it."""
     if form.client is None:
         return False
     ledger = form.client.ledger

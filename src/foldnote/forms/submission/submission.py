@@ -1,7 +1,6 @@
-"""Submitting a form, once: what is said while it is under way, when it fails, and when the cell runs again.
+"""Submit a form once, show progress and errors, and show the job again when the cell is rerun.
 
-A job that a cell submitted is remembered in the client's ledger; the same cell shows it again and submits
-nothing.
+The client's ledger remembers the job of a cell, so that running the cell again submits nothing.
 """
 
 from __future__ import annotations
@@ -25,33 +24,33 @@ from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.models import JobStatus
 
 _RECENT_S = 1.5
-"""Seconds since the last change of a field within which another one may still be on its way."""
+"""Seconds after the last change of a field within which another one may still be in transit."""
 _SETTLE_S = 0.4
-"""Seconds without a change after which what was typed has arrived, over a slow line too."""
+"""Seconds without a change after which typed text has arrived, even over a slow connection."""
 
 _log = logging.getLogger("foldnote.forms")
 
 
 class SubmittedForm(FilledForm, Protocol):
-    """A form that is submitted, and that hears of its job."""
+    """A form that can be submitted, with callbacks for its job."""
 
     changed_at: float
     """Time of a person's last change (monotonic clock, seconds)."""
 
     @property
     def on_submit(self) -> Callable[[Any], object] | None:
-        """Called with the handle of a job that was submitted."""
+        """Called with the handle of a submitted job."""
 
     @property
     def on_attach(self) -> Callable[[Any], object] | None:
-        """Called with the handle of the job that the same cell submitted before."""
+        """Called with the handle of a job that the same cell submitted before."""
 
     def offer_uploads(self, names: tuple[str, ...]) -> None:
-        """Let file fields offer ``names``."""
+        """Suggest the uploads ``names`` in file fields."""
 
 
 class FormSubmission:
-    """The one submission that a form may have under way, and the job that it led to."""
+    """The submission of a form (one at a time), and its job."""
 
     def __init__(self, form: SubmittedForm, verdicts: Verdicts, key: CellKey | None) -> None:
         self._form = form
@@ -60,7 +59,7 @@ class FormSubmission:
         self.is_sending = False
         self._is_settling = False
         self.job: Any = None
-        """Handle of the last job of this form; None before there is one."""
+        """Handle of the last job of this form; None before."""
 
     @property
     def closing(self) -> str:
@@ -79,9 +78,9 @@ class FormSubmission:
         return start(self._send())
 
     def press(self) -> None:
-        """Submit as the button asks, once what was typed just before has arrived.
+        """Handle a press of the Submit button, after text typed just before has arrived.
 
-        A front end holds the newest text back while the kernel works on the one before; a click overtakes it.
+        A front end delays changes while the kernel handles the previous one, but not a click.
         """
         if self.is_sending or self._is_settling:
             return
@@ -104,7 +103,7 @@ class FormSubmission:
             self.submit()
 
     def attach(self, given: Mapping[str, Any]) -> None:
-        """Show the job that this cell submitted before, if the values in the cell are still that job's."""
+        """Show the job that this cell submitted before, if its values are still those of the job."""
         if self._form.client is None or self._key is None:
             return
         ledger = self._form.client.ledger
@@ -115,15 +114,15 @@ class FormSubmission:
         if isinstance(self._form.client.jobs, AsyncApi):
             start(self._attach(name, dict(given)))
             return
-        try:  # at once, so that the next cell finds the job here when all cells are run
+        try:  # not in the background, so that the next cell finds the job when all cells are run
             job = self._form.client.jobs.get(name)
         except FoldnoteError as error:
-            self._tell_lost(error, name)
+            self._show_unreadable(error, name)
         else:
             self._verdicts.guard(lambda: self._show_attached(job, given))
 
     def load_uploads(self) -> None:
-        """Learn in a notebook which files the account has."""
+        """In a notebook, load the names of the account's files."""
         if self._form.client is not None and has_running_loop():
             start(self._load_uploads())
 
@@ -131,8 +130,8 @@ class FormSubmission:
         sent = self._form.snapshot()
         try:
             job = await self._post(sent)
-        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._verdicts.tell_fault(error, judged=sent)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._verdicts.show_error(error, judged=sent)
             return None
         finally:
             self.is_sending = False
@@ -141,12 +140,12 @@ class FormSubmission:
         return job
 
     async def _post(self, sent: Snapshot) -> Any:
-        form, wished = self._form, sent.job_name or None
+        form, job_name = self._form, sent.job_name or None
         settings = await upload_files(form, sent.settings)
         form.frame.show_sending("Sending…")
-        job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
-        if job.status is JobStatus.STOPPED:  # failed or stopped: who submits it again wants another run
-            return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished, again=True)
+        job = await call(form.client.jobs, "submit", form.tool, settings, job_name=job_name)
+        if job.status is JobStatus.STOPPED:  # failed or stopped: submitting again means another run
+            return await call(form.client.jobs, "submit", form.tool, settings, job_name=job_name, again=True)
         return job
 
     async def _load_uploads(self) -> None:
@@ -159,41 +158,41 @@ class FormSubmission:
         self._form.offer_uploads(tuple(names))
 
     def _take(self, job: Any) -> None:
-        """Keep ``job``, remember it for this cell, and tell whoever asked."""
+        """Keep ``job``, remember it for this cell, and call ``on_submit``."""
         self.job = job
         form = self._form
         if self._key is not None:
             for name in self._key.names:
                 form.client.ledger.remember_cell(name, job.job_name)
-        form.frame.say(_tell_outcome(job), kind="well")
+        form.frame.say(_describe_submission(job), kind="well")
         if form.on_submit is not None:
             form.on_submit(job)
 
     async def _attach(self, name: str, given: Mapping[str, Any]) -> None:
         try:
             job = await call(self._form.client.jobs, "get", name)
-        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._tell_lost(error, name)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._show_unreadable(error, name)
             return
         self._verdicts.guard(lambda: self._show_attached(job, given))
 
-    def _tell_lost(self, error: Exception, name: str) -> None:
-        """Say that this cell's job could not be read; one that was deleted is no news."""
+    def _show_unreadable(self, error: Exception, name: str) -> None:
+        """Report that this cell's job could not be read; a deleted job is not reported."""
         if not isinstance(error, NotFoundError):
-            self._verdicts.tell_fault(error, f"The job {name}, which this cell submitted, could not be read.")
+            self._verdicts.show_error(error, f"The job {name}, which this cell submitted, could not be read.")
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
         form = self._form
         if not show_kept(form, job, given):
             return
         self.job = job
-        form.frame.say(f"This cell submitted {job.job_name}; here it is again. Nothing was sent.")
+        form.frame.say(f"This cell submitted {job.job_name} before; that job is shown. Nothing was sent.")
         if form.on_attach is not None:
             form.on_attach(job)
 
 
-def _tell_outcome(job: Any) -> str:
-    """Whether a job is new, or one that these settings became before."""
+def _describe_submission(job: Any) -> str:
+    """A sentence that says whether the job is new, or was submitted before with the same settings."""
     if job.created is None:
         return f"Submitted as {job.job_name}."
-    return f"These settings are the job {job.job_name} already; here it is. Nothing was sent twice."
+    return f"These settings were submitted before as {job.job_name}, which is shown. Nothing was sent again."

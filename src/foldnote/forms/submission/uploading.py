@@ -1,4 +1,4 @@
-"""Upload the files of this computer that a form's settings name."""
+"""Upload the local files that a form's settings name."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from foldnote.io import hash_file
 
 
 async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with the files of this computer uploaded and named as the service has them.
+    """Upload local files; returns the settings with the files' names at the service.
 
-    A file is uploaded into a folder named by its contents: the same file always has the same name there, and
-    a run with other contents another one.
+    A file is uploaded into a folder named after its contents, so that equal files have equal names, and
+    different contents different names.
 
     Raises:
-        FoldnoteError: a file is not on this computer, or the service does not take it.
+        FoldnoteError: a local file does not exist, or the service does not accept it.
     """
     fields, sent = form.fields, dict(settings)
     for name, value in sent.items():
         if name in fields:
             sent[name] = await _send_field(form, fields[name], value)
-    return dict(name_uploads(form.tool, sent))  # the fields have said what each text means
+    return dict(name_uploads(form.tool, sent))  # text settings that the fields have identified as files
 
 
 async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
-    """The value with every file in it uploaded, however deep it lies."""
+    """The value with every file in it uploaded, at any depth."""
     if is_file(field.spec):
         return await _send(form, value)
     if not isinstance(field, HolderField):

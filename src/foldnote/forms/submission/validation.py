@@ -1,7 +1,7 @@
-"""Validate what a form holds at one moment.
+"""Validate a form's current settings.
 
-Problems come from the field itself (its contents are not a value), from the catalog (the value does not fit
-the schema), and from the service's last verdict. A field's own objection replaces the catalog's.
+Problems come from the fields (their contents cannot be read), from the catalog (the value violates the
+schema), and from the service's last verdict. A field's problem replaces the catalog's on the same value.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from foldnote.models.verdict import Problem
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The state of all fields, read once."""
+    """The result of reading and validating all fields."""
 
     read: SectionReading
     value: dict[str, Any]
     """The settings as they would be sent."""
     normalized: dict[str, Any]
-    """The same as a service would run them; two equal ones are one job."""
+    """The settings as a service would run them; equal ones are the same job."""
     problems: tuple[Problem, ...]
     """In the order of the fields."""
 
 
 class Validator:
-    """Validates the settings of one form, and only when they differ from those validated last."""
+    """Validates the settings of one form, caching the catalog's last result."""
 
     def __init__(self, tool: Tool, section: Section) -> None:
         self._tool = tool
@@ -38,7 +38,7 @@ class Validator:
         self._checked: tuple[Hashable, catalog.Check] | None = None
 
     def judge(self, verdicts: Mapping[str, str]) -> Judgement:
-        """Read the fields and judge them; ``verdicts`` are the service's sentences, by field."""
+        """Read and validate the fields; ``verdicts`` are the service's messages, by field."""
         read = self._section.read()
         return _judge(self._section, read, self._check(read.value), verdicts)
 
@@ -50,12 +50,12 @@ class Validator:
 
 
 def _freeze(value: Any) -> Hashable:
-    """A key that equals another one only where both values have the same types, order and contents."""
+    """A key that equals another only if the values have the same types, order and contents."""
     if isinstance(value, Mapping):
         return dict, tuple((name, _freeze(item)) for name, item in value.items())
     if isinstance(value, list | tuple):
         return type(value), tuple(map(_freeze, value))
-    # An array or a table may change in place, so it never equals what it was.
+    # An array or table may change in place, so its key never equals an earlier one.
     return (type(value), value) if isinstance(value, str | int | float | None) else object()
 
 
@@ -69,26 +69,26 @@ def _judge(
     judged = [
         problem
         for problem in checked.problems
-        if first_step(problem.field, names) not in hidden and not _is_answered(problem, own)
+        if first_step(problem.field, names) not in hidden and not _is_covered(problem, own)
     ]
-    told = [
-        Problem(field=path, message=said, code="service")
-        for path, said in verdicts.items()
+    refused = [
+        Problem(field=path, message=message, code="service")
+        for path, message in verdicts.items()
         if first_step(path, names) in applying
     ]
     order = {name: number for number, name in enumerate(names)}
     problems = sorted(
-        dict.fromkeys([*own, *judged, *told]),
+        dict.fromkeys([*own, *judged, *refused]),
         key=lambda found: order.get(first_step(found.field, names), len(order)),
     )
     return Judgement(read, read.value, checked.normalized, tuple(problems))
 
 
-def _is_answered(problem: Problem, own: tuple[Problem, ...]) -> bool:
-    """Whether a field has said it already, in its own words or nearer to the place."""
-    if any(_is_at_or_below(problem.field, said.field) for said in own):
+def _is_covered(problem: Problem, own: tuple[Problem, ...]) -> bool:
+    """Whether a field reports a problem at the same path, or a more precise one inside it."""
+    if any(_is_at_or_below(problem.field, known.field) for known in own):
         return True
-    return problem.code == "invalid" and any(_is_at_or_below(said.field, problem.field) for said in own)
+    return problem.code == "invalid" and any(_is_at_or_below(known.field, problem.field) for known in own)
 
 
 def _is_at_or_below(path: str, other: str) -> bool:

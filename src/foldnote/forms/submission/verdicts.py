@@ -1,4 +1,4 @@
-"""What a form says of its settings below the buttons: a verdict while they stay as they were, and faults."""
+"""Messages below a form's buttons: verdicts, which are removed when the settings change, and errors."""
 
 from __future__ import annotations
 
@@ -21,74 +21,78 @@ from foldnote.settings import ENVIRONMENT
 
 JOB_NAME = "jobName"
 """The name of the job-name box among the fields."""
+REJECTED_FIELD = "The service rejected a setting; see the marked field."
 
 _log = logging.getLogger("foldnote.forms")
 
 
 class Verdicts:
-    """The verdict and the faults that one form shows."""
+    """The verdicts and errors that one form shows."""
 
     def __init__(self, form: FilledForm) -> None:
         self._form = form
         self._judged: Snapshot | None = None
-        """The settings that the verdict below the buttons is on; None while none stands there."""
+        """The settings that the shown verdict is about; None without a verdict."""
         self._shown: Snapshot | None = None
         """The settings as the fields last showed them."""
 
     def say(self, text: str, kind: str, judged: Snapshot | None = None, more: str = "") -> None:
-        """Show a verdict on the settings as they were ``judged``; it goes as soon as they change."""
+        """Show a verdict on the settings ``judged`` (by default the current ones) until they change."""
         self._form.frame.say(text, kind=kind, more=more)
         self._judged = judged or self._form.snapshot()
 
     def drop_stale(self, now: Snapshot) -> None:
-        """Take note of what the form shows, and take a verdict away that was on other settings."""
+        """Record the settings that the form shows, and remove a verdict on other settings."""
         self._shown = now
         if self._judged is not None and not is_same(now, self._judged):
             self._judged = None
             self._form.frame.say("")
 
     def look_at_files(self) -> None:
-        """Show the files of this computer anew where one came, went or changed."""
+        """Refresh the form if a local file appeared, disappeared or changed."""
         if self._shown is not None and self._shown.restamped() != self._shown:
             self._form.refresh()
 
     def is_as_shown(self) -> bool:
-        """Whether the form still means what it shows; if not, it is shown and said.
+        """Whether the settings are those shown; if not, refresh the form and show a message.
 
-        A text that was taken for an upload may have become the path of a file of this computer since.
+        A text shown as the name of an upload may have become the path of a local file.
         """
         shown, form = self._shown, self._form
         if shown is None or is_same(shown.settings, form.value):
             return True
         form.refresh()
         form.frame.say(
-            "A file came to this computer under a name that was shown as an upload, so nothing was sent. Look"
-            " at the field, then press the button again.",
+            "A local file now has the name of an upload, so nothing was sent. Check the field, then press the"
+            " button again.",
             kind="bad",
         )
         return False
 
     def guard(self, action: Callable[[], Any]) -> None:
-        """Do what a click asks; what goes wrong is said in the form and logged, for ipywidgets drops it."""
+        """Run the action of a click; errors, which ipywidgets would drop, are shown and logged."""
         try:
             action()
-        except Exception as error:  # noqa: BLE001 - the edge of a click: nothing may vanish
-            self.tell_fault(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a click: every error is shown
+            self.show_error(error)
 
-    def tell_fault(self, error: Exception, lead: str = "", judged: Any = None) -> None:
-        """Say what went wrong, at the field that it names where it names one.
+    def show_error(self, error: Exception, lead: str = "", judged: Any = None) -> None:
+        """Show an error, at the field that it names if it names one.
 
-        ``judged`` are the settings that were sent; a verdict on others than the form's stands at no field.
+        Args:
+            error: what was raised.
+            lead: a sentence before the message.
+            judged: the settings that were sent; if they differ from the form's, no field is marked.
         """
         form = self._form
         is_late = judged is not None and not is_same(judged, form.snapshot())
         verdicts = [] if is_late else _read_verdicts(error)
-        at_fields = [form.show_verdict(name, said) for name, said in verdicts]
+        at_fields = [form.show_verdict(name, message) for name, message in verdicts]
         if not isinstance(error, FoldnoteError):
             _log.error("A form for %s failed", form.tool.type, exc_info=error)
-        said = "The service refused this; the field is marked." if any(at_fields) else _tell(error)
+        message = REJECTED_FIELD if any(at_fields) else _describe(error)
         advice = _advise(error, getattr(getattr(form.client, "profile", None), "name", ""))
-        text = " ".join(part for part in (lead, said) if part)
+        text = " ".join(part for part in (lead, message) if part)
         if any(at_fields):
             self.say(text, "bad", more=advice)
         else:
@@ -96,7 +100,7 @@ class Verdicts:
 
 
 def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
-    """The fields that a refusal names, each with its sentence."""
+    """The fields that an error names, with their messages."""
     if isinstance(error, SettingsError):
         return [(problem.field, problem.message) for problem in error.problems]
     if isinstance(error, JobNameTakenError):
@@ -106,20 +110,20 @@ def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
     return []
 
 
-def _tell(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, FoldnoteError):
         return error.message
     return f"Internal error in foldnote, please report it: {type(error).__name__}: {error}"
 
 
 def _advise(error: Exception, profile: str) -> str:
-    """What to do next, where the exception's kind says it."""
+    """What to do next; empty if the message says enough."""
     if isinstance(error, UnauthorizedError):
         if profile == ENVIRONMENT:
-            return "Set `FOLDNOTE_API_KEY` to a valid key, restart the kernel, then submit again."
-        return "Store a valid key with `foldnote profile key NAME`, then submit again."
+            return "Set `FOLDNOTE_API_KEY` to a valid key, restart the kernel and submit again."
+        return "Store a valid key with `foldnote profile key NAME` and submit again."
     if isinstance(error, TransportError):
-        return "Nothing is lost: submit again when the service answers; a job that arrived is not sent twice."
+        return "Submit again when the service answers; a job that it already has is not submitted twice."
     if isinstance(error, FoldnoteError):
         return ""
-    return "The log of the kernel has the details."
+    return "See the kernel's log for details."

@@ -1,8 +1,7 @@
 """ipywidgets whose state omits the front end's defaults, so that forms stay small.
 
-A plain ipywidgets model spends two thirds of its first message on names and nulls that are the defaults of
-its front-end class as well. A form has many models, so these leave them out; nothing else is changed, and
-later messages are ipywidgets' own.
+Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
+defaults. These classes leave them out of that message; later messages are unchanged.
 """
 
 # mypy: disable-error-code="misc"
@@ -20,7 +19,7 @@ from ipywidgets.widgets.widget_description import DescriptionStyle
 from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
 
 Keys = str | Iterable[str] | None
-"""Which parts of a state are asked for; None for the whole."""
+"""Requested keys of a state; None for all."""
 
 _ASSUMED: Final = {
     "_view_count": (None,),
@@ -35,17 +34,17 @@ _ASSUMED: Final = {
     "tabbable": (None,),
     "tooltip": (None,),
 }
-"""Values that @jupyter-widgets/base 2 and /controls 2 give these names themselves."""
+"""Defaults of these names in @jupyter-widgets/base 2 and /controls 2."""
 _OF_CLASS: Final = ("_view_name", "_view_module_version")
 
 
 class CompactWidget(widgets.Widget):
-    """A widget whose whole state leaves out what every front end fills in."""
+    """A widget whose full state omits the front end's defaults."""
 
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """As ipywidgets has it; the whole state without what is assumed."""
+        """The state for ``key``; with None the full state without the front end's defaults."""
         state: dict[str, Any] = super().get_state(key, drop_defaults)
         if key is not None:
             return state
@@ -59,12 +58,12 @@ class CompactWidget(widgets.Widget):
 
 
 class _CompactStyle(CompactWidget):
-    """A style or a layout: everything that is not set is assumed."""
+    """A style or layout, whose unset traits are omitted."""
 
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """As ipywidgets has it; the whole state without nulls."""
+        """The state for ``key``; with None the full state without nulls."""
         state = super().get_state(key, drop_defaults)
         return state if key is not None else {name: item for name, item in state.items() if item is not None}
 
@@ -74,7 +73,7 @@ class Text(CompactWidget, widgets.Text):
 
 
 class Password(CompactWidget, widgets.Password):
-    """One line that is shown as dots."""
+    """One line of text that is shown as dots."""
 
 
 class Textarea(CompactWidget, widgets.Textarea):
@@ -86,15 +85,15 @@ class Combobox(CompactWidget, widgets.Combobox):
 
 
 class Dropdown(CompactWidget, widgets.Dropdown):
-    """One of several, in a list that opens."""
+    """A drop-down list."""
 
 
 class SelectMultiple(CompactWidget, widgets.SelectMultiple):
-    """Some of many."""
+    """A list with multiple selection."""
 
 
 class Checkbox(CompactWidget, widgets.Checkbox):
-    """Yes or no."""
+    """A checkbox."""
 
 
 class HTML(CompactWidget, widgets.HTML):
@@ -102,7 +101,7 @@ class HTML(CompactWidget, widgets.HTML):
 
 
 class Box(CompactWidget, widgets.Box):
-    """What holds others."""
+    """A container."""
 
 
 class Button(CompactWidget, widgets.Button):
@@ -110,23 +109,23 @@ class Button(CompactWidget, widgets.Button):
 
 
 class Layout(_CompactStyle, widgets.Layout):
-    """The layout that all of a form share."""
+    """The layout that all widgets of a form share."""
 
 
 class CompactDescriptionStyle(_CompactStyle, DescriptionStyle):
-    """The style of what has a description."""
+    """The style of widgets with a description."""
 
 
 class CompactTextStyle(_CompactStyle, TextStyle):
-    """The style of lines of text."""
+    """The style of text boxes."""
 
 
 class CompactCheckboxStyle(_CompactStyle, CheckboxStyle):
-    """The style of boxes to tick."""
+    """The style of checkboxes."""
 
 
 class CompactHTMLStyle(_CompactStyle, HTMLStyle):
-    """The style of pieces of HTML."""
+    """The style of HTML widgets."""
 
 
 class CompactButtonStyle(_CompactStyle, ButtonStyle):

@@ -1,8 +1,8 @@
-"""The label of a field: its name, unit, marks, help, readout and error, as one small piece of HTML.
+"""The label of a field as HTML: name, unit, marks, help, readout and errors.
 
-ipywidgets ties a description to its input as a real ``<label for>``; everything that belongs to the field
-stands in that label, so a field stays one widget. The style sheet lays the parts around the control. Only
-tags and attributes that the front ends' sanitisers let through are used.
+ipywidgets ties a description to its input as a ``<label for>``. The label contains all texts of the field, so
+that a field is one widget; the style sheet places them around the control. Only tags and attributes that the
+front ends' sanitisers keep are used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The place of a fault in a text: what stands before, the letter, what stands after."""
+    """An invalid letter of a text with the text before and after it."""
 
     before: str
     letter: str
@@ -36,28 +36,30 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a field has to say at this moment."""
+    """The current errors, readout and marks of a field."""
 
     errors: tuple[str, ...] = ()
     excerpt: Excerpt | None = None
     readout: str = ""
-    """What the field holds, in words; empty when the control says it all."""
+    """Summary of the field's value; empty if the control shows it fully."""
     is_changed: bool = False
     """Whether the value differs from the schema's default."""
     is_required: bool = False
-    """Whether the setting cannot be left out beside the others' values."""
+    """Whether the setting is required, given the other values."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelParts:
-    """The parts of a label that never change, made once for a field."""
+    """The constant parts of a field's label, as HTML."""
 
     name: str
-    """What stands above the control, as HTML."""
+    """Title, and whether the setting is deprecated or read-only."""
     marks: str
-    """Unit, and whether the setting is deprecated or read-only."""
+    """Unit."""
     foot: str
+    """Help."""
     changed: str
+    """Mark of a changed value."""
     tip: str = ""
     """The setting's key, shown on hovering over its name."""
 
@@ -69,9 +71,12 @@ class LabelParts:
 
 
 def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
-    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help.
+    """The constant parts of the label of ``spec``.
 
-    ``mark`` is the class by which the page names the field.
+    Args:
+        spec: specification of the field.
+        is_brief: show only the first sentence of the help; a tooltip has all of it.
+        mark: CSS class by which the page identifies the field.
     """
     marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
@@ -86,12 +91,12 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
-    """The whole label."""
+    """The whole label, as HTML."""
     return f"{parts.head(notice)}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
-    """What stands below the control: errors first, then what the field holds, then its help."""
+    """HTML of the lines below the control: errors (at most three), readout, help."""
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
@@ -108,7 +113,7 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
 
 
 def _write_states(spec: FieldSpec) -> str:
-    """Whether the setting is deprecated or cannot be changed, behind its name."""
+    """HTML mark of a deprecated or read-only setting."""
     states = [
         word
         for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
@@ -118,7 +123,7 @@ def _write_states(spec: FieldSpec) -> str:
 
 
 def _bounds(spec: FieldSpec) -> str:
-    """The limits of a number or a text in words, where the description does not name them already."""
+    """A sentence with the limits of a number or a length; empty if the description names them."""
     schema = spec.schema
     if spec.type in ("number", "integer") and not spec.choices:
         limits = {
@@ -131,19 +136,19 @@ def _bounds(spec: FieldSpec) -> str:
         ):
             return ""
         if set(limits) == {"at least", "at most"}:
-            told = [f"{limits['at least']} to {limits['at most']}"]
+            parts = [f"{limits['at least']} to {limits['at most']}"]
         else:
-            told = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
+            parts = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
         step = schema.get("multipleOf")
-        told += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
-        text = ", ".join(filter(None, told))
+        parts += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
+        text = ", ".join(filter(None, parts))
         return f"{text[:1].upper()}{text[1:]}." if text else ""
     sizes = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
     return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
 
 
 def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
-    """The limits of a length in words."""
+    """A sentence with the limits of a length."""
     if spec.schema.get(least) == spec.schema.get(most) and str(spec.schema.get(least)) not in spec.help:
         exact = spec.schema.get(least)
         return f"Exactly {count(exact, noun)}." if isinstance(exact, int) and exact > 0 else ""

@@ -1,7 +1,6 @@
 """The layout and style models that all fields of one form share, so that a field costs one model.
 
-They belong to one form: closing a form's widgets never breaks another's. Here is counted, too, how many
-fields a form has built, since a large schema's are built as they are opened.
+Each form has its own, so that closing one form's widgets does not break another's.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ def set_class(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
 
 
 class Looks:
-    """One of each, and the few plain widgets that are made with them."""
+    """The shared models of one form, and functions that build plain widgets with them."""
 
     def __init__(self) -> None:
         self.room = _ROOM
-        """How many fields more are built before somebody opens them."""
+        """Number of fields that may still be built before they are opened."""
         self._nothing: widgets.Box | None = None
         self.layout = compact_widgets.Layout()
         self.description = compact_widgets.CompactDescriptionStyle()
@@ -36,21 +35,21 @@ class Looks:
 
     @property
     def nothing(self) -> widgets.Box:
-        """An empty box that stands for what is not built."""
+        """An empty, hidden box, the widget of all fields that are not built."""
         if self._nothing is None:
             self._nothing = self.box([], "foldnote-hidden")
         return self._nothing
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
-        """A piece of HTML."""
+        """An HTML widget with these CSS classes."""
         return compact_widgets.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
 
     def box(self, children: list[widgets.Widget], *classes: str) -> widgets.Box:
-        """A box whose arrangement the style sheet decides."""
+        """A container, laid out by the style sheet through its CSS classes."""
         return compact_widgets.Box(children, layout=self.layout, _dom_classes=classes)
 
     def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
-        """A button."""
+        """A button with these CSS classes."""
         return compact_widgets.Button(
             description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
         )

@@ -1,9 +1,8 @@
-"""The style sheet of a form, put once into each form's header.
+"""The style sheet of a form, which its header contains.
 
-Colours come from JupyterLab's variables, then VS Code's, then plain ones; softer tones are mixed from them,
-so that contrast holds in light and dark themes alike. The widgets' own boxes become grids: label above,
-control, help and errors below; the width of the form, not of the window, decides how many fields stand side
-by side.
+Colours come from JupyterLab's variables, else VS Code's, else fixed ones; lighter tones are mixed from them,
+so that contrast is kept in light and dark themes. A field is a grid with the label above its control, help
+and errors below it; the form's width determines the number of columns.
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ Part = Literal["form", "rows", "code", "batch", "science"]
 
 @cache
 def read_style(part: Part = "form") -> str:
-    """One of the style sheets, shorter: it travels with every form that shows such a part.
-
-    Its rules are nested into one for the form, which says once what each of them says in the file.
-    """
+    """A style sheet, minified: without white space, its rules nested into one for ``.foldnote-form``."""
     text = files("foldnote.forms").joinpath(f"{part}.css").read_text(encoding="utf-8")
     text = re.sub(r"\s*\n\s*", "", text)
     if part == "form":

@@ -1,1 +1,1 @@
-"""What surrounds the fields: header, footer, code, changes, static table, events of the page."""
+"""The parts of a form around its fields: header, footer, code, changes, static table, page events."""

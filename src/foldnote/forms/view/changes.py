@@ -1,7 +1,4 @@
-"""What differs from the defaults: a list with a button for each that puts its default back.
-
-It is made when it is asked for, so that a form costs nothing for it.
-"""
+"""The list of settings that differ from their defaults, each with a reset button; built when it is opened."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ _MOST_SHOWN = 60
 
 
 class Changes:
-    """The button that counts what was changed, and the list behind it."""
+    """The button with the number of changed settings, and the list that it opens."""
 
     def __init__(
         self, looks: Looks, reset: Callable[..., None], place: Callable[[widgets.Box], None]
@@ -30,13 +27,13 @@ class Changes:
         self._is_open = False
         self._fields: tuple[Field, ...] = ()
         self.button = looks.button(
-            "", "foldnote-link", "foldnote-hidden", tooltip="What differs from the defaults"
+            "", "foldnote-link", "foldnote-hidden", tooltip="Settings that differ from their defaults"
         )
         self.button.on_click(self._toggle)
         self.panel: widgets.Box | None = None
 
     def show(self, fields: Sequence[Field]) -> None:
-        """Count ``fields``, which are the changed ones."""
+        """Show ``fields`` as the changed ones."""
         is_news = tuple(fields) != self._fields
         self._fields = tuple(fields)
         self.button.description = f"{len(fields)} changed"
@@ -70,8 +67,8 @@ class Changes:
 
     def _row(self, field: Field) -> widgets.Button:
         title, default = field.spec.title, field.initial
-        told = "empty" if default in (MISSING, None, "") else in_one_line(default, 40)
-        return self._button(f"Reset {title}", f"Its default is {told}", (field.spec.name,))
+        shown = "empty" if default in (MISSING, None, "") else in_one_line(default, 40)
+        return self._button(f"Reset {title}", f"The default is {shown}", (field.spec.name,))
 
     def _button(self, text: str, tip: str, names: tuple[str, ...]) -> widgets.Button:
         button = self._looks.button(text, "foldnote-small", tooltip=tip, icon="undo")

@@ -1,4 +1,4 @@
-"""The call that does what a form would do, as Python that can be pasted into a cell."""
+"""The Python call that is equivalent to a form."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ _LONGEST_TEXT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What of the settings is not written as plain values."""
+    """Settings that are not written as plain values."""
 
     secrets: Collection[str] = ()
+    """Names of settings that are secrets."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The variable that a setting follows."""
+    """Variable that a setting follows, by setting."""
     files: Collection[str] = ()
-    """Settings that name files."""
+    """Names of settings that are files."""
     uploads: Collection[str] = ()
-    """Names of the account's uploads, as far as they are known."""
+    """Names of the account's known uploads."""
     has_gaps: bool = False
     """Whether secrets inside other settings were left out."""
 
@@ -31,13 +32,13 @@ class Marks:
 def write_call(
     tool_type: str, settings: Mapping[str, Any], job_name: str | None, marks: Marks = Marks()
 ) -> str:
-    """``fn.submit(...)`` with one argument a line.
+    """``fn.submit(...)`` with one argument per line.
 
-    Secrets and very long pasted contents are not repeated: they become names that the reader defines. Files
-    of this computer are written as uploads, and bound variables as their names.
+    Secrets and pasted contents of more than 4000 characters become variables that the user defines. Local
+    files are written as ``fn.upload(…)``, bound variables as their names.
     """
     lines = [f"    {tool_type!r},"]
-    before = ["# secrets inside the settings are not written down here"] if marks.has_gaps else []
+    before = ["# secrets inside the settings are left out"] if marks.has_gaps else []
     others: dict[str, str] = {}
     for name, value in settings.items():
         written = _write(name, value, marks, before)
@@ -53,7 +54,7 @@ def write_call(
 
 
 def write_value(value: Any) -> str:
-    """A plain value as Python, an object's names one a line."""
+    """A plain value as Python; a dict has one key per line."""
     if not isinstance(value, dict) or not value:
         return repr(value)
     lines = "".join(f"    {name!r}: {item!r},\n" for name, item in value.items())
@@ -72,7 +73,7 @@ def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:
 
 
 def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
-    """A file as the value that says what it is."""
+    """A file as the call that creates its value."""
     if isinstance(value, list):
         return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
     file = settle(value, marks.uploads)
@@ -90,7 +91,7 @@ def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
 def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> str:
     variable = "".join(letter if letter.isalnum() else "_" for letter in name)
     if is_secret:
-        before.append(f'{variable} = input("{name}: ")  # a secret is not written down here')
+        before.append(f'{variable} = input("{name}: ")  # secrets are left out')
         return variable
     if isinstance(value, str) and "\n" in value and len(value) > _LONGEST_TEXT:
         before.append(f'{variable} = open("{variable}.txt").read()  # save the pasted text there first')

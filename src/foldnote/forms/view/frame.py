@@ -1,7 +1,4 @@
-"""The frame of a form: header, groups, footer and status messages.
-
-The frame knows no tool and judges nothing: it is told what to show.
-"""
+"""The frame of a form: header, groups, footer and status messages."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 _TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
 _LONG = 14
-"""Fields from which on a form has a search box."""
+"""Number of fields from which on a form has a search box."""
 _COPY = (
     "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
     "r.selectNodeContents(p);s.removeAllRanges();s.addRange(r);document.execCommand('copy');"
@@ -44,7 +41,7 @@ class Frame:
         self.has_job = has_job
         self._section = section
         section.on_shown = self._lay_out
-        self._said = ""
+        self._status = ""
         self._code = ""
         self.shown_language = ""
         self._cost = self._live = ""
@@ -58,14 +55,16 @@ class Frame:
             _dom_classes=("foldnote-field", "foldnote-job-name"),
         )
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
-        self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
+        self.attention = looks.button(
+            "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
+        )
         self.validate = looks.button(
-            "Validate", "foldnote-second", tooltip="The service's verdict; nothing is sent"
+            "Validate", "foldnote-second", tooltip="Check the settings at the service; nothing is submitted"
         )
         self.add_row = looks.button(
-            "Add to batch", "foldnote-second", tooltip="These settings as a row of a batch"
+            "Add to batch", "foldnote-second", tooltip="Add these settings as a row of a batch"
         )
-        self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="Code that does the same")
+        self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="The equivalent Python call")
         self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
         self.changes = Changes(looks, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
@@ -93,19 +92,19 @@ class Frame:
         self.job_name.observe(actions.rename, "value")
 
     def show_tool(self, tool: Tool, more: str = "") -> None:
-        """Title, description and what runs the tool; ``more`` follows that line."""
-        line, mark = tell_method(tool)
+        """Show title, description and method of the tool; ``more`` follows the method."""
+        line, mark = describe_method(tool)
         title, about = escape(tool.display_name or tool.type), escape(tool.description)
-        told = _mark_code(" ".join(part for part in (line, more) if part))
+        method = _mark_code(" ".join(part for part in (line, more) if part))
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
             f'<div class="fn-about">{about}</div>'
-            + (f'<div class="fn-method {mark}"><span>{told}</span></div>' if self.has_job else "")
+            + (f'<div class="fn-method {mark}"><span>{method}</span></div>' if self.has_job else "")
         )
 
     def show_job_name(self, proposal: str, error: str | None) -> None:
-        """The name that an empty box stands for, and what is wrong with a typed one."""
+        """Show the proposed name as placeholder, and the error of a typed one."""
         self.job_name.placeholder = proposal
         parts = LabelParts("Job name", "", "", "")
         errors = (error,) if error else ()
@@ -113,7 +112,7 @@ class Frame:
         set_class(self.job_name, "foldnote-wrong", bool(error))
 
     def show_attention(self, wrong: int, pending: int) -> None:
-        """How many fields need attention, or calmly how many are still empty."""
+        """Show how many fields have errors (``wrong``), else how many are to be filled in (``pending``)."""
         if wrong:
             self.attention.description = f"{count(wrong, 'field needs', 'fields need')} attention"
         elif pending:
@@ -122,13 +121,13 @@ class Frame:
         set_class(self.attention, "foldnote-calm", not wrong)
 
     def show_fold(self) -> None:
-        """How many advanced settings there are, and how many differ from their defaults."""
+        """Show the number of advanced settings, and of those that differ from their defaults."""
         if self.fold is None or self._advanced is None:
             return
         inside = [field for field in self._section.everything if field.spec.group == "advanced"]
         changed = sum(field.is_changed for field in inside)
-        told = f" · {changed} changed" if changed else ""
-        self.fold.description = f"{count(len(inside), 'more setting')}{told}"
+        note = f" · {changed} changed" if changed else ""
+        self.fold.description = f"{count(len(inside), 'more setting')}{note}"
         self.fold.icon = "caret-right" if self.is_folded else "caret-down"
 
     @property
@@ -142,17 +141,23 @@ class Frame:
             self._toggle_fold()
 
     def say(self, text: str, *, kind: str = "", more: str = "") -> None:
-        """A sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing. An empty one clears it."""
+        """Show a message below the buttons; an empty text clears it.
+
+        Args:
+            text: the message; parts in backticks are shown as code.
+            kind: ``bad`` for an error, ``well`` for success, or empty.
+            more: a second paragraph.
+        """
         mark = f" fn-{kind}" if kind else ""
         role = "alert" if kind == "bad" else "status"
         extra = f"<p>{_mark_code(more)}</p>" if more else ""
-        self._said = (
+        self._status = (
             f'<div class="fn-said{mark}" role="{role}">{_mark_code(text)}{extra}</div>' if text else ""
         )
         self._show_message()
 
     def show_code(self, code: str, language: str = "Python") -> None:
-        """The code with a button that copies it; an empty text closes it."""
+        """Show code with a copy button; an empty text closes it."""
         self.shown_language = language if code else ""
         self._code = (
             f"<style>{read_style('code')}</style>"
@@ -164,41 +169,41 @@ class Frame:
         self._show_message()
 
     def show_general(self, messages: Sequence[str]) -> None:
-        """What is wrong with the settings as a whole."""
-        told = "".join(f'<div class="fn-error">{escape(message)}</div>' for message in messages[:3])
-        if told != self._general:
-            self._general = told
+        """Show the first three errors on the settings as a whole."""
+        written = "".join(f'<div class="fn-error">{escape(message)}</div>' for message in messages[:3])
+        if written != self._general:
+            self._general = written
             self._show_message()
 
     def show_live(self, words: str) -> None:
-        """Have a screen reader say ``words``, which stand at a field already."""
-        told = f'<span class="fn-live" role="alert">{escape(words)}</span>' if words else ""
-        if told != self._live:
-            self._live = told
+        """Let a screen reader read out ``words``, which are shown at a field."""
+        written = f'<span class="fn-live" role="alert">{escape(words)}</span>' if words else ""
+        if written != self._live:
+            self._live = written
             self._show_message()
 
     def show_cost(self, words: str) -> None:
-        """What a submission takes, said before it."""
+        """Show what a submission will cost."""
         self._cost = f'<div class="fn-cost">{escape(words)}</div>' if words else ""
         self._show_message()
 
     def show_batch(self, parts: list[widgets.Widget]) -> None:
-        """The batch table below the buttons."""
+        """Show the batch table below the buttons."""
         batch = self.looks.box(parts, "foldnote-batch")
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
     def show_surface(self, surface: widgets.Widget) -> None:
-        """What the page does by itself; it shows nothing."""
+        """Add the widget with the page's script, which shows nothing."""
         self._footer.children = (*self._footer.children, surface)
 
     def _show_changes(self, panel: widgets.Box) -> None:
-        """The list of changes between the buttons and what is said."""
+        """Insert the list of changes between the buttons and the message."""
         shown = list(self._footer.children)
         shown.insert(shown.index(self.message), panel)
         self._footer.children = shown
 
     def show_sought(self, text: str) -> None:
-        """Leave only the fields that have all words of ``text`` in their names or descriptions."""
+        """Show only the fields whose names or descriptions contain all words of ``text``."""
         words = text.lower().split()
         if words:
             self._section.show_sought(words)
@@ -220,13 +225,13 @@ class Frame:
         self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
 
     def _show_message(self) -> None:
-        self.message.value = self._live + self._general + self._cost + self._said + self._code
+        self.message.value = self._live + self._general + self._cost + self._status + self._code
 
     def show_sending(self, words: str) -> None:
-        """Say on the button that something is under way; an empty text ends it.
+        """Show on the button what is in progress; an empty text ends it.
 
-        The button is not disabled meanwhile: that would take the keyboard's focus away from it. A second
-        press is the submission's to ignore.
+        The button stays enabled, since disabling it would remove the keyboard focus; the submission ignores
+        a second press.
         """
         self.submit.description = words or "Submit"
         self.submit.icon = "spinner spin" if words else ""
@@ -251,7 +256,7 @@ class Frame:
         return built
 
     def _lay_out(self) -> None:
-        """Every field in its group; the button that builds more of them below the last."""
+        """Put each field into its group, and the button that builds more fields below the last."""
         shown = self._section.shown
         for group, box in self._groups.items():
             box.children = [field.widget for field in shown if field.spec.group == group]
@@ -276,7 +281,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Actions:
-    """What the frame's controls do; each takes whatever ipywidgets hands it."""
+    """Handlers of the frame's controls; each accepts the arguments that ipywidgets passes."""
 
     submit: Callable[..., None]
     validate: Callable[..., None]
@@ -288,8 +293,8 @@ class Actions:
     reset: Callable[..., None]
 
 
-def tell_method(tool: Tool) -> tuple[str, str]:
-    """What runs the tool here, in words, and the style of its mark."""
+def describe_method(tool: Tool) -> tuple[str, str]:
+    """A sentence that says what runs the tool, and the CSS class of its mark."""
     if tool.available and tool.engine is not None:
         note = f" {tool.engine.note}" if tool.engine.note else ""
         instead = (
@@ -300,9 +305,9 @@ def tell_method(tool: Tool) -> tuple[str, str]:
         return "Runs at the connected service.", "fn-can"
     if tool.unavailable_reason:
         return tool.unavailable_reason, "fn-cannot"
-    return "Not connected to a service: settings are checked, and nothing can be submitted.", "fn-unknown"
+    return "Not connected to a service: settings are checked, but cannot be submitted.", "fn-unknown"
 
 
 def _mark_code(text: str) -> str:
-    """``text`` as HTML, with what stands in backticks as code."""
+    """``text`` as HTML, with parts in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

@@ -1,8 +1,8 @@
 """Events of a form's page (drop, paste, keys) and their handling in the kernel.
 
-A small module of JavaScript adds what ipywidgets have no word for: sliders beside numbers, marks that put a
-default back, files that are dropped or sent by HTTP, a tree of jobs' files. It sends messages; nothing of
-them stays in a widget's state. Where a front end runs no such module, the form works without.
+A JavaScript module adds what ipywidgets lack: sliders next to numbers, marks that restore a default, files
+that are dropped or sent by HTTP, a tree of jobs' files. It communicates by messages, so nothing stays in a
+widget's state. Forms also work in front ends that do not run it.
 """
 
 from __future__ import annotations
@@ -47,38 +47,38 @@ _LOADER: Final = (
 
 @cache
 def read_script() -> str:
-    """The module, without indents and comments."""
+    """The JavaScript module, without indents and comments."""
     text = files("foldnote.forms").joinpath("surface.js").read_text(encoding="utf-8")
     return re.sub(r"\n\s*(//[^\n]*)?", "\n", f"\n{text}").replace("\n\n", "\n").strip()
 
 
 @cache
 def pack_script() -> str:
-    """The module for the wire: deflated, inside one that unpacks it. It halves what travels."""
+    """The module deflated, inside a loader that unpacks it; this halves its size."""
     packed = base64.b64encode(zlib.compress(read_script().encode(), 9)).decode()
     return _LOADER.replace("PACKED", packed)
 
 
 class SurfaceWidget(anywidget.AnyWidget):
-    """The model that carries the module."""
+    """The anywidget model that carries the module."""
 
     profile = traitlets.Unicode("").tag(sync=True)
-    """Profile of the service that files are sent to; empty where the Jupyter server cannot know it."""
+    """Profile of the service that files are sent to; empty if the Jupyter server does not know it."""
 
 
 class PageForm(FilledForm, Protocol):
-    """A form whose page sends files."""
+    """A form whose page sends messages."""
 
     @property
     def looks(self) -> Looks:
-        """The form's shared models."""
+        """The form's shared layout and style models."""
 
     def offer_uploads(self, names: tuple[str, ...]) -> None:
-        """Let file fields offer ``names``."""
+        """Suggest the uploads ``names`` in file fields."""
 
 
 class Surface:
-    """The page of one form."""
+    """Handles the messages from the page of one form."""
 
     def __init__(self, form: PageForm, batch: BatchTable, verdicts: Verdicts) -> None:
         self._form = form
@@ -90,8 +90,8 @@ class Surface:
             layout=form.looks.layout,
             _dom_classes=("foldnote-hidden",),
         )
-        self.widget.on_msg(self._hear)
-        self._answers: dict[str, Callable[..., None]] = {
+        self.widget.on_msg(self._receive)
+        self._handlers: dict[str, Callable[..., None]] = {
             "reset": self._reset,
             "upload": self._take_upload,
             "job": self._offer_job,
@@ -102,11 +102,11 @@ class Surface:
             "open": self._open_job,
         }
 
-    def _hear(self, _widget: object, message: Any, buffers: Sequence[Any]) -> None:
-        """Do what the page asks; a message that is none of ours is left alone."""
-        answer = self._answers.get(str(message.get("kind"))) if isinstance(message, Mapping) else None
-        if answer is not None:
-            self._verdicts.guard(lambda: answer(message, buffers))
+    def _receive(self, _widget: object, message: Any, buffers: Sequence[Any]) -> None:
+        """Handle a message from the page; unknown ones are ignored."""
+        handler = self._handlers.get(str(message.get("kind"))) if isinstance(message, Mapping) else None
+        if handler is not None:
+            self._verdicts.guard(lambda: handler(message, buffers))
 
     def _find(self, message: Mapping[str, Any]) -> Field | None:
         mark = message.get("field")
@@ -123,7 +123,7 @@ class Surface:
             field.host.field_changed(field)
 
     def _take_upload(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """A file that the service has: sent just now, or dragged from the list of files."""
+        """Take a file at the service: uploaded just now, or dragged from the list of files."""
         field, name, size = self._find_file(message), str(message.get("name") or ""), message.get("size")
         if field is None or not name:
             return
@@ -135,40 +135,40 @@ class Surface:
         field.take(FileValue(name))
 
     def _offer_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """A job that was dropped on a field: which of its files is meant, the reader says."""
+        """Let the user choose a file of a job that was dropped on a field."""
         field, job = self._find_file(message), message.get("job")
         if field is not None and isinstance(job, str) and job:
             field.open_chooser(job)
 
     def _take_job_file(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """A file of an earlier job; what it holds is looked at once it was fetched."""
+        """Take a file of an earlier job, and inspect its contents once they are fetched."""
         field, job, path = self._find_file(message), message.get("job"), message.get("path")
         if field is None or not job or not path:
             return
         value = JobFile(f"{job}/{path}")
         field.take(value)
         if self._form.client is not None:
-            start(self._look_into(str(job), str(path), value))
+            start(self._inspect(str(job), str(path), value))
 
-    async def _look_into(self, job: str, path: str, value: str) -> None:
-        text = await self._ask(job, path)
+    async def _inspect(self, job: str, path: str, value: str) -> None:
+        text = await self._fetch(job, path)
         if text:
             remember(value, text)
             self._form.refresh()
 
-    async def _ask(self, job: str, path: str) -> str:
+    async def _fetch(self, job: str, path: str) -> str:
         try:
             return (await fetch_texts(self._form.client, job, (path,))).get(path, "")
         except (FoldnoteError, OSError, ValueError) as error:
-            _log.info("%s of %s could not be looked into: %s", path, job, error)
+            _log.info("%s of %s could not be read: %s", path, job, error)
             return ""
 
     def _take_path(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """A file of JupyterLab's file browser."""
-        asked = message.get("path")
-        if not isinstance(asked, str) or not asked:
+        """Take a file of JupyterLab's file browser."""
+        given = message.get("path")
+        if not isinstance(given, str) or not given:
             return
-        path = locate(asked, message.get("root"))
+        path = locate(given, message.get("root"))
         if message.get("field"):
             field = self._find_file(message)
             if field is not None:
@@ -178,17 +178,17 @@ class Surface:
         if found.is_file() and found.stat().st_size <= _MOST_TABLE_BYTES:
             self._batch.add_text(found.read_text(encoding="utf-8-sig", errors="replace"))
         else:
-            self._form.frame.say(f"{path} is not there for this kernel, or larger than 10 MB.", kind="bad")
+            self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
 
     def _take_content(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """A file of the reader's computer, where the Jupyter server takes none."""
+        """Take a file from the user's computer that the Jupyter server could not forward."""
         field = self._find_file(message)
         if field is not None and buffers:
             path = save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0]))
             field.take(LocalFile(path))
 
     def _take_rows(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """A table that was dropped on the batch."""
+        """Add the rows of a table that was dropped on the batch."""
         self._batch.add_text(str(message.get("text") or "").removeprefix("\ufeff"))
 
     def _open_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
@@ -206,11 +206,11 @@ class Surface:
 
 
 def locate(path: str, root: object = None) -> str:
-    """Where the kernel finds what JupyterLab's file browser calls ``path``, as short as it can be said.
+    """The kernel's path of a file in JupyterLab's file browser, relative to the working folder if possible.
 
     Args:
-        path: with slashes, from the server's root folder; a drive's name before a colon is left out.
-        root: the server's root folder as its page says it, with ``~`` for the home.
+        path: path with slashes, from the server's root folder; a drive name before a colon is ignored.
+        root: the server's root folder, with ``~`` for the home folder.
     """
     plain = path.partition(":")[2] if re.match(r"\w+:", path) else path
     here = Path.cwd()
@@ -223,7 +223,7 @@ def locate(path: str, root: object = None) -> str:
 
 
 def _name_profile(client: Any) -> str:
-    """The name under which the Jupyter server knows the client's service too."""
+    """Name of the client's profile; empty if the Jupyter server does not know it."""
     profile = getattr(client, "profile", None)
     name = str(getattr(profile, "name", "") or "")
     return "" if name == "given" else name

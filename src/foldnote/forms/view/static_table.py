@@ -1,6 +1,6 @@
-"""A form without its kernel: the settings as a plain table that any front end, mail or web page shows.
+"""A form without its kernel: the settings as a static table for any front end, e-mail or web page.
 
-No script, no style sheet, no secret, and of pasted contents only their size.
+It has no scripts, no style sheets, no secrets, and only the size of pasted contents.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from foldnote.forms.files.file_reference import tell_file
+from foldnote.forms.files.file_reference import describe_file
 from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line
@@ -22,12 +22,12 @@ _HIDDEN = "(not shown)"
 
 
 def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str:
-    """A table of titles and values; ``closing`` is a sentence below it."""
+    """HTML table of titles and values, with the sentence ``closing`` below it."""
     cells = "".join(
         '<tr><th scope="row" style="text-align:left;vertical-align:top;font-weight:600">'
         f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">'
         f"{_write_text(text)}</td></tr>"
-        for spec, text in _tell_rows(rows)
+        for spec, text in _format_rows(rows)
     )
     end = f"<p>{escape(closing)}</p>" if closing else ""
     body = f"<table><tbody>{cells}</tbody></table>" if cells else "<p>No settings yet.</p>"
@@ -35,15 +35,15 @@ def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str
 
 
 def write_static_text(title: str, rows: Iterable[Row], closing: str = "") -> str:
-    """The same as plain text."""
-    lines = [f"  {spec.title}: {text}" for spec, text in _tell_rows(rows)]
+    """The content of `write_static_html` as plain text."""
+    lines = [f"  {spec.title}: {text}" for spec, text in _format_rows(rows)]
     return "\n".join([title, *lines, *([closing] if closing else [])])
 
 
 def _write_text(text: str) -> str:
-    """The text as HTML; a long word, such as a sequence, may break after every 20 letters.
+    """The text as HTML; long words, such as sequences, may break after every 20 letters.
 
-    A style would not do: front ends take styles out of the outputs of notebooks that they do not trust.
+    Styles are not used for this: front ends remove them from outputs of notebooks that are not trusted.
     """
     words = (word if len(word) <= _LONG_WORD else _STRETCH.findall(word) for word in text.split(" "))
     return " ".join(
@@ -51,12 +51,12 @@ def _write_text(text: str) -> str:
     )
 
 
-def _tell_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
-    return [(spec, _tell(spec, value)) for spec, value in rows if value is not MISSING]
+def _format_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
+    return [(spec, _format(spec, value)) for spec, value in rows if value is not MISSING]
 
 
-def _tell(spec: FieldSpec, value: Any) -> str:
-    value = tell_file(leave_out_secrets(spec.schema, value, spec.root))
+def _format(spec: FieldSpec, value: Any) -> str:
+    value = describe_file(leave_out_secrets(spec.schema, value, spec.root))
     if value is MISSING:
         return _HIDDEN
     labels = {str(choice.value): choice.label for choice in spec.choices}

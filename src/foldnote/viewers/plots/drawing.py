@@ -61,12 +61,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Dots:
-    """Dots, each with words that appear under the pointer."""
+    """Dots, each with words that appear under the pointer; named ones stand in a legend."""
 
     xs: Sequence[float]
     ys: Sequence[float]
     color: str
     titles: Sequence[str]
+    name: str = ""
 
 
 @dataclass(frozen=True)

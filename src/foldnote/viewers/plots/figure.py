@@ -72,7 +72,8 @@ def _draw_mark(mark: Mark, axes: Axes) -> None:
             (line,) = axes.plot(mark.xs, mark.ys, color=mark.color or ink, label=mark.name or None)
             line.set(linewidth=mark.width, linestyle=style)
         case Dots():
-            axes.scatter(mark.xs, mark.ys, color=mark.color, alpha=0.8, linewidths=0)
+            color, label = mark.color or ink, mark.name or None
+            axes.scatter(mark.xs, mark.ys, color=color, alpha=0.8, linewidths=0, label=label)
         case Bars():
             axes.bar(
                 mark.edges[:-1], mark.heights, np.diff(mark.edges) * 0.96, align="edge", color=mark.color

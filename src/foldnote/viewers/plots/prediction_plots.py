@@ -162,16 +162,7 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
     Raises:
         ArgumentError: a column is missing, or no row has numbers in both.
     """
-    wanted = [x, y, *([label] if label else [])]
-    missing = [name for name in wanted if name not in frame.columns]
-    if missing:
-        raise ArgumentError(
-            f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
-        )
-    numbers = frame[[x, y]].apply(pd.to_numeric, errors="coerce")
-    data = frame.loc[np.isfinite(numbers).all(axis=1), wanted]
-    if data.empty:
-        raise ArgumentError(f"No row has a number in both {x!r} and {y!r}.")
+    data = _find_points(frame, [x, y, *([label] if label else [])])
     xs, ys = (data[name].astype(float) for name in (x, y))
     words = (
         f"{count(len(data), 'row')}: {_name_metric(x)} against {_name_metric(y)}; "
@@ -182,6 +173,74 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
     dots = Dots(xs.tolist(), ys.tolist(), palette.CHAINS[0], titles)
     drawing = Drawing(_span(_name_metric(x), xs), _span(_name_metric(y), ys), [dots], 460, 340)
     return Plot(f"{_name_metric(y)} against {_name_metric(x)}", words, data, drawing)
+
+
+def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> Plot:
+    """Two columns of a table against each other, the dots coloured by a third.
+
+    The plot's data: the rows that have both, with the columns ``x``, ``y``, ``group`` and ``label``. The
+    seven largest groups have colours of their own; rows without a group are grey.
+
+    Args:
+        frame: any table.
+        x: the column of the horizontal axis.
+        y: the column of the vertical axis.
+        group: the column that names the group of a row, empty for none.
+        label: the column that names a row under the pointer.
+
+    Raises:
+        ArgumentError: a column is missing, or no row has numbers in both.
+    """
+    data = _find_points(frame, [x, y, group, label])
+    names = data[group].map(_name_group)
+    sizes = names[names != ""].value_counts(sort=False)
+    largest = list(sizes.sort_values(ascending=False, kind="stable").index[: len(palette.CHAINS)])
+    rest = [name for name in sizes.index if name not in largest]
+    parts = [("in none", palette.UNKNOWN, names == "")]
+    parts += [(count(len(rest), f"other {group}"), INK, names.isin(rest))]
+    parts += [
+        (f"{group} {name}", color, names == name)
+        for name, color in zip(largest[::-1], palette.CHAINS[: len(largest)][::-1], strict=True)
+    ]
+    marks = [
+        Dots(
+            rows[x].astype(float).tolist(),
+            rows[y].astype(float).tolist(),
+            color,
+            [f"{row}, {said}" for row in rows[label].astype(str)],
+            said,
+        )
+        for said, color, chosen in parts
+        for rows in [data[chosen]]
+        if len(rows)
+    ]
+    words = (
+        f"{count(len(data), 'row')} in {count(len(sizes), group)}, {int((names == '').sum()):,} in none:"
+        f" {_name_metric(x)} against {_name_metric(y)}."
+    )
+    across, up = (_span(_name_metric(name), data[name].astype(float)) for name in (x, y))
+    return Plot(f"Rows by {group}", words, data, Drawing(across, up, marks, 570, 360))
+
+
+def _name_group(value: str | float | None) -> str:
+    """A group's name; whole numbers without their decimals, "" for a missing one."""
+    if pd.isna(value):
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _find_points(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+    """The wanted columns of the rows that have numbers in the first two."""
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise ArgumentError(
+            f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
+        )
+    numbers = frame[[*wanted[:2]]].apply(pd.to_numeric, errors="coerce")
+    data: pd.DataFrame = frame.loc[np.isfinite(numbers).all(axis=1), list(wanted)]
+    if data.empty:
+        raise ArgumentError(f"No row has a number in both {wanted[0]!r} and {wanted[1]!r}.")
+    return data
 
 
 def _residue_axis(length: int, starts: pd.DataFrame) -> Axis:

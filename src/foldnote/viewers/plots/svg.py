@@ -16,6 +16,8 @@ from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Draw
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 62
 """Room for a scale of colours."""
+_LEGEND_PX = 122
+"""Room for the names of groups of dots."""
 _DOT_PX = 4
 _LABEL_PX = 5
 """Between a place and its label."""
@@ -47,7 +49,9 @@ class _Writer:
     def __init__(self, drawing: Drawing) -> None:
         has_scale = any(isinstance(mark, Raster) for mark in drawing.marks)
         self._drawing = drawing
-        self._width = drawing.width - _LEFT - (_SCALE_PX if has_scale else _RIGHT)
+        self._named = [mark for mark in drawing.marks if isinstance(mark, Dots) and mark.name]
+        beside = _SCALE_PX if has_scale else _LEGEND_PX if self._named else _RIGHT
+        self._width = drawing.width - _LEFT - beside
         self._height = drawing.height - _TOP - _BOTTOM
 
     def _x(self, value: float) -> float:
@@ -67,6 +71,7 @@ class _Writer:
         parts.append(f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>')
         parts += [_text(name, self._x(value), bottom + 15) for value, name in x.marks]
         parts += [_text(name, _LEFT - 6, self._y(value) + 4, "end") for value, name in y.marks]
+        parts += [self._write_name(place, mark) for place, mark in enumerate(reversed(self._named))]
         parts.append(_text(x.label, _LEFT + self._width / 2, height - 6))
         parts.append(_text(y.label, 12, _TOP + self._height / 2, turn=True))
         return (
@@ -86,7 +91,7 @@ class _Writer:
             case Dots():
                 places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
                 dots = (f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>' for x, y in places)
-                return f'<g fill="{mark.color}" opacity="0.8">{"".join(dots)}</g>'
+                return f'<g fill="{mark.color or "currentColor"}" opacity="0.8">{"".join(dots)}</g>'
             case Bars():
                 boxes = (
                     f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}"/>'
@@ -103,6 +108,12 @@ class _Writer:
                 return f'<g font-size="{mark.size}">{_text(mark.text, x, y, mark.anchor)}</g>'
             case Raster():
                 return self._write_raster(mark)
+
+    def _write_name(self, place: int, dots: Dots) -> str:
+        """A line of the legend: a dot and the name of its group."""
+        left, middle = _LEFT + self._width + 12, _TOP + 8 + 16 * place
+        dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{dots.color or "currentColor"}"/>'
+        return dot + _text(dots.name, left + 9, middle + 4, "start")
 
     def _write_curve(self, curve: Curve) -> str:
         runs: list[list[str]] = [[]]

@@ -42,9 +42,31 @@ def overlay(
     first, *others = structures
     fits = [superpose(first, other, pairing=pairing) for other in others]
     moved = [first, *(_move(fit, other) for fit, other in zip(fits, others, strict=True))]
-    scenes = [compose(structure) for structure in moved]
     names = _name_items(items, structures)
     said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
+    notes = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
+    scene = compose_superposed(moved, names, said, title=title, notes=notes)
+    return scene.model_copy(update={"height_px": height_px})
+
+
+def compose_superposed(
+    structures: Sequence[Structure],
+    names: Sequence[str],
+    said: Sequence[str],
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> Scene:
+    """Structures that are superposed already, each in a colour of its own; the first is the reference.
+
+    Args:
+        structures: as they lie, at least one.
+        names: what to call each.
+        said: how each fits, in words.
+        title: heading.
+        notes: what a reader must know of the superposition.
+    """
+    scenes = [compose(structure) for structure in structures]
     models = tuple(
         _tint(scene.models[0], place, name, words)
         for place, (scene, name, words) in enumerate(zip(scenes, names, said, strict=True))
@@ -55,9 +77,8 @@ def overlay(
         models=models,
         title=title or f"{count(len(models), 'structure')} superposed on {names[0]}",
         facts=tuple(facts),
-        notes=(_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else (),
+        notes=tuple(notes),
         rotation=scenes[0].rotation,
-        height_px=height_px,
     )
 
 

@@ -12,7 +12,7 @@ from foldnote.client.inputs.file_values import Contents, FileValue, JobFile
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.kinds.chooser import Chooser
 from foldnote.forms.fields.kinds.listing import LinesField
-from foldnote.forms.files.file_insight import look_into, read_object
+from foldnote.forms.files.file_insight import inspect_file, read_object
 from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
@@ -192,7 +192,7 @@ class FileField(ChoosingField):
         found = read_reference(value, uploads, self.spec.extensions)
         if found.error:
             return Reading(value, (found.error,), None, found.words)
-        seen = look_into(value, found, self.spec, uploads)
+        seen = inspect_file(value, found, self.spec, uploads)
         words = "; ".join(filter(None, (found.words, seen.words)))
         return Reading(value, (seen.fault,) if seen.fault else (), None, words)
 
@@ -309,7 +309,7 @@ class FilesField(ChoosingField, LinesField):
         files = [item if isinstance(item, str) else str(item) for item in value]
         found = [read_reference(file, uploads, self.spec.extensions) for file in files]
         faults = [
-            reference.error or look_into(file, reference, self.spec, uploads).fault
+            reference.error or inspect_file(file, reference, self.spec, uploads).fault
             for file, reference in zip(files, found, strict=True)
         ]
         errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)

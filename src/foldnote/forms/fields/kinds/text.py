@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -92,11 +93,11 @@ class NumberField(TextField):
         text = self.control.value.strip().replace("−", "-")
         if not text:
             return Reading(self.blank)
-        if _INTEGER.fullmatch(text):
-            return self.describe(int(text))
         try:
+            if _INTEGER.fullmatch(text):
+                return self.describe(int(text))
             number = float(text)
-        except ValueError:
+        except ValueError:  # also more digits than Python converts
             return Reading(errors=(self._explain(text),))
         if not math.isfinite(number):
             return Reading(errors=(self._explain(text),))
@@ -130,7 +131,7 @@ class NumberField(TextField):
             return f"Leave the unit out: the number is in {unit}."
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             return f"Write the decimals with a point: {text.replace(',', '.')}"
-        return f"{text!r} is not a number."
+        return f"{in_one_line(text, 40)!r} is not a number."
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,8 @@ def _bound(
 
 def describe_magnitude(number: float, unit: str = "") -> str:
     """``number`` as a power of ten from a million on or below a thousandth; else empty."""
+    if abs(number) > sys.float_info.max:  # an integer that no float can represent
+        return ""
     if not number or not math.isfinite(number) or _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
         return ""
     mantissa, _, power = f"{number:.3e}".partition("e")
