@@ -1,8 +1,7 @@
-"""Layouts of results: one function per tool, built in, registered by a program or named by a package.
+"""Registry of result layouts: one function per tool, from a result to the items to show, in order.
 
-A function takes a result and returns what to show, in order. A program registers one with
-:func:`register_view`; a package names one as an entry point of the group ``foldnote.views`` whose name is the
-tool type. This module only finds the function; the summary of the run stands below whatever it returns.
+Programs register a function with :func:`register_view`; packages declare an entry point in the group
+``foldnote.views`` whose name is the tool type. This module only finds the function.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from foldnote.results import Result
 ENTRY_POINT_GROUP = "foldnote.views"
 
 View = Callable[[Result], Sequence[Any]]
-"""Returns bundles, scenes, structures, plots, grids, DataFrames, or whatever has ``_repr_mimebundle_``."""
+"""Returns bundles, scenes, structures, plots, grids, DataFrames or objects with ``_repr_mimebundle_``."""
 
 _registered: dict[str, View] = {}
-_ours: dict[str, View] = {}
+_builtin: dict[str, View] = {}
 
 
 def register_view(tool: str, function: View) -> None:
-    """Let ``function`` lay out the results of a tool, in place of the layout so far.
+    """Lay out the results of a tool with ``function``, replacing the current layout.
 
     Args:
         tool: the tool type, such as ``"vina"``.
-        function: takes a :class:`foldnote.results.Result` and returns a list of what to show, in order:
+        function: takes a :class:`foldnote.results.Result` and returns a list of items to show, in order:
             scenes, structures, plots, grids, DataFrames, mime bundles (``table_bundle(frame, "Title")``), or
-            other objects that show themselves as HTML. :func:`foldnote.viewers.default_view` gives what
-            a tool without a function shows. Provenance and the list of files always follow. Where the
-            function fails, the default is shown with the reason.
+            other objects with an HTML representation. :func:`foldnote.viewers.default_view` returns the
+            items of a tool without a layout. Provenance and the list of files are always appended. If the
+            function raises, the default layout is shown with the error.
     """
     _registered[tool] = function
 
@@ -43,17 +42,17 @@ def unregister_view(tool: str) -> None:
 
 
 def register_ours(tool: str, function: View) -> None:
-    """The layout that this package has for a tool; registered ones and entry points go before it."""
-    _ours[tool] = function
+    """Set the built-in layout of a tool; registered layouts and entry points take precedence."""
+    _builtin[tool] = function
 
 
 def find_view(tool: str) -> View | None:
-    """The function for a tool: the registered one, else an entry point's, else ours.
+    """Return the layout of a tool: the registered one, an entry point's or the built-in one, if any.
 
     Raises:
         ConfigurationError: the entry point cannot be loaded.
     """
-    return _registered.get(tool) or _load_entry_point(tool) or _ours.get(tool)
+    return _registered.get(tool) or _load_entry_point(tool) or _builtin.get(tool)
 
 
 def _load_entry_point(tool: str) -> View | None:
@@ -70,12 +69,12 @@ def _load_entry_point(tool: str) -> View | None:
 
 
 def find_job_name(result: Result) -> str:
-    """The job whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
+    """Name of the job, from the manifest or the client's record of the job; empty if unknown."""
     return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
 
 
 def find_tool_type(result: Result) -> str:
-    """The tool whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
+    """Tool type of the job, from the manifest or the client's record of the job; empty if unknown."""
     return _find_origin(result, result.manifest.tool if result.manifest else "", "Type", "type")
 
 

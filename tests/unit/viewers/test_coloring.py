@@ -173,10 +173,10 @@ def test_a_look_is_chosen_by_name():
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        ({"color": "confidence"}, "nothing in the result says that there is one. Choose"),
+        ({"color": "confidence"}, "The result gives no confidence for it. Choose"),
         ({"color": "colour"}, "Choose one of chain, rainbow"),
         ({"style": "ball"}, "Choose one of cartoon, sticks"),
-        ({"table": pd.DataFrame()}, "Say which column"),
+        ({"table": pd.DataFrame()}, "Name the column"),
     ],
 )
 def test_a_look_that_is_not_there_is_refused_in_words(wish, said):

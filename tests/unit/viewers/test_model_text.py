@@ -59,7 +59,9 @@ def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_
         2.4,
     ]
     (note,) = scene.notes
-    assert note.startswith("Of 65,001 atoms one of each residue is drawn, as a ball: all atoms are drawn of")
+    assert note.startswith(
+        "This structure has 65,001 atoms. Above 60,000 only one atom per residue is drawn, as a"
+    )
     assert draw_picture(scene) is not None
 
 

@@ -47,7 +47,7 @@ def test_a_pdbqt_without_a_smiles_says_why_it_is_not_drawn():
     )
     scene = compose_molecules(read_molecules(text.encode(), "x.pdbqt").molecules)
 
-    assert "a PDBQT file has no bonds" in scene.notes[0]
+    assert "PDBQT files have no bonds" in scene.notes[0]
 
 
 def test_all_atoms_of_a_pdbqt_are_given_to_the_page():
@@ -108,4 +108,4 @@ def test_fifty_molecules_are_shown_and_the_rest_counted():
     scene = compose_molecules(read("tyr.sdf") * 60)
 
     assert len(scene.models) == 50
-    assert "10 molecules more" in scene.notes[0]
+    assert "first 50 of 60 molecules" in scene.notes[0]

@@ -1,1 +1,1 @@
-"""Scenes: what a 3D view shows, as plain data."""
+"""Scenes: the content of a 3D view as plain data."""

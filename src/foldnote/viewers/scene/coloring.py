@@ -1,10 +1,10 @@
-"""Colourings of a structure by properties of its residues, and the choice among them.
+"""Colourings of a structure by residue properties, and the choice among them.
 
-A structure offers only what it has data for: confidence or predicted error where there is evidence of one,
-and the B-factor column where it varies, called B-factors where the file names an experiment. The legend and
-the pointer give the numbers, too.
+A structure has only the colourings that it has data for: confidence or predicted error if the result gives
+one, and the B-factor column if it varies (called B-factors if the file names an experiment). Values are also
+shown in the legend and on hover.
 
-Bands of confidence: above 90, 70, 50 and below, in the four colours that the AlphaFold database made usual.
+Confidence bands: above 90, 70, 50 and below, in the four colours of the AlphaFold database.
 Hydrophobicity: Kyte and Doolittle, J. Mol. Biol. 157, 105-132 (1982).
 Secondary structure: see :mod:`foldnote.results.structure.dssp`.
 """
@@ -27,7 +27,7 @@ from foldnote.viewers.scene.traces import ChainTrace, read_traces
 
 Traces = Mapping[str, ChainTrace]
 Values = Mapping[str, Sequence[float | None]]
-"""A number for each residue of each chain; None where there is none."""
+"""Values per residue, by chain name; None for a residue without one."""
 
 CONFIDENCE_BANDS = (
     (90.0, "#0053d6", "Very high, above 90"),
@@ -45,12 +45,12 @@ _STEPS = 24
 
 @dataclass(frozen=True)
 class Scale:
-    """A continuous scale of colours.
+    """A continuous colour scale.
 
     Attributes:
-        colors: from the low to the high end.
-        low, high: the values at its ends.
-        unit: what is written behind a value in the legend.
+        colors: ``#rrggbb``, from low to high.
+        low, high: the values of the first and the last colour.
+        unit: suffix of values in the legend.
     """
 
     colors: tuple[str, ...]
@@ -59,14 +59,14 @@ class Scale:
     unit: str = ""
 
     def place(self, value: float | None) -> int:
-        """The place of ``value`` on the scale; -1 for no value."""
+        """Index of the colour of ``value``, clipped to the scale; -1 for a missing value."""
         if value is None or not math.isfinite(value):
             return -1
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return max(0, min(len(self.colors) - 1, round(share * (len(self.colors) - 1))))
 
     def make_legend(self, ends: Sequence[str] = ("", "", "")) -> tuple[LegendItem, ...]:
-        """The low end, the middle and the high end, each followed by one of ``ends``."""
+        """Legend entries for the lowest, middle and highest value, with the suffixes ``ends``."""
         values = (self.low, (self.low + self.high) / 2, self.high)
         labels = [
             f"{value:.3g}{self.unit}{end}".replace("-", "−") for value, end in zip(values, ends, strict=True)
@@ -75,11 +75,11 @@ class Scale:
 
 
 def find_colorings(structure: Structure, traces: Traces | None = None) -> tuple[Coloring, ...]:
-    """Every colouring that this structure has the data for.
+    """Return every colouring that this structure has data for.
 
     Args:
-        structure: what is to be coloured.
-        traces: the course of its chains, if it was read already.
+        structure: the structure to colour.
+        traces: its backbone traces, if they were already read.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -101,16 +101,16 @@ def color_by_values(
     unit: str = "",
     ends: Sequence[str] = ("", "", ""),
 ) -> Coloring:
-    """A colouring by any number that residues have.
+    """Return a colouring by numeric values of residues.
 
     Args:
-        name: what the legend says.
-        values: for each chain, a number for each of its residues in order; None where there is none.
-        key: what Python code calls it.
-        source: where the numbers are from.
-        scale: colours and their ends; without it viridis-like colours from the lowest to the highest value.
-        unit: what is written behind a value.
-        ends: what the legend says behind the lowest, the middle and the highest value.
+        name: name in the legend.
+        values: for each chain, one value per residue in file order; None for a missing value.
+        key: name in Python code.
+        source: source of the values.
+        scale: colour scale; by default viridis from the lowest to the highest value.
+        unit: suffix of values in the legend.
+        ends: suffixes of the lowest, middle and highest value in the legend.
     """
     known = [v for row in values.values() for v in row if v is not None and math.isfinite(v)]
     span = (min(known), max(known)) if known else (0.0, 1.0)
@@ -127,7 +127,7 @@ def color_by_values(
 
 
 class _Numbered(Protocol):
-    """A chain whose residues are known by number."""
+    """A chain with residue numbers."""
 
     @property
     def name(self) -> str: ...
@@ -137,22 +137,22 @@ class _Numbered(Protocol):
 
 
 def read_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -> dict[str, list[object]]:
-    """What ``column`` says of each residue.
+    """Return the values of a column for each residue, by chain name; None for residues without a row.
 
     Args:
-        frame: one row a residue, with ``chain`` and ``number`` (residue number with insertion code).
+        frame: one row per residue, with ``chain`` and ``number`` (residue number with insertion code).
         column: the column to read.
-        chains: the chains to read it for.
+        chains: the chains to look up.
 
     Raises:
-        ArgumentError: a column is missing, or no row is about a residue of these chains.
+        ArgumentError: a column is missing, or no row matches a residue of these chains.
     """
     missing = [name for name in ("chain", "number", column) if name not in frame.columns]
     if missing:
         have = ", ".join(map(str, frame.columns))
         raise ArgumentError(
             f"The table has no column {', '.join(map(repr, missing))}; it has {have}. "
-            "To colour residues it needs 'chain', 'number' and the column with the values."
+            "Colouring residues requires 'chain', 'number' and the column with the values."
         )
     keys = zip(frame["chain"].astype(str), frame["number"].astype(str).str.strip(), strict=True)
     known = dict(zip(keys, frame[column], strict=True))
@@ -160,17 +160,17 @@ def read_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -
     if not any(value is not None for row in found.values() for value in row):
         names = ", ".join(chain.name for chain in chains)
         raise ArgumentError(
-            f"No row of the table is about a residue of the structure, whose chains are {names}. "
-            "See that 'chain' and 'number' are written as the structure writes them."
+            f"No row of the table matches a residue of the structure, whose chains are {names}. "
+            "Write 'chain' and 'number' as in the structure file."
         )
     return found
 
 
 def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -> Coloring:
-    """A colouring by a column of a table: a scale for numbers, a colour for each word otherwise.
+    """Return a colouring by a table column: a continuous scale for numbers, else one colour per category.
 
     Raises:
-        ArgumentError: a column is missing, or no row is about a residue of these chains.
+        ArgumentError: a column is missing, or no row matches a residue of these chains.
     """
     rows = read_column(frame, column, chains)
     if pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
@@ -191,25 +191,25 @@ def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered
 def choose(
     scene: Scene, color: str | None = None, style: Style | None = None, table: pd.DataFrame | None = None
 ) -> Scene:
-    """The same scene in another colouring and style.
+    """Return a copy of a scene with another initial colouring or style.
 
     Args:
-        scene: what to show.
+        scene: the scene to copy.
         color: ``chain``, the key of one of the scene's colourings, or a column of ``table``.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
-        table: one row a residue: ``chain``, ``number`` and the column that ``color`` names; numbers
-            make a scale, words a colour each.
+        table: one row per residue, with ``chain``, ``number`` and the column ``color``; numbers give a
+            continuous scale, text one colour per value.
 
     Raises:
-        ArgumentError: the scene has no such colouring, or there is no such style.
+        ArgumentError: the scene has no such colouring, the style is unknown, or the table does not fit.
     """
     if style is not None and style not in STYLES:
         raise ArgumentError(f"There is no style {style!r}. Choose one of {', '.join(STYLES)}.")
     if table is not None:
         if color is None:
-            raise ArgumentError("Say which column of the table gives the colour: color='COLUMN'.")
+            raise ArgumentError("Name the column of the table to colour by: color='COLUMN'.")
         if len(scene.models) != 1:
-            raise ArgumentError("A table colours a scene of one model; this one has several.")
+            raise ArgumentError("A table can only colour a scene with one model; this scene has several.")
         made = color_by_column(table, color, scene.models[0].chains)
         others = [coloring for coloring in scene.colorings if coloring.key != made.key]
         scene = scene.model_copy(update={"colorings": (*others, made)})
@@ -218,7 +218,7 @@ def choose(
         hint = _explain_no_confidence(known) if color == "confidence" else ""
         raise ArgumentError(
             f"This structure cannot be coloured by {color!r}.{hint} "
-            f"Choose one of {', '.join(known)}, or give a table."
+            f"Choose one of {', '.join(known)}, or pass a table."
         )
     changes = {"color": color, "style": style}
     return scene.model_copy(update={key: value for key, value in changes.items() if value is not None})
@@ -226,11 +226,9 @@ def choose(
 
 def _explain_no_confidence(known: Sequence[str]) -> str:
     if "error" in known:
-        return " It has no pLDDT, but a predicted error: color='error'."
-    advice = (
-        " If you know that its B-factors are pLDDT, say b_factors='plddt'." if "b-factor" in known else ""
-    )
-    return f" It has no confidence: nothing in the result says that there is one.{advice}"
+        return " It has no pLDDT, but it has a predicted error: color='error'."
+    advice = " If its B-factor column holds pLDDT, pass b_factors='plddt'." if "b-factor" in known else ""
+    return f" The result gives no confidence for it.{advice}"
 
 
 def _by_confidence(structure: Structure, _: Traces) -> Coloring | None:
@@ -269,7 +267,7 @@ def _by_error(structure: Structure, _: Traces) -> Coloring | None:
     )
 
 
-def _by_place(structure: Structure, _: Traces) -> Coloring:
+def _by_position(structure: Structure, _: Traces) -> Coloring:
     colors = palette.ramp(palette.RAINBOW, _STEPS)
     shades = {}
     for chain in structure.chains:
@@ -314,11 +312,11 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
         scale=Scale(palette.ramp(palette.DIVERGING, _STEPS), -4.5, 4.5),
         ends=(", hydrophilic", "", ", hydrophobic"),
     )
-    return made.model_copy(update={"values": ()})  # the residue's name says the value
+    return made.model_copy(update={"values": ()})  # the residue name implies the value
 
 
 def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
-    """The column as B-factors where it is known to be them, else without a unit."""
+    """The B-factor column; without a unit unless it is known to hold B-factors."""
     column = structure.b_column
     if structure.plddt is not None or column.meaning == "error":
         return None
@@ -334,7 +332,7 @@ def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
 
 
 _MAKERS: tuple[Callable[[Structure, Traces], Coloring | None], ...] = (
-    _by_confidence, _by_error, _by_place, _by_secondary, _by_hydropathy, _by_b_factor,
+    _by_confidence, _by_error, _by_position, _by_secondary, _by_hydropathy, _by_b_factor,
 )  # fmt: skip
 
 

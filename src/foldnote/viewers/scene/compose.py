@@ -1,8 +1,7 @@
-"""From a structure to a Scene: colours, marked CDRs, a good first view.
+"""Compose the Scene of a structure: colours, highlighted CDRs and the initial orientation.
 
-A CDR is marked only where the numbering's residues are found in the structure, by residue number or, if the
-file is numbered otherwise, by their place in the chain; if neither agrees, nothing is marked and the scene
-says so.
+A CDR is highlighted only if its residues are found in the structure, by residue number or, if the file uses
+another numbering, by position in the chain. Otherwise a note says which CDRs are not marked.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _TAG_OFFSET_A = 3.0
 def compose(
     structure: Structure, regions: Sequence[Region] = (), *, title: str = "", height_px: int = 440
 ) -> Scene:
-    """The scene of one structure; of a file of small molecules, that of its molecules.
+    """Return the scene of a structure, or of the molecules in a molecule file.
 
     Args:
-        structure: what to show.
-        regions: regions of a numbering; the CDRs among them are marked.
-        title: heading; the file's name when none is given.
-        height_px: height of the picture.
+        structure: the structure to show.
+        regions: regions of a numbering, of which the CDRs are highlighted.
+        title: heading; defaults to the file name.
+        height_px: height of the picture in pixels.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -53,7 +52,7 @@ def compose(
     bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
     chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
-        raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
+        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw.")
     colorings = find_colorings(structure, traces)
     ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
     model = SceneModel(
@@ -96,7 +95,7 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str
 
 
 def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
-    """What the user's options name, else confidence or predicted error, unless CDRs are marked."""
+    """The colouring set in the user's options, else confidence or predicted error unless CDRs are marked."""
     keys = [coloring.key for coloring in colorings]
     wished = settings.option("view_colors")
     if wished in keys:
@@ -108,7 +107,7 @@ def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
 def _place_cdrs(
     structure: Structure, regions: Sequence[Region]
 ) -> tuple[list[tuple[Region, tuple[str, ...]]], tuple[str, ...]]:
-    """The CDRs of the first scheme with their residue numbers in this structure, and what went wrong."""
+    """CDRs of the first scheme with their residue numbers here, and a note on those not found."""
     wanted = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
     chains = {chain.name: chain for chain in structure.chains}
     placed, lost = [], []
@@ -158,7 +157,7 @@ def _make_highlight(
 
 
 def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
-    """Just outside the residue of a stretch that is furthest from the middle of the structure."""
+    """Position of a tag (Å): just outside the region's residue that is furthest from the centre."""
     tip = own[np.argmax(np.linalg.norm(own - centre, axis=1))]
     outward = tip - centre
     place = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
@@ -168,7 +167,7 @@ def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
 def _find_rotation(
     everything: Points, traces: Mapping[str, ChainTrace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
-    """Turns marked stretches to the top, or else the longest extent to the horizontal."""
+    """Rotation that puts highlights at the top, else the longest axis horizontally."""
     found = find_axes(everything)
     if found is None:
         return None

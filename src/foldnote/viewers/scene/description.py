@@ -1,7 +1,6 @@
-"""A structure in words: the text alternative of every picture.
+"""Describe a structure in words, as the text alternative of its picture.
 
-It is made from the same data as the picture and says no more than they do; in particular it gives a
-confidence only where the structure has one.
+Confidence is given only if the structure has one.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def describe(
     chains: Sequence[SceneChain],
     cdrs: Sequence[tuple[Region, tuple[str, ...]]] = (),
 ) -> Facts:
-    """Pairs of a term and what is to be said of it, the most important first.
+    """Return (term, description) pairs, the most important first.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -48,7 +47,7 @@ def describe(
 
 
 def find_marking(cdrs: Sequence[Region]) -> str:
-    """The heading over the marked CDRs: by whose definition, in whose numbering; empty without CDRs."""
+    """Heading of the CDRs in the legend: their definition and numbering; empty without CDRs."""
     if not cdrs:
         return ""
     definition, scheme = name_scheme(cdrs[0].definition), name_scheme(cdrs[0].scheme)
@@ -56,12 +55,12 @@ def find_marking(cdrs: Sequence[Region]) -> str:
 
 
 def name_scheme(word: str) -> str:
-    """A numbering scheme or CDR definition as it is written, such as ``IMGT`` for ``imgt``."""
+    """Conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
     return _SCHEMES.get(word.lower(), word)
 
 
 def span(numbers: Sequence[str]) -> str:
-    """``27–38``, or the one number."""
+    """First and last of residue numbers, such as ``27–38``; a single number as it is."""
     return numbers[0] if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
 
 
@@ -87,7 +86,7 @@ def _describe_confidence(structure: Structure) -> str:
 
 
 def list_counts(names: Iterable[str]) -> str:
-    """``ZN ×3, ATP`` for repeated names, at most eight of them."""
+    """Names with their counts, such as ``ZN ×3, ATP``; at most eight."""
     counts = Counter(names)
     shown = [name if number == 1 else f"{name} ×{number}" for name, number in counts.most_common(8)]
     more = len(counts) - len(shown)

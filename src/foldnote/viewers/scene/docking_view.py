@@ -1,4 +1,4 @@
-"""A receptor with docked poses that are seen in turn, each with its drawing and what it touches.
+"""Scenes of a receptor with docked poses, shown one at a time with their contacts and 2D drawing.
 
 Contacts and hydrogen bonds are those of :func:`foldnote.results.find_contacts`.
 """
@@ -49,13 +49,13 @@ Points = NDArray[np.float64]
 def compose_poses(
     structure: Structure, poses: Sequence[Pose], *, title: str = "", height_px: int = 440
 ) -> Scene:
-    """A receptor with poses that are seen in turn, each with the residues that it touches.
+    """Return a scene of a receptor that shows its poses one at a time, with the residues in contact.
 
     Args:
         structure: the receptor.
-        poses: what was docked, best first; the best 50 are taken.
-        title: heading; the receptor's name when none is given.
-        height_px: height of the picture.
+        poses: docked poses, best first; only the first 50 are used.
+        title: heading; defaults to the receptor's name.
+        height_px: height of the picture in pixels.
 
     Raises:
         UnreadableFileError: the receptor's file is damaged or holds no atoms.
@@ -78,7 +78,7 @@ def compose_poses(
         for place, (pose, found, drawing) in enumerate(zip(taken, contacts, drawings, strict=True))
     ]
     left = len(poses) - len(taken)
-    more = [f"{count(left, 'pose')} more are in the result."] if left else []
+    more = [f"The result has {count(left, 'more pose')}."] if left else []
     return scene.model_copy(
         update={
             "models": (receptor, *ligands),
@@ -115,7 +115,7 @@ def _make_line(bond: Any) -> Line:
 
 
 def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
-    """Scores, hydrogen bonds one a line, and the other residues, nearest first."""
+    """Scores, hydrogen bonds (one per line) and the other residues in contact, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
     labels = label_figures(list(pose.scores))
@@ -133,7 +133,7 @@ def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
 
 
 def _write_bond(bond: Any) -> str:
-    """``MET A 318 N → N5, 2.9 Å, 153°``; the arrow leads from the donor to the acceptor."""
+    """``MET A 318 N → N5, 2.9 Å, 153°``; the arrow points from donor to acceptor."""
     arrow = {"receptor": "→", "ligand": "←"}.get(bond.donor, "↔")
     angle = f", {bond.angle:.0f}°" if np.isfinite(bond.angle) else ""
     where = f"{bond.residue} {bond.chain} {bond.number} {bond.atom}"
@@ -157,13 +157,13 @@ def _describe_poses(poses: Sequence[Pose], contacts: Sequence[pd.DataFrame]) -> 
         bonds = "; ".join(_write_bond(bond) for bond in _list_bonds(found))
         near = found[found["kind"] == "contact"].groupby("chain", sort=False)["number"].agg(" ".join)
         where = ", ".join(f"{chain} {numbers}" for chain, numbers in near.items()) or "no residue"
-        told = f"; hydrogen bonds {bonds}" if bonds else ""
-        facts.append((f"Pose {place}", f"{_name_pose(pose)}; within {CONTACT_A:.0f} Å of {where}{told}"))
+        bonded = f"; hydrogen bonds {bonds}" if bonds else ""
+        facts.append((f"Pose {place}", f"{_name_pose(pose)}; within {CONTACT_A:.0f} Å of {where}{bonded}"))
     return tuple(facts)
 
 
 def _drop_poses(structure: Structure, model: SceneModel, poses: Sequence[Pose]) -> tuple[str, ...]:
-    """The receptor's ligands without those that are the poses themselves, as in the file of a complex."""
+    """The receptor's ligands except those that coincide with a pose, as in the file of a complex."""
     atoms = [pose.molecule.atoms for pose in poses]
     heavy = [frame.loc[frame["element"] != "H", ["x", "y", "z"]].to_numpy(np.float64) for frame in atoms]
     centres = [own.mean(axis=0) for own in heavy if len(own)]

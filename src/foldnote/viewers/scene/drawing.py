@@ -1,6 +1,6 @@
-"""2D drawings of small molecules by RDKit, which is imported when the first one is drawn.
+"""Draw small molecules in 2D with RDKit, which is imported on first use.
 
-A molecule whose file gives no bonds is not drawn.
+Molecules without bonds are not drawn.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
 
 
 def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
-    """Each molecule without its hydrogens as an SVG, or "" where it cannot be drawn.
+    """Return an SVG without hydrogens for each molecule; empty if it cannot be drawn.
 
-    Poses of one molecule are drawn once and alike. PDBQT files have no bonds; of these, molecules are drawn
-    whose SMILES the file carries, as Meeko writes it.
+    Poses of the same molecule share one drawing. PDBQT files have no bonds; their molecules are drawn from
+    the SMILES that Meeko writes into the file.
     """
     keys = [_find_key(molecule) for molecule in molecules]
     first = dict(zip(reversed(keys), reversed(molecules), strict=True))
@@ -31,7 +31,7 @@ def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
 
 
 def _find_key(molecule: Molecule) -> object:
-    """What the drawing is made of: name, elements, charges and bonds, and not the places."""
+    """Key of a drawing: name, elements, charges and bonds, without coordinates."""
     atoms = molecule.atoms[["element", "charge"]].itertuples(index=False, name=None)
     return (molecule.name, tuple(atoms), tuple(molecule.bonds.itertuples(index=False, name=None)))
 
@@ -62,7 +62,7 @@ def _draw(form: str, text: str) -> str:
         except (ValueError, RuntimeError):
             return ""
     svg = str(pen.GetDrawingText())
-    # Comments and names in it are for programs that nobody runs here.
+    # Drop the XML declaration, comments and namespaces.
     return _NAMES.sub("", re.sub(r"<\?xml.*?\?>|<!--.*?-->|\n", "", svg, flags=re.S))
 
 
@@ -71,5 +71,5 @@ def _read(chem: Any, form: str, text: str) -> Any:
         return chem.MolFromSmiles(text)
     reader = chem.MolFromMol2Block if form == "mol2" else chem.MolFromMolBlock
     molecule = reader(text)
-    # What no chemistry allows is drawn as it is written.
+    # Molecules with impossible valences are drawn without sanitization.
     return molecule if molecule is not None else reader(text, sanitize=False)

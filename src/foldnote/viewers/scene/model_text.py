@@ -1,8 +1,8 @@
-"""The text of a structure as a viewer can draw it.
+"""Prepare the text of a structure for 3Dmol.js.
 
-3Dmol.js lays a ribbon through nucleotides that have their names of the PDB; those of AMBER and CHARMM
-(``RA5``, ``GUA``) are replaced by these. Of large structures waters, which are not drawn, are left out, and
-of those that are large without them all but one atom a residue, so that a capsid is drawn in seconds.
+3Dmol.js draws cartoons only for nucleotides with PDB names, so AMBER and CHARMM names (``RA5``, ``GUA``) are
+replaced. Large structures lose their waters, which are not drawn; if they are still too large, only one atom
+per polymer residue is kept, so that a capsid is drawn in seconds.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from foldnote.results import Structure
 from foldnote.results.structure.residues import find_parent
 
 MOST_ATOMS = 60_000
-"""Atoms of which a structure is drawn with all of them."""
+"""Largest number of atoms of a structure that is drawn in full."""
 _RECORDS = ("ATOM", "HETATM")
 _Type = gemmi.EntityType
 
 
 @dataclass(frozen=True)
 class ModelText:
-    """What a scene holds of a structure.
+    """The text of a structure in a scene.
 
     Attributes:
         text: PDB or mmCIF.
-        is_reduced: whether of the polymers only one atom a residue is in it.
-        note: what a reader of the picture must know; "" for nothing.
+        is_reduced: whether polymers have one atom per residue only.
+        note: caveat for readers of the picture; may be empty.
     """
 
     text: str
@@ -36,7 +36,7 @@ class ModelText:
 
 
 def write_model_text(structure: Structure) -> ModelText:
-    """The text that a scene holds of a structure.
+    """Return the text to draw a structure from.
 
     Raises:
         UnreadableFileError: the file is damaged or holds no atoms.
@@ -77,7 +77,7 @@ def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> Model
 
 
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:
-    """The residue with its Cα or C4' alone, or its first atom."""
+    """Copy of a residue with only its Cα or C4', else its first atom."""
     kept = gemmi.Residue()
     kept.name, kept.seqid, kept.het_flag = residue.name, residue.seqid, residue.het_flag
     kept.entity_type, kept.subchain, kept.label_seq = residue.entity_type, residue.subchain, residue.label_seq
@@ -97,15 +97,15 @@ def _write(structure: gemmi.Structure, form: str) -> str:
 
 def _describe(counts: dict[str, int], has_others: bool) -> str:
     total = sum(counts.values())
-    others = "" if has_others else f", and none of the {counts['other']:,} atoms outside chains"
+    others = "" if has_others else f"; the {counts['other']:,} atoms outside polymers are not drawn"
     return (
-        f"Of {total:,} atoms one of each residue is drawn, as a ball{others}: all atoms are drawn "
-        f"of structures with up to {MOST_ATOMS:,}. Figures and tables are of all atoms."
+        f"This structure has {total:,} atoms. Above {MOST_ATOMS:,} only one atom per residue is drawn, as a "
+        f"sphere{others}. Values and tables are computed from all atoms."
     )
 
 
 def _list_renamed(structure: Structure) -> dict[str, str]:
-    """Names of nucleotides in the file, with those of the PDB."""
+    """Map nucleotide names in the file to PDB names, where they differ."""
     kinds = {chain.name: chain.kind for chain in structure.chains}
     if not any("NA" in kind for kind in kinds.values()):
         return {}

@@ -1,7 +1,6 @@
-"""Small molecules without a receptor: each in 3D, drawn in 2D, with what its file says of it.
+"""Scenes of small molecules without a receptor: 3D structure, 2D drawing and the properties in the file.
 
-Several are seen in turn. Nothing is worked out of a molecule but its formula: its properties are those of
-the file.
+Several molecules are shown one at a time. Properties are read from the file, not predicted.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ _FORMATS = ("sdf", "mol2", "pdbqt")
 
 
 def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_px: int = 360) -> Scene:
-    """The scene of molecules that are seen in turn.
+    """Return a scene that shows molecules one at a time.
 
     Args:
-        molecules: what to show; the first 50 are taken.
-        title: heading; the file's name, or that of the one molecule, when none is given.
-        height_px: height of the picture.
+        molecules: molecules to show; only the first 50 are used.
+        title: heading; defaults to the file name, or to the name of a single molecule.
+        height_px: height of the picture in pixels.
 
     Raises:
-        UnreadableFileError: there are none.
+        UnreadableFileError: ``molecules`` is empty.
     """
     taken = list(molecules[:MOST_MOLECULES])
     if not taken:
@@ -48,7 +47,7 @@ def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_
     ]
     facts = [(step.label, "; ".join(f"{term} {text}" for term, text in step.facts)) for step in steps]
     left = len(molecules) - len(taken)
-    more = [f"{count(left, 'molecule')} more than the {len(taken)} that are shown."] if left else []
+    more = [f"Only the first {len(taken)} of {len(molecules)} molecules are shown."] if left else []
     return Scene(
         models=tuple(make_molecule_model(one, place) for place, one in enumerate(taken)),
         title=title or (taken[0].file if len(taken) > 1 else name_molecule(taken[0])),
@@ -62,10 +61,10 @@ def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_
 
 
 def compose_molecule_file(structure: Structure, *, title: str = "", height_px: int = 360) -> Scene:
-    """The scene of every molecule in a file of molecules.
+    """Return a scene of the molecules in a file.
 
     Raises:
-        UnreadableFileError: nothing in it can be read.
+        UnreadableFileError: no molecule in the file can be read.
     """
     found = read_molecules(structure.text.encode(), structure.name)
     scene = compose_molecules(found.molecules, title=title or structure.name, height_px=height_px)
@@ -73,7 +72,7 @@ def compose_molecule_file(structure: Structure, *, title: str = "", height_px: i
 
 
 def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> SceneModel:
-    """A molecule as a model of a scene, with green carbons."""
+    """Convert a molecule to a model of a scene, with green carbons; ``place`` is its 0-based index."""
     form = molecule.format if molecule.format in _FORMATS else "sdf"
     return SceneModel.model_validate(
         {
@@ -87,24 +86,24 @@ def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> Scen
 
 
 def _list_atom_lines(text: str) -> str:
-    """The ligand's atoms of a PDBQT record: 3Dmol.js takes the end of the root for the end of the file."""
+    """Atom lines of the ligand in a PDBQT record; 3Dmol.js would stop reading at ENDROOT."""
     return "\n".join(list_ligand_lines(text)) + "\n"
 
 
 def name_molecule(molecule: Molecule) -> str:
-    """What people call it: its title, or its place in the file."""
+    """The title of a molecule, else its position in the file."""
     return molecule.name or f"Molecule {molecule.index + 1}"
 
 
 def write_size(molecule: Molecule) -> str:
-    """The formula; of a PDBQT that does not tell it, the number of heavy atoms instead."""
+    """The formula; for a PDBQT file without all hydrogens, the number of heavy atoms."""
     if molecule.format == "pdbqt" and not molecule.has_all_hydrogens:
         return count(molecule.heavy_atoms, "heavy atom")
     return molecule.formula
 
 
 def describe_molecule(molecule: Molecule) -> Facts:
-    """Formula, size and the properties that the file gives, numbers with their unit where it is known."""
+    """Formula, size and the properties in the file, with their units if known."""
     size = f"{count(molecule.heavy_atoms, 'heavy atom')}, charge {_find_charge(molecule)}"
     size = size if molecule.format == "sdf" else count(molecule.heavy_atoms, "heavy atom")
     size += "" if molecule.mass is None else f", {molecule.mass:.2f} g/mol"
@@ -118,24 +117,24 @@ def describe_molecule(molecule: Molecule) -> Facts:
 
 
 def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tuple[str, ...]:
-    """Why there are no 2D drawings, where there are none."""
+    """Explain why there are no 2D drawings; empty if there are any."""
     if any(drawings):
         return ()
     if all(molecule.format == "pdbqt" for molecule in molecules):
-        return ("No 2D drawing: a PDBQT file has no bonds, and this one brings no SMILES either.",)
-    return ("No 2D drawing: RDKit cannot draw what the file says.",)
+        return ("No 2D drawing: PDBQT files have no bonds, and this one contains no SMILES.",)
+    return ("No 2D drawing: RDKit cannot read this molecule.",)
 
 
 def _note_shapes(molecules: Sequence[Molecule]) -> tuple[str, ...]:
     if any(one.properties.get("coordinates") == MADE for one in molecules if one.format == "smiles"):
-        return ("The shape in 3D was made by RDKit (ETKDGv3): a SMILES has none, and this is one of many.",)
+        return ("The 3D conformer was generated by RDKit (ETKDGv3) from the SMILES; it is one of many.",)
     if all(one.is_flat and _is_drawing(one) for one in molecules):
-        return ("The file has the places of a drawing and no shape: all atoms lie in one plane.",)
+        return ("The file has 2D coordinates only: all atoms lie in one plane.",)
     return ()
 
 
 def _is_drawing(molecule: Molecule) -> bool:
-    """Whether the record's head says 2D, or its places are a drawing's."""
+    """Whether the coordinates are those of a 2D drawing."""
     head = molecule.text.split("\n")[1:2]
     return molecule.properties.get("coordinates") == FLAT or bool(head and head[0][20:22] == "2D")
 
@@ -146,7 +145,7 @@ def _find_charge(molecule: Molecule) -> str:
 
 
 def label_figures(keys: Sequence[str]) -> dict[str, str]:
-    """What people call figures; those that share a name keep the file's own."""
+    """Labels of properties by key; keys whose labels would be the same keep the name in the file."""
     metrics = {key: find_metric(key) for key in keys}
     labels = {key: metric.label if metric else key for key, metric in metrics.items()}
     counts = Counter(labels.values())

@@ -1,4 +1,4 @@
-"""The first orientation of a view, as a 3Dmol.js rotation."""
+"""The initial orientation of a view, as a 3Dmol.js rotation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from foldnote.viewers.scene.traces import Points
 
 _FURTHEST_A = 1e6
-"""Coordinates beyond this are those of a damaged file."""
+"""Larger coordinates are taken as a sign of a damaged file."""
 Rotation = tuple[float, float, float, float]
 """Axis (x, y, z) and angle in degrees."""
 
 
 def find_axes(points: Points) -> tuple[Points, Points] | None:
-    """The middle of points and the axes of their extent, longest first; None of fewer than four."""
+    """Centroid (3,) and principal axes (3, 3), longest first, of points (n, 3); None if n < 4."""
     finite = points[(np.abs(points) < _FURTHEST_A).all(axis=1)]
     if len(finite) < 4:
         return None
@@ -25,13 +25,13 @@ def find_axes(points: Points) -> tuple[Points, Points] | None:
 
 
 def find_rotation(points: Points) -> Rotation | None:
-    """Turns the longest extent of points to the horizontal and the shortest to the reader."""
+    """Rotation that turns the longest principal axis to x and the shortest towards the viewer."""
     found = find_axes(points)
     return None if found is None else find_axis_angle(found[1][0], found[1][1])
 
 
 def find_axis_angle(across: Points, up: Points) -> Rotation | None:
-    """The rotation that brings ``up`` to the y axis and ``across`` near the x axis."""
+    """Rotation that maps ``up`` to the y axis and ``across`` close to x; None if there is none to apply."""
     y = up / np.linalg.norm(up)
     x = across - np.dot(across, y) * y
     if np.linalg.norm(x) < 1e-6:

@@ -1,18 +1,17 @@
-"""Colours that people with any kind of colour vision can tell apart.
+"""Colour palettes that are safe for colour-blind viewers.
 
-In an antibody the hue says the chain (blue heavy, orange light: the pair that every common colour-blindness
-keeps apart) and the lightness says which CDR, so that the order 1, 2, 3 is seen even in grey. Other chains
-take the colours of Okabe and Ito ("Color Universal Design", 2008) in the order that keeps neighbours apart.
-Colour never stands alone: the legend, the labels in the picture and the hover line say the same in words.
+In antibodies hue encodes the chain (heavy blue, light orange) and lightness the CDR, so that CDRs 1, 2 and 3
+can be told apart in greyscale. Other chains use the palette of Okabe and Ito ("Color Universal Design",
+2008), ordered so that neighbours differ. Legend, labels and hover text repeat what a colour means.
 """
 
 from __future__ import annotations
 
 CHAINS: tuple[str, ...] = ("#0072b2", "#e69f00", "#56b4e9", "#d55e00", "#f0e442", "#cc79a7", "#009e73")
-"""For chains without a role, taken in turn."""
+"""Colours of chains without a role, used cyclically."""
 
 ANTIBODY_CHAINS = {"H": "#b8cadd", "L": "#f0e2bf"}
-"""Frameworks stay pale, so that the CDRs stand out."""
+"""Pale, so that the CDRs stand out."""
 
 CDRS = {
     "CDR-H1": "#5fb2f4",
@@ -24,33 +23,33 @@ CDRS = {
 }
 
 OTHER_REGION = "#7a5195"
-"""A marked region that is none of the six CDRs."""
+"""Marked regions other than the six CDRs."""
 
 
 TOUCHED = "#c2c8cf"
-"""Carbons of residues that a molecule touches."""
+"""Carbon atoms of residues in contact with a molecule."""
 
 MOLECULE = "#2e8b57"
-"""Carbons of a small molecule."""
+"""Carbon atoms of a small molecule."""
 
 BOND = "#c2569b"
-"""Dashed lines of hydrogen bonds, seen on light and dark grounds."""
+"""Dashed lines of hydrogen bonds, visible on light and dark backgrounds."""
 
 UNKNOWN = "#9aa0a6"
-"""A residue that the chosen property says nothing of."""
+"""Residues without a value."""
 
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
-"""Dark to light and evenly so: the viridis colours of Smith and van der Walt (2015)."""
+"""Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light."""
 
 DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
-"""Blue, white, red, of ColorBrewer's RdBu (Brewer 2002), which colour-blind people can tell apart."""
+"""Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers."""
 
 RAINBOW = ("#3b4cc0", "#00a6ca", "#35b779", "#f9c80e", "#e4572e")
-"""Blue to red along a chain, as is the custom, but rising and falling in lightness only once."""
+"""Blue to red along a chain, as is customary, but with a single maximum of lightness."""
 
 
 def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
-    """``steps`` colours from the first anchor to the last, evenly between them."""
+    """Interpolate ``steps`` colours (``#rrggbb``) linearly between the anchors."""
     rows = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in anchors]
     made = []
     for step in range(steps):
@@ -63,12 +62,12 @@ def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
 
 
 def chain_color(index: int) -> str:
-    """The colour of the chain at place ``index`` (0-based), as ``#rrggbb``."""
+    """Colour of the chain with this 0-based index, as ``#rrggbb``."""
     return CHAINS[index % len(CHAINS)]
 
 
 def text_color(background: str) -> str:
-    """Black or white, whichever is read better on ``background`` (WCAG relative luminance)."""
+    """Black or white, whichever contrasts more with ``background`` (WCAG relative luminance)."""
     red, green, blue = (_linear(int(background[i : i + 2], 16) / 255) for i in (1, 3, 5))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "#000000" if luminance > 0.179 else "#ffffff"

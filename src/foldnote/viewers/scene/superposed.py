@@ -1,4 +1,4 @@
-"""Several structures superposed in one scene, by the fits of :func:`foldnote.results.superpose`."""
+"""Scenes of several structures superposed with :func:`foldnote.results.superpose`."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from foldnote.viewers.scene.model import Scene, SceneModel
 Item = Structure | Model | Result | str | Path
 
 _STRUCTURAL = (
-    "Residues were paired by structural alignment of the Cα atoms: foldnote's own search for the greatest "
-    "TM-score, not the program TM-align."
+    "Residues were paired by structural alignment of the Cα atoms, with foldnote's own search for the "
+    "highest TM-score (not the TM-align program)."
 )
 
 
 def overlay(
     items: Sequence[Item], *, pairing: PairingMethod = "auto", title: str = "", height_px: int = 440
 ) -> Scene:
-    """Structures superposed on the first one, each in a colour of its own, with RMSD and TM-score.
+    """Superpose structures on the first one; each has its own colour, RMSD and TM-score.
 
     Args:
-        items: structures, models, results (their first structure) or paths of files; at least two.
-        pairing: how residues are paired: see :func:`foldnote.results.superpose`.
+        items: structures, models, results (their first structure) or file paths; at least two.
+        pairing: how residues are paired; see :func:`foldnote.results.superpose`.
         title: heading.
-        height_px: height of the picture.
+        height_px: height of the picture in pixels.
 
     Raises:
-        ArgumentError: there are fewer than two, or there is no such pairing.
-        UnreadableFileError: one cannot be read, or its residues cannot be paired with those of the first.
+        ArgumentError: there are fewer than two structures, an item has none, or ``pairing`` is unknown.
+        UnreadableFileError: a structure cannot be read, or its residues cannot be paired with the first.
     """
     structures = [find_structure(item) for item in items]
     if len(structures) < 2:
@@ -83,11 +83,11 @@ def compose_superposed(
 
 
 def find_structure(item: Item) -> Structure:
-    """The structure that is meant.
+    """Return the structure of an item.
 
     Raises:
-        ArgumentError: a result holds none, or the thing is none.
-        UnreadableFileError: there is no such file.
+        ArgumentError: the result has no structure, or the item has another type.
+        UnreadableFileError: the file does not exist.
     """
     if isinstance(item, Structure):
         return item
@@ -95,12 +95,12 @@ def find_structure(item: Item) -> Structure:
         return item.structure
     if isinstance(item, Result):
         if item.structure is None:
-            raise ArgumentError(f"{item.name} holds no structure that can be read.")
+            raise ArgumentError(f"{item.name} has no readable structure.")
         return item.structure
     if isinstance(item, str | Path):
         return Structure.open(item)
     raise ArgumentError(
-        f"A {type(item).__name__} is no structure. Give a structure, a model, a result or a path."
+        f"A {type(item).__name__} is not a structure. Pass a structure, a model, a result or a path."
     )
 
 
@@ -111,7 +111,7 @@ def _move(fit: Superposition, structure: Structure) -> Structure:
 
 
 def _name_items(items: Sequence[Item], structures: Sequence[Structure]) -> list[str]:
-    """A name of its own for each: as short as can be, longer where two are the same, numbered at last."""
+    """Unique names: the short one, else the longer one, else numbered."""
     choices = [_list_names(item, structure) for item, structure in zip(items, structures, strict=True)]
     names = [choice[0] for choice in choices]
     if len(set(names)) < len(names):
@@ -123,7 +123,7 @@ def _name_items(items: Sequence[Item], structures: Sequence[Structure]) -> list[
 
 
 def _list_names(item: Item, structure: Structure) -> tuple[str, str]:
-    """What a person calls it: a short name, and one that says more."""
+    """A short and a longer name of an item."""
     if isinstance(item, Result):
         name = find_job_name(item) or item.name
         return name, f"{name}, {structure.name}"
@@ -136,7 +136,7 @@ def _list_names(item: Item, structure: Structure) -> tuple[str, str]:
 
 
 def _tint(model: SceneModel, place: int, name: str, words: str) -> SceneModel:
-    """The model in one colour; its first chain's line in the legend says how it fits."""
+    """Colour a model, and add the fit to the legend entry of its first chain."""
     color = palette.chain_color(place)
     chains = tuple(
         chain.model_copy(

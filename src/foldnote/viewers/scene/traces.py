@@ -1,4 +1,4 @@
-"""The course of each chain: one point a residue, which pictures and colours are made from."""
+"""Backbone traces: one point per residue of each polymer chain."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ChainTrace:
-    """One polymer chain in residues, in the order of the file.
+    """Backbone trace of one polymer chain; n residues in file order.
 
     Attributes:
         numbers: residue numbers with insertion code.
-        points: shape (n, 3), Å: Cα, C4' or, without both, the residue's first atom.
-        is_calpha: shape (n,): whether the point is a Cα.
-        b_factors: mean of each residue's atoms in the B-factor column, whatever that holds.
-        is_bare: whether most residues lack the atoms that a ribbon is laid through.
-        secondary: a letter for each residue, ``H``, ``E`` or ``C``, as the structure has it.
+        points: shape (n, 3), Å: Cα or C4', else the residue's first atom.
+        is_calpha: shape (n,), whether the point is a Cα.
+        b_factors: mean of the B-factor column over each residue's atoms, whatever the column means.
+        is_bare: whether most residues lack the backbone atoms that a cartoon needs.
+        secondary: secondary structure of each residue, ``H``, ``E`` or ``C``.
     """
 
     numbers: tuple[str, ...]
@@ -35,7 +35,7 @@ class ChainTrace:
 
 
 def read_traces(structure: Structure) -> dict[str, ChainTrace]:
-    """The traces of the first model's polymer chains, by name.
+    """Return the traces of the polymer chains of the first model, by chain name.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -46,7 +46,7 @@ def read_traces(structure: Structure) -> dict[str, ChainTrace]:
 
 
 def join_points(traces: dict[str, ChainTrace]) -> Points:
-    """All points of all chains, shape (n, 3), Å."""
+    """Concatenate the points of all chains, shape (n, 3), Å."""
     return np.concatenate([*(trace.points for trace in traces.values()), np.empty((0, 3))])
 
 
