@@ -223,7 +223,7 @@ def test_an_interruption_leaves_neither_half_a_file_nor_half_a_crate(result, tmp
 
 
 def test_a_crate_is_not_written_over_anything(result, tmp_path):
-    with pytest.raises(ArchiveError, match="exists already"):
+    with pytest.raises(ArchiveError, match="already exists"):
         result.save_crate(tmp_path)
 
 

@@ -1,31 +1,30 @@
-"""What a job left behind, as ordinary data: structures, tables, scores, numbering, manifest, files.
+"""Results of jobs as plain data: structures, tables, scores, numbering, manifest, files.
 
-Bytes come in, values go out. Nothing here draws, talks to a service or writes anywhere but where
-:meth:`Result.save_to` is told to. The words and units that the whole house uses are fixed here:
+Nothing here draws or talks to a service. Conventions and units of the whole package:
 
 =====================  ==========================================================================
 length, coordinates    ångström (Å)
 pLDDT of a structure   0 to 100, higher is better; files that write 0 to 1 are scaled on reading
-scores                 as the file has them, on the file's scale; :data:`METRICS` defines the known ones
+scores                 the file's values on the file's scale; :data:`METRICS` defines the known ones
 predicted TM-scores    0 to 1 (``ptm``, ``iptm``), higher is better
 PAE                    ångström, lower is better
 energy                 kcal/mol
-B-factor               Å² where the file names an experiment; predictors write other things into its column
+B-factor               Å² where the file names an experiment; predictors use its column for other values
 predicted error        ångström, lower is better
-residue number         text: the author's number and insertion code, such as ``"112A"``
+residue number         text: the author's residue number with insertion code, such as ``"112A"``
 residue index          integer, 1 for the first residue of its chain
 chain                  the author's chain name (``auth_asym_id`` in mmCIF)
 size                   bytes
-share                  0 to 1
+fraction (``share``)   0 to 1
 time                   RFC 3339, UTC
 =====================  ==========================================================================
 
-What a :class:`Result` has, each read when it is asked for and as ordinary data:
+Attributes of a :class:`Result`, each read on first use:
 
 =====================  ==========================================================================
 ``models``             :class:`Model`, best first within each prediction: ``rank``, ``structure``,
                        ``confidence``, ``pae``, ``scores``, ``chain_scores``, ``variants``
-``model_table``        DataFrame, one row a model with its figures
+``model_table``        DataFrame, one row per model with its scores
 ``structures``         every :class:`Structure`: ``chains``, ``ligands``, ``waters``, ``secondary``,
                        ``confidence``, ``plddt``, ``predicted_error``, ``b_column``, ``to_frame()``,
                        ``to_gemmi()``, ``to_biotite()``
@@ -33,29 +32,29 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
                        ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)
 ``molecules``          file name to :class:`Molecule` records: ``atoms``, ``bonds``, ``properties``
 ``poses``              :class:`Pose`, best first within each ligand: ``rank``, ``molecule``, ``scores``
-``pose_table``         DataFrame, one row a pose with its figures
-``contact_table``      DataFrame, one row a residue that a pose touches or a hydrogen bond
-``tables``             file name to DataFrame; what a column means: :func:`find_metric`
-``scores``             the best model's single figures
-``manifest``           what was really run
-``problems``           the files that could not be read, with reasons
+``pose_table``         DataFrame, one row per pose with its scores
+``contact_table``      DataFrame, one row per residue in contact with a pose, or hydrogen bond
+``tables``             file name to DataFrame; :func:`find_metric` explains a column
+``scores``             scores of the run, or of its best model
+``manifest``           record of the method and settings that were run
+``problems``           files that could not be read, with reasons
 =====================  ==========================================================================
 
 :class:`Confidence` holds ``residues`` (chain, number, residue, is_polymer, plddt), ``atoms`` (chain, number,
 residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``matrix`` float32 (L, L) in Å,
 ``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
 
-Over results stand functions: :func:`superpose` (RMSD and TM-score of two structures), :func:`find_contacts`
-(what a molecule touches in a structure, and its hydrogen bonds), :func:`rank_table`,
-:func:`merge_results` (many jobs beside their settings), and for plots :func:`list_plddt`,
-:func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
+Functions on results: :func:`superpose` (RMSD and TM-score of two structures), :func:`find_contacts`
+(contacts and hydrogen bonds of a molecule with a structure), :func:`rank_table`, :func:`merge_results` (many
+jobs with their settings), and for plots :func:`list_plddt`, :func:`list_chain_starts`, :func:`make_coverage`
+and :func:`make_distribution`.
 
-**Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
-it, says so; a column of B-factors alone proves nothing. Who knows better says so:
-:meth:`Structure.state_b_factors`.
+**Confidence is never guessed.** A structure has a pLDDT only if its file, or a score file that belongs to it,
+states one; values in the B-factor column alone are not taken for a pLDDT. :meth:`Structure.state_b_factors`
+declares their meaning where the file does not.
 
-**A damaged file is told of, and the rest is read**, also of an archive that is cut off. One that could harm
-(names that climb out of their folder, links, bombs) is refused as a whole.
+**Damaged files are reported and the others are read**, also from a truncated archive. An unsafe archive
+(names outside its folder, links, zip bombs) is refused completely.
 """
 
 from __future__ import annotations

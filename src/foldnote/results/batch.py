@@ -1,7 +1,7 @@
-"""The archive of a batch: a folder for each of its jobs, each of which is a result of its own.
+"""The archive of a batch or pipeline, with a folder for each job.
 
-What one job left is never given as the batch's: tables of several jobs name the job of every row, and of the
-manifests only what all of them say is the batch's.
+Tables of several jobs have a column with the job's name; the manifest of a batch contains what the manifests
+of all its jobs agree in.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from foldnote.results.sequences.antibody_numbering import Region
 from foldnote.results.tables.tabular import Scalar, read_table
 
 TABLE = re.compile(r"(batch-)*results\.csv")
-"""The service's table of a batch's jobs: one row a job, with the column ``jobName``."""
+"""The service's table of a batch: one row per job, with the column ``jobName``."""
 _GUARD = re.compile(r"^'('*[=+\-@\t\r])")
 _MANIFEST = "manifest.json"
 _JOB = "job"
 
 
 class BatchResult(Result):
-    """The result of a batch or pipeline; :func:`foldnote.results.open_result` makes it.
+    """The result of a batch or pipeline, as opened by :func:`foldnote.results.open_result`.
 
-    Models, poses, structures and tables are those of all jobs, each under the folder of its job; tables about
-    them have ``job`` (str) in front. What one job alone can say is empty here and stands in :attr:`jobs`.
+    Models, poses, structures and tables are those of all jobs, under the folders of their jobs; tables about
+    them have ``job`` (str) as first column. ``scores`` and ``regions``, which only single jobs have, are
+    empty; see :attr:`jobs`.
     """
 
     def __init__(
@@ -53,41 +54,41 @@ class BatchResult(Result):
 
     @property
     def pose_table(self) -> pd.DataFrame:
-        """The poses of all jobs, ``job`` before the columns of a single job's table."""
+        """The poses of all jobs: ``job``, then the columns of a single job's table."""
         return self._stack(lambda job: job.pose_table)
 
     @property
     def contact_table(self) -> pd.DataFrame:
-        """What each job's poses touch in its own receptor, ``job`` before the columns of a single job's."""
+        """Contacts of each job's poses with its receptor: ``job``, then the columns of a job's own table."""
         return self._stack(lambda job: job.contact_table)
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
-        """The figures of every score file, with ``job`` and ``file`` as columns in front."""
+        """The scores of every score file, with ``job`` and ``file`` as first columns."""
         return self._stack(lambda job: job.score_table)
 
     @cached_property
     def scores(self) -> Mapping[str, Scalar]:
-        """Empty: each job has its own, and the table of the batch has all."""
+        """Empty: each job has its own scores, and the table of the batch has all."""
         return {}
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """What the manifests of all jobs agree in, or None where they agree in nothing."""
+        """What the manifests of all jobs agree in; None if nothing."""
         own = [manifest.data for job in self.jobs.values() if (manifest := job.manifest) is not None]
         shared = share_contents(own) if len(own) == len(self.jobs) else {}
         return make_manifest(shared) if shared else None
 
     @cached_property
     def numbering(self) -> pd.DataFrame | None:
-        """The antibody numbering of all jobs, with ``job`` in front, or None."""
+        """The antibody numbering of all jobs, with ``job`` as first column; None without one."""
         found = {name: job.numbering for name, job in self.jobs.items()}
         numbered = {name: frame for name, frame in found.items() if frame is not None}
         return stack_tables(numbered) if numbered else None
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """Empty: a region is one job's."""
+        """Empty: regions belong to single jobs."""
         return ()
 
     def _read_table(self, name: str) -> pd.DataFrame:
@@ -101,15 +102,15 @@ class BatchResult(Result):
 def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
     """The result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
 
-    That of a batch or pipeline has the results of its jobs in :attr:`Result.jobs`.
+    The result of a batch or pipeline has those of its jobs in :attr:`Result.jobs`.
 
     Args:
-        path: where it is.
-        name: what to call it; the file's name when none is given.
-        origin: what the client knows of the job, for :meth:`Result.provenance`; ``job.origin()`` gives it.
+        path: the archive, folder or file.
+        name: name to show; by default the file's.
+        origin: the client's data on the job for :meth:`Result.provenance`, as ``job.origin()`` returns them.
 
     Raises:
-        ArchiveError: nothing is there, or the archive holds nothing complete or is not safe to read.
+        ArchiveError: ``path`` does not exist, or the archive has no complete file or is not safe to read.
     """
     archive = open_archive(path)
     jobs = _list_jobs(archive)
@@ -127,10 +128,10 @@ def _list_jobs(archive: Archive) -> tuple[str, ...]:
 
 
 class JobArchive(Archive):
-    """One folder at the top of an archive as an archive of its own."""
+    """A top-level folder of an archive, as an archive."""
 
     def __init__(self, whole: Archive, folder: str) -> None:
-        """Take the members below ``folder``, without it in their names."""
+        """List the members below ``folder``, with names relative to it."""
         self._whole = whole
         self._prefix = f"{folder}/"
         inner = ((m.name, m.size_bytes) for m in whole.members if m.name.startswith(self._prefix))
@@ -145,17 +146,17 @@ class JobArchive(Archive):
 
 
 def find_batch_table(names: Iterable[str]) -> str | None:
-    """The table of a batch's jobs among the files of an archive, or None."""
+    """Name of the table of a batch's jobs among the files of an archive; None without one."""
     return next((name for name in sorted(names, key=len) if TABLE.fullmatch(name)), None)
 
 
 def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ...]:
-    """The folders of a batch's jobs, in the order of their rows; empty where it is the archive of one job.
+    """The folders of a batch's jobs, in the order of their rows; empty for the archive of a single job.
 
     Args:
-        names: the files of the archive.
-        table: the service's table of the jobs. Without one, several folders with a manifest each are the
-            jobs, in natural order.
+        names: names of the files in the archive.
+        table: the service's table of the jobs. Without one, the jobs are the folders with a manifest, if
+            there are several, in natural order.
     """
     files = list(names)
     folders = dict.fromkeys(path.parts[0] for path in map(PurePosixPath, files) if len(path.parts) > 1)
@@ -169,17 +170,16 @@ def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ..
 
 
 def remove_guards(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of a batch without the apostrophes that keep spreadsheet programs from evaluating cells."""
+    """Remove the apostrophes that keep spreadsheet programs from evaluating cells."""
     texts = [name for name in table.columns if pd.api.types.is_string_dtype(table[name])]
     bare = {name: table[name].str.replace(_GUARD, r"\1", regex=True) for name in texts}
     return table.assign(**bare)
 
 
 def stack_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Tables of jobs as one, with the name of the job (``job``, str) in front.
+    """Concatenate the tables of jobs, with the job's name (``job``, str) as first column.
 
-    An index that says more than the number of a row becomes a column. A column that was called ``job`` before
-    is ``job_before``.
+    An index other than a RangeIndex becomes columns; an existing column ``job`` is renamed ``job_before``.
     """
     frames = []
     for job, table in tables.items():
@@ -192,7 +192,7 @@ def stack_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What several JSON objects agree in, objects inside them likewise."""
+    """The keys and values that several JSON objects have in common, recursively."""
     if not contents:
         return {}
     first, *others = contents

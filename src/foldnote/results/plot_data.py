@@ -1,7 +1,7 @@
-"""What plots are drawn from: plain tables and arrays, computed once here and drawn elsewhere.
+"""Tables and arrays for plots.
 
-The aligned error needs nothing of this kind: :class:`foldnote.results.Pae` is its own plot data (``matrix``
-in Å, ``borders``, ``chains``).
+For plots of aligned errors, :class:`foldnote.results.Pae` has the data (``matrix`` in Å, ``borders``,
+``chains``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
     """The pLDDT of every residue of every model, for lines per rank.
 
     Returns:
-        One row a residue of a polymer: ``prediction`` str, ``rank`` int64, ``model`` str, ``position`` int64
+        One row per polymer residue: ``prediction`` str, ``rank`` int64, ``model`` str, ``position`` int64
         (from 1, counted through all chains), ``chain``, ``number``, ``residue`` str, ``plddt`` float64 (0 to
         100). Models without a pLDDT, or whose file is damaged, are left out.
     """
@@ -48,10 +48,10 @@ def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
 
 
 def list_chain_starts(plddt: pd.DataFrame) -> pd.DataFrame:
-    """Where chains begin in one model's rows of :func:`list_plddt`.
+    """The first residue of each chain in one model's rows of :func:`list_plddt`.
 
     Returns:
-        One row a chain: ``chain`` str, ``position`` int64 of its first residue.
+        One row per chain: ``chain`` str, ``position`` int64 of its first residue.
     """
     is_first = plddt["chain"] != plddt["chain"].shift()
     return plddt.loc[is_first, ["chain", "position"]].reset_index(drop=True)
@@ -59,17 +59,16 @@ def list_chain_starts(plddt: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """An alignment as a picture of coverage and identity.
+    """Coverage and identity of an alignment, for a plot.
 
     Attributes:
-        columns: one row a column of the alignment: ``position`` int64 (from 1), ``residue`` str (of the
-            query), ``sequences`` int64 (with a residue there), ``share`` float64 (0 to 1), ``chain`` int64
-            (from 0; 0 everywhere where the file does not tell chains).
-        rows: float32, shape (r, L): the identity to the query (0 to 1) of each sequence where it has a
-            residue, NaN where it has a gap; the most similar sequence first. At most 2,000 rows, evenly
-            chosen.
-        depth: number of sequences in the file, the query included.
-        borders: int64: first column of each chain but the first.
+        columns: one row per alignment column: ``position`` int64 (from 1), ``residue`` str (of the query),
+            ``sequences`` int64 (number with a residue there), ``share`` float64 (their fraction, 0 to 1),
+            ``chain`` int64 (from 0; always 0 if the file does not separate chains).
+        rows: float32, shape (r, L): identity to the query (0 to 1) of each sequence where it has a residue,
+            NaN where it has a gap; the most similar sequence first. At most 2,000 rows, evenly sampled.
+        depth: number of sequences in the file, including the query.
+        borders: int64: first column of each chain except the first.
     """
 
     columns: pd.DataFrame
@@ -82,7 +81,7 @@ def make_coverage(alignment: Alignment) -> Coverage:
     """Coverage and identity of an alignment.
 
     Raises:
-        UnreadableFileError: its sequences are of unequal length.
+        UnreadableFileError: the sequences have different lengths.
     """
     length = alignment.length
     chains = np.zeros(length, dtype=np.int64)
@@ -106,13 +105,13 @@ def make_coverage(alignment: Alignment) -> Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How one figure is spread over the rows of a table.
+    """Histogram of a column.
 
     Attributes:
         name: the column.
-        label: what people call it, with its unit where it is known.
-        higher_is_better: the direction; None where it is open.
-        edges: float64, shape (n + 1,): borders of the bins.
+        label: label of the axis, with the unit if known.
+        higher_is_better: direction of the metric; None if unknown.
+        edges: float64, shape (n + 1,): edges of the bins.
         counts: int64, shape (n,): rows in each bin.
         missing: rows without a value.
     """
@@ -131,17 +130,17 @@ def make_distribution(frame: pd.DataFrame, name: str, *, bins: int | None = None
     Args:
         frame: any table.
         name: the column.
-        bins: number of bins; by default by the rule of Freedman and Diaconis, at most 100.
+        bins: number of bins; by default by the Freedman-Diaconis rule, at most 100.
 
     Raises:
-        ArgumentError: there is no such column, or it holds no finite numbers.
+        ArgumentError: there is no such column, or it has no finite numbers.
     """
     if name not in frame.columns:
         raise ArgumentError(f"The table has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     values = numbers[np.isfinite(numbers)]
     if len(values) == 0:
-        raise ArgumentError(f"The column {name!r} holds no numbers to draw.")
+        raise ArgumentError(f"The column {name!r} has no finite numbers.")
     counts, edges = np.histogram(values, bins=bins or _count_bins(values))
     metric = find_metric(name)
     return Distribution(

@@ -1,8 +1,9 @@
-"""Ranking rows by a metric, and many results as one table beside the settings that made them."""
+"""Rank the rows of a table by a metric, and combine many results with their settings in one table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 
 import pandas as pd
 
@@ -16,21 +17,21 @@ Settings = Mapping[str, Mapping[str, object]]
 def rank_table(
     frame: pd.DataFrame, by: str, *, higher_is_better: bool | None = None, within: str | None = None
 ) -> pd.DataFrame:
-    """The rows of a table from the best by one of its columns.
+    """Sort a table by one of its columns, the best row first.
 
     Args:
         frame: any table.
         by: the column.
         higher_is_better: the direction; by default that of the known metric of this name.
-        within: a column; rows are ranked within each of its values.
+        within: a column by whose values the rows are grouped; each group is ranked separately.
 
     Returns:
-        A copy, sorted, with ``rank`` in front (Int64, 1 for the best, equal values share the better rank,
-        missing where the value is); rows without a value stand last. A ``rank`` that was there is
-        ``rank_before``.
+        A sorted copy with ``rank`` as first column (Int64, 1 for the best; equal values share the better
+        rank; missing for rows without a value, which come last). An existing column ``rank`` is renamed
+        ``rank_before``, or ``rank_before_2`` and so on if that exists.
 
     Raises:
-        ArgumentError: there is no such column, it holds no numbers, or nothing tells the direction.
+        ArgumentError: there is no such column, it has no numbers, or the direction is unknown.
     """
     for column in filter(None, (by, within)):
         if column not in frame.columns:
@@ -39,35 +40,36 @@ def rank_table(
             )
     values = pd.to_numeric(frame[by], errors="coerce")
     if values.notna().sum() == 0:
-        raise ArgumentError(f"The column {by!r} holds no numbers to rank by.")
+        raise ArgumentError(f"The column {by!r} has no numbers to rank by.")
     metric = find_metric(by)
     direction = metric.higher_is_better if higher_is_better is None and metric else higher_is_better
     if direction is None:
         raise ArgumentError(
-            f"Whether a higher {by!r} is better is not known; pass higher_is_better=True or False."
+            f"It is not known whether a higher {by!r} is better; pass higher_is_better=True or False."
         )
     grouped = values if within is None else values.groupby(frame[within])
     ranks = grouped.rank(method="min", ascending=not direction).astype("Int64")
-    renamed = frame.rename(columns={"rank": "rank_before"})
+    kept = _find_free_name("rank_before", frame)
+    renamed = frame.rename(columns={"rank": kept})
     renamed.insert(0, "rank", ranks)
-    keys = [key for key in (within, "rank") if key]
+    keys = [*([kept if within == "rank" else within] if within else []), "rank"]
     return renamed.sort_values(keys, kind="stable", na_position="last")
 
 
 def merge_results(
     results: Mapping[str, Result], settings: Settings | pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """The models or poses of many jobs in one table, beside the settings of each job.
+    """Combine the models or poses of many jobs in one table, with the settings of each job.
 
     Args:
         results: results by job name.
         settings: settings by job name, or a table with job names as its index.
 
     Returns:
-        One row a model, or a pose for a job with poses, or a single row for a job with neither: ``job`` str,
-        one column a setting, then the columns of :attr:`Result.model_table` or of :attr:`Result.pose_table`,
-        or the figures of :attr:`Result.scores`. A setting named like a column is ``setting_`` and its
-        name. Values that are lists or objects stay what they are.
+        One row per pose for a job with poses, else per model, else a single row: ``job`` str, one column per
+        setting, then the columns of :attr:`Result.pose_table` or :attr:`Result.model_table`, or the scores of
+        :attr:`Result.scores`. A setting with the name of another column gets the prefix ``setting_``. Lists
+        and objects are kept as values.
     """
     if isinstance(settings, pd.DataFrame):
         given: Settings = {
@@ -88,6 +90,12 @@ def merge_results(
     if not parts:
         return pd.DataFrame({"job": pd.Series(dtype="str")})
     return pd.concat(parts, ignore_index=True)
+
+
+def _find_free_name(name: str, frame: pd.DataFrame) -> str:
+    """``name``, or ``name_2`` and so on if the table has such a column."""
+    names = (name if number == 1 else f"{name}_{number}" for number in count(1))
+    return next(each for each in names if each not in frame.columns)
 
 
 def _read_rows(result: Result) -> pd.DataFrame:

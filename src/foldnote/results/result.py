@@ -1,8 +1,7 @@
-"""A result: one archive and everything that can be read from it, when it is asked for.
+"""The result of a job: its archive, and all data that can be read from it.
 
-Opening lists the files and reads none. A file that turns out to be damaged is reported in
-:attr:`Result.problems` and the others are still read. How a result is shown is decided elsewhere: the room
-that draws registers itself with :func:`foldnote.results.register_display`.
+Opening lists the files; each is read on first use. A damaged file is reported in :attr:`Result.problems`, and
+the others are read. Viewers register with :func:`foldnote.results.register_display`.
 """
 
 from __future__ import annotations
@@ -49,20 +48,20 @@ from foldnote.results.tables.tabular import Scalar, find_figures, find_table, is
 from foldnote.text import count
 
 MAX_JSON_BYTES = 32 * 1024**2
-"""Larger JSON files are not looked into for tables and figures; :meth:`Result.read` still reads them."""
+"""Larger JSON files are not searched for tables and scores; :meth:`Result.read` reads them."""
 _MAX_ROWS_BYTES = 2 * 1024**2  # larger tables are not searched for rows about structures
 
 
 class Result:
-    """What a job left behind. Make one with :func:`open_result`."""
+    """The result of a job, as opened by :func:`open_result`."""
 
     def __init__(
         self, archive: Archive, name: str | None = None, origin: Mapping[str, Any] | None = None
     ) -> None:
-        """Keep an open archive, the name to show for it, and where it comes from."""
+        """Keep an open archive, the name to show for it, and its origin."""
         self.archive = archive
         self.origin: Mapping[str, Any] = origin or {}
-        """What the client knows of the job: its record, its service, hashes of the files that went in."""
+        """The client's data on the job: record, service, hashes of the input files."""
         self.name = name or archive.path.name
         self._reader = Reader(archive)
 
@@ -73,14 +72,14 @@ class Result:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """Files that turned out to be unreadable so far; :meth:`check` looks at every one."""
+        """Files found to be unreadable so far; :meth:`check` reads every file."""
         return self._reader.problems
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file; one that is compressed by itself, such as a ``.gz``, is unpacked.
+        """The bytes of one file; a compressed file, such as a ``.gz``, is decompressed.
 
         Raises:
-            UnreadableFileError: there is no such file, or it is damaged; it is then in :attr:`problems`.
+            UnreadableFileError: there is no such file, or it is damaged; it is added to :attr:`problems`.
         """
         return self._reader.read(name)
 
@@ -99,10 +98,10 @@ class Result:
         return self.problems
 
     def match(self, patterns: Sequence[str] = ()) -> tuple[str, ...]:
-        """Names of the files that match one of ``patterns``; of all files without any.
+        """Names of the files that match one of ``patterns``, or of all files without patterns.
 
         Args:
-            patterns: as in a shell, such as ``*.pdb`` or ``models/*``; ``*`` also spans folders.
+            patterns: shell patterns, such as ``*.pdb`` or ``models/*``; ``*`` also matches ``/``.
         """
         names = [file.name for file in self.files]
         if patterns:
@@ -110,33 +109,37 @@ class Result:
         return tuple(names)
 
     def save_to(self, folder: str | Path, patterns: Sequence[str] = ()) -> Path:
-        """Unpack into ``folder``, which is made if absent; damaged files are left out and reported.
+        """Unpack into ``folder``, creating it if needed; damaged files are left out and reported.
 
         Args:
-            patterns: unpack the files that :meth:`match` these only.
+            folder: where to write.
+            patterns: unpack only the files that :meth:`match` these patterns.
+
+        Returns:
+            The folder.
 
         Raises:
-            ArchiveError: a file would be written over an existing one.
+            ArchiveError: a file exists already; it is not overwritten.
         """
         target = Path(folder)
         for name in self.match(patterns):
             place = target / name
             if place.exists():
-                raise ArchiveError(f"{place} exists already; choose another folder for the result.")
+                raise ArchiveError(f"{place} already exists; choose another folder for the result.")
             place.parent.mkdir(parents=True, exist_ok=True)
             self._reader.attempt(name, self.archive.copy, name, place)
         return target
 
     def provenance(self) -> dict[str, Any]:
-        """Where this result comes from, as JSON has it.
+        """The provenance of this result, as JSON-compatible data.
 
         Returns:
-            ``job`` (name, tool, status, times), ``settings`` (with defaults filled in where ``settingsAre``
-            is ``normalized``), ``settingsSha256``, ``settingsChanged`` and ``settingsIgnored`` by the
-            engine, ``method`` (what ran, its version, licence and notes), ``engine`` (name, versions of its
-            packages), ``seed`` that was used or ``seedNote`` why not, ``inputs`` and ``outputs`` (names,
-            sizes in bytes, SHA-256 of the bytes; ``matchesManifest`` where the manifest has one, too),
-            ``archive``, ``service``, ``client`` and ``citations``. What nobody says is null.
+            ``job`` (name, tool, status, times), ``settings`` (with defaults filled in if ``settingsAre`` is
+            ``normalized``), ``settingsSha256``, ``settingsChanged`` and ``settingsIgnored`` by the engine,
+            ``method`` (what ran, its version, licence and notes), ``engine`` (name, versions of its
+            packages), the ``seed`` that was used or ``seedNote`` why there is none, ``inputs`` and
+            ``outputs`` (names, sizes in bytes, SHA-256; ``matchesManifest`` if the manifest has a hash, too),
+            ``archive``, ``service``, ``client`` and ``citations``. Unknown values are null.
         """
         from foldnote.results.provenance.document import describe
 
@@ -146,12 +149,15 @@ class Result:
         """Write the files and their provenance as an RO-Crate (Workflow Run Crate profile).
 
         Args:
-            place: a folder that is made, or a file ending in ``.zip``.
-            licence: address or words of the licence under which the result may be used.
+            place: a folder to create, or a file ending in ``.zip``.
+            licence: URL or text of the licence under which the result may be used.
+
+        Returns:
+            Path of the crate.
 
         Raises:
             ConfigurationError: the library ``rocrate`` is not installed (``pip install 'foldnote[crate]'``).
-            ArchiveError: something is at ``place`` already.
+            ArchiveError: ``place`` already exists.
         """
         from foldnote.results.provenance.crate import save_crate
 
@@ -159,12 +165,12 @@ class Result:
 
     @property
     def jobs(self) -> Mapping[str, Result]:
-        """Of a batch or pipeline, the result of each job by name, in row order; empty for a single job."""
+        """Results of the jobs of a batch or pipeline, by name in row order; empty for a single job."""
         return {}
 
     @cached_property
     def structures(self) -> tuple[Structure, ...]:
-        """Every structure file, ordered by name; each is read when it is used. Ranked: :attr:`models`."""
+        """All structure files, ordered by name and read on first use. :attr:`models` ranks them."""
         named = [*self._reader.named(FileKind.STRUCTURE), *find_receptors(self._reader)]
         names = sorted(named, key=structure_order)
         everything = frozenset(self._reader.sizes)
@@ -172,7 +178,7 @@ class Result:
 
     @property
     def structure(self) -> Structure | None:
-        """The structure of the best model that can be read, or None."""
+        """The best structure that can be read; None without one."""
         ranked = [model.structure for model in self.models]
         rest = [each for each in self.structures if each not in ranked]
         return next(
@@ -183,7 +189,7 @@ class Result:
     def models(self) -> tuple[Model, ...]:
         """The predicted models, best first within each prediction; empty without structures.
 
-        Names and figures are read to rank them, and atoms only of a model that may be a copy of another.
+        Ranking reads scores, and coordinates only of models that may be copies of others.
         """
         orders = [
             order
@@ -201,57 +207,48 @@ class Result:
 
     @property
     def model_table(self) -> pd.DataFrame:
-        """The models and their figures.
+        """The models and their scores.
 
         Returns:
-            One row a model, in the order of :attr:`models`: of a batch ``job`` str, then ``prediction`` str,
-            ``rank`` int64, ``model`` str (file name of the structure), then one column a figure, under the
-            files' own names and on their own scales.
+            One row per model, in the order of :attr:`models`: ``job`` str (of a batch only), ``prediction``
+            str, ``rank`` int64, ``model`` str (file name of the structure), then one column per score, with
+            the names and scales of the files.
         """
         return make_model_table(self.models, self.jobs)
 
     @cached_property
     def alignments(self) -> Mapping[str, Alignment]:
-        """The files of sequences by name: FASTA, a3m, a2m, Stockholm, Clustal.
-
-        Each is read when it is used.
-        """
+        """Sequence files by name (FASTA, A3M, A2M, Stockholm, Clustal), each read on first use."""
         read = partial(self._reader.parse, read_alignment)
         names = sorted(self._reader.named(FileKind.ALIGNMENT), key=structure_order)
         return Parts("alignments", names, read)
 
     @cached_property
     def molecules(self) -> Mapping[str, tuple[Molecule, ...]]:
-        """The small molecules by file name: SDF, mol, MOL2, PDBQT of ligands.
-
-        Each is read when it is used.
-        """
+        """Small molecules by file name (SDF, mol, MOL2, ligand PDBQT, SMILES), read on first use."""
         names = sorted(find_molecule_files(self._reader), key=structure_order)
         return Parts("files of molecules", names, self._read_molecules)
 
     @cached_property
     def poses(self) -> tuple[Pose, ...]:
-        """The docked poses, best first within each ligand; empty where nothing was docked."""
+        """The docked poses, best first within each ligand; empty without docking."""
         read = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
         found = [molecule for molecules in read for molecule in molecules or ()]
         return rank_poses(found, has_receptor=bool(self.structures))
 
     @property
     def pose_table(self) -> pd.DataFrame:
-        """The poses and their figures; its columns: :func:`make_pose_table`."""
+        """The poses and their scores, with the columns of :func:`make_pose_table`."""
         return make_pose_table(self.poses)
 
     @property
     def contact_table(self) -> pd.DataFrame:
-        """What the poses touch; its columns: :func:`foldnote.results.docking.contacts.make_contact_table`."""
+        """Contacts of the poses; columns: :func:`foldnote.results.docking.contacts.make_contact_table`."""
         return make_contact_table(self.structure, self.poses)
 
     @cached_property
     def tables(self) -> Tables:
-        """The tables by file name.
-
-        CSV, TSV, JSON lines, Parquet, and JSON files that are a list of records.
-        """
+        """Tables by file name: CSV, TSV, JSON lines, Parquet, JSON lists of records, SDF properties."""
         delimited = self._reader.named(FileKind.NUMBERING, FileKind.TABLE)
         records = [
             name
@@ -264,10 +261,7 @@ class Result:
 
     @cached_property
     def scores(self) -> Mapping[str, Scalar]:
-        """The run's figures from ``score.json``.
-
-        Without one, those of the best model, or of the first score file.
-        """
+        """The scores in ``score.json``, else those of the best model, else of the first score file."""
         for name in self._reader.named(FileKind.SCORES):
             figures = find_figures(self._read_json(name))
             if figures:
@@ -280,18 +274,18 @@ class Result:
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
-        """The figures of every score file beside the structures.
+        """The scores of every score file.
 
         Returns:
-            One row a JSON or npz file that holds a known score, ``file`` (str) as the index in natural order;
-            the columns are the files' own names, figures as they stand there.
+            One row per JSON or npz file with a known score, with ``file`` (str) as the index, in natural
+            order; columns have the names and values of the files.
         """
         names = self._reader.named(FileKind.DATA, FileKind.ARRAY)
         return make_score_table(self._book, names)
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """What was really run, or None for a result that does not say."""
+        """The record of what was run; None without one."""
         for name in self._reader.named(FileKind.MANIFEST):
             manifest = self._reader.attempt(name, self._reader.parse, read_manifest, name)
             if manifest is not None and (manifest.method or manifest.tool or manifest.job_name):
@@ -300,7 +294,7 @@ class Result:
 
     @cached_property
     def numbering(self) -> pd.DataFrame | None:
-        """The antibody numbering, or None; its columns: :func:`read_numbering`."""
+        """The antibody numbering, with the columns of :func:`read_numbering`; None without one."""
         for name in self._reader.named(FileKind.NUMBERING):
             frame = self._reader.attempt(name, self._reader.parse, read_numbering, name)
             if frame is not None:
@@ -309,7 +303,7 @@ class Result:
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """The regions that the numbering names; empty without one."""
+        """The regions in the numbering; empty without one."""
         return () if self.numbering is None else find_regions(self.numbering)
 
     def __repr__(self) -> str:
@@ -328,12 +322,12 @@ class Result:
             publish_display_data(dict(bundle))  # type: ignore[no-untyped-call]
 
     def bundles(self) -> list[Bundle]:
-        """The mime bundles that show this result; plain text when nothing that draws is registered."""
+        """The MIME bundles that display this result; plain text if no viewer is registered."""
         return show_result(self)
 
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)
-        form = find_format(name).replace("pdbqt", "pdb")  # a ligand's is no structure
+        form = find_format(name).replace("pdbqt", "pdb")  # ligand PDBQT files are not structures
         return Structure(name, form, text, partial(self._claims, name), family)
 
     def _read_molecules(self, name: str) -> tuple[Molecule, ...]:
@@ -343,12 +337,12 @@ class Result:
         return found.molecules
 
     def _claims(self, structure: str) -> Sequence[StatedPlddt]:
-        """What the score files of the structure's model call its pLDDT."""
+        """The pLDDT values that score files state for the model of this structure."""
         return [claim for model in self._owners.get(structure, ()) for claim in model.claims]
 
     @cached_property
     def _owners(self) -> Mapping[str, list[Model]]:
-        """The models by the names of their structures."""
+        """The models by file names of their structures."""
         owners: dict[str, list[Model]] = defaultdict(list)
         for model in self.models:
             for name in {model.name, *(each.name for each in model.variants)}:
@@ -365,7 +359,7 @@ class Result:
 
     @cached_property
     def _json_names(self) -> tuple[str, ...]:
-        """JSON files that may be a table or a list: not too large, and none of large arrays."""
+        """JSON files that may be tables or lists: of limited size, without those of large arrays."""
         names = self._reader.named(FileKind.DATA)
         known = frozenset(names)
         small = (name for name in names if self._reader.sizes[name] <= MAX_JSON_BYTES)

@@ -41,7 +41,7 @@ def test_links_and_devices_are_refused(tmp_path, kind):
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = write_zip(tmp_path / "bomb.zip", {"zeros": bytes(70 * 1024**2)})
 
-    with pytest.raises(ArchiveError, match="trap"):
+    with pytest.raises(ArchiveError, match="zip bomb"):
         open_archive(path)
 
 
@@ -104,12 +104,12 @@ def test_a_damaged_member_is_reported_and_the_rest_is_read(tmp_path):
 
 
 def test_a_gzip_bomb_is_not_unpacked():
-    with pytest.raises(UnreadableFileError, match="unpacks to more"):
+    with pytest.raises(UnreadableFileError, match="expands to more"):
         unpack_single(gzip.compress(bytes(80 * 1024**2)), "zeros.gz")
 
 
 def test_a_cut_gzip_is_told():
-    with pytest.raises(UnreadableFileError, match="cut off"):
+    with pytest.raises(UnreadableFileError, match="truncated"):
         unpack_single(gzip.compress(FV.encode())[:-20], "x.pdb.gz")
 
 
@@ -132,5 +132,5 @@ def test_saving_never_overwrites(tmp_path):
     result = open_result(write_fv_result(tmp_path / "r.zip"))
     result.save_to(tmp_path / "out")
 
-    with pytest.raises(ArchiveError, match="exists already"):
+    with pytest.raises(ArchiveError, match="already exists"):
         result.save_to(tmp_path / "out")

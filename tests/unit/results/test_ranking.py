@@ -211,5 +211,12 @@ def test_any_numbers_have_a_distribution(values):
 
 
 def test_a_distribution_of_no_numbers_says_so():
-    with pytest.raises(FoldnoteError, match="no numbers"):
+    with pytest.raises(FoldnoteError, match="no finite numbers"):
         make_distribution(FRAME, "name")
+
+
+def test_ranking_a_ranked_table_keeps_all_earlier_ranks_under_distinct_names():
+    frame = pd.DataFrame({"ptm": [0.5, 0.9], "plddt": [80.0, 70.0], "iptm": [0.1, 0.2]})
+    ranked = rank_table(rank_table(rank_table(frame, "ptm"), "plddt"), "iptm")
+    assert list(ranked.columns[:4]) == ["rank", "rank_before_2", "rank_before", "ptm"]
+    assert rank_table(ranked, "ptm", within="rank")["rank"].tolist() == [1, 1]

@@ -64,7 +64,7 @@ def test_links_and_devices_in_a_tar_refuse_it(tmp_path, kind):
 
 
 def test_a_packed_bomb_is_stopped_while_it_unpacks(tmp_path):
-    with pytest.raises(ArchiveError, match="trap"):
+    with pytest.raises(ArchiveError, match="decompression bomb"):
         open_archive(write(tmp_path / "r.tar.gz", tar_bytes({"zeros": bytes(80 * 1024**2)}, "w:gz")))
 
 

@@ -1,1 +1,1 @@
-"""Reading ZIP and tar archives without trusting them."""
+"""Safe reading of untrusted ZIP and tar archives."""

@@ -1,9 +1,8 @@
-"""Reading an archive without trusting it.
+"""Base class of archives, and the checks for untrusted ones.
 
-A result may come from anywhere, so nothing is unpacked to look at it: members are listed, checked, and read
-one by one into memory when somebody asks. A folder and a single file behave like an archive, so that a result
-which was already unpacked can be opened too. What the bytes mean is not known here; the formats have rooms
-of their own (:mod:`foldnote.results.archives.zip_reader`, :mod:`foldnote.results.archives.tar_reader`).
+Members are listed, checked, and read one by one into memory on demand; nothing is unpacked to disk. A folder
+and a single file behave like an archive, too. For the formats see
+:mod:`foldnote.results.archives.zip_reader` and :mod:`foldnote.results.archives.tar_reader`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MAX_TOTAL_BYTES = 10 * 1024**3
 MAX_RATIO = 100
 MAX_READ_BYTES = 512 * 1024**2
 SMALL_BYTES = 64 * 1024**2
-"""Below this unpacked size no ratio is suspicious: a table of zeros packs very well."""
+"""Unpacked size up to which any compression ratio is accepted: a table of zeros compresses very well."""
 
 BROKEN = (
     OSError,
@@ -42,7 +41,7 @@ BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
 )
-"""What the standard library raises on damaged, encrypted or unknown members."""
+"""Exceptions of the standard library for damaged, encrypted or unsupported members."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,9 @@ class Archive(ABC):
     """A set of named files that can be read one by one.
 
     Attributes:
-        path: where it is.
+        path: path of the archive.
         members: its files, sorted by name.
-        problems: what was found damaged while listing: names and sentences.
+        problems: (name, message) of each member found damaged while listing.
     """
 
     def __init__(
@@ -85,18 +84,18 @@ class Archive(ABC):
         size = self._find_size(name)
         if size > limit_bytes:
             raise UnreadableFileError(
-                f"{name} has {size:,} bytes, more than the {limit_bytes:,} read at once; "
-                "save the result to a folder and read it from there."
+                f"{name} has {size:,} bytes, more than the limit of {limit_bytes:,} for reading into memory; "
+                "save the result to a folder and read the file from there."
             )
         data = self.read_head(name, size)
         if len(data) < size:
             raise UnreadableFileError(
-                f"{name} in {self.path.name} is cut off: {len(data):,} of {size:,} bytes."
+                f"{name} in {self.path.name} is truncated: {len(data):,} of {size:,} bytes."
             )
         return data
 
     def read_head(self, name: str, size_bytes: int) -> bytes:
-        """The first ``size_bytes`` of a member, or all of it when it is shorter.
+        """The first ``size_bytes`` of a member, or all of it if it is shorter.
 
         Raises:
             UnreadableFileError: there is no such member, or it is damaged.
@@ -109,7 +108,7 @@ class Archive(ABC):
             raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     def copy(self, name: str, place: Path) -> None:
-        """Write a member to ``place``, piece by piece; a damaged one leaves nothing behind.
+        """Write a member to ``place`` in chunks; a damaged one leaves no file behind.
 
         Raises:
             UnreadableFileError: there is no such member, it is damaged, or ``place`` cannot be written.
@@ -118,7 +117,7 @@ class Archive(ABC):
         try:
             with self.open(name) as stream, place.open("wb") as target:
                 shutil.copyfileobj(stream, target, 1024**2)
-        except BaseException as exc:  # also an interruption: half a file looks like a whole one
+        except BaseException as exc:  # also an interruption: no partial file may remain
             place.unlink(missing_ok=True)
             if not isinstance(exc, BROKEN):
                 raise
@@ -126,22 +125,22 @@ class Archive(ABC):
 
     @abstractmethod
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes; reading it may raise what the format's library raises."""
+        """A stream of a member's bytes; reading it may raise an exception in :data:`BROKEN`."""
 
     def _find_size(self, name: str) -> int:
         if name not in self._sizes:
-            raise UnreadableFileError(f"{self.path.name} holds no file {name!r}.")
+            raise UnreadableFileError(f"{self.path.name} has no file {name!r}.")
         return self._sizes[name]
 
 
 class FolderArchive(Archive):
-    """A folder that a result was unpacked into; links in it are not followed."""
+    """A folder with an unpacked result; links in it are not followed."""
 
     def __init__(self, path: Path) -> None:
         """List the regular files below ``path``.
 
         Raises:
-            ArchiveError: it holds too many files.
+            ArchiveError: there are too many files.
         """
         files = [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
         if len(files) > MAX_MEMBERS:
@@ -154,10 +153,10 @@ class FolderArchive(Archive):
 
 
 class SingleFile(Archive):
-    """One plain file, such as a PDB, as an archive of one."""
+    """A plain file, such as a PDB file, as an archive with one member."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file's name as the member's name."""
+        """List the file as the only member."""
         super().__init__(path, [Member(path.name, path.stat().st_size)])
 
     def open(self, name: str) -> IO[bytes]:  # noqa: ARG002 - there is one file only
@@ -166,27 +165,27 @@ class SingleFile(Archive):
 
 
 def check_name(name: str) -> str | None:
-    """Why ``name`` may not be a member's name, or None when it may."""
+    """Why ``name`` is not allowed as a member's name, as the end of a sentence; None if it is allowed."""
     parts = PurePosixPath(name).parts
     if not parts:
-        return "is no name"
+        return "is empty"
     if name.startswith(("/", "\\")) or (len(name) > 1 and name[1] == ":"):
         return "is an absolute path"
     if ".." in parts or "\\" in name:
         return "leaves its folder"
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
-        return "holds control characters"
+        return "contains control characters"
     return None
 
 
 def is_skipped(name: str) -> bool:
-    """Whether a member is what an operating system leaves beside the files, and nobody's result."""
+    """Whether a member is metadata of macOS and not part of the result."""
     parts = PurePosixPath(name).parts
     return bool(parts) and (parts[0] == "__MACOSX" or parts[-1] == ".DS_Store" or parts[-1].startswith("._"))
 
 
 def check_amount(path: Path, count: int, total_bytes: int, packed_bytes: int) -> None:
-    """Refuse an archive of too many files, too many bytes, or suspiciously much for its size.
+    """Refuse an archive with too many files, too many bytes or a suspicious compression ratio.
 
     Raises:
         ArchiveError: it is over a limit.
@@ -201,23 +200,23 @@ def check_amount(path: Path, count: int, total_bytes: int, packed_bytes: int) ->
     if total_bytes > SMALL_BYTES and total_bytes / packed > MAX_RATIO:
         raise ArchiveError(
             f"{path.name} is not opened: {packed:,} bytes would unpack to {total_bytes:,}; "
-            "this looks like a trap."
+            "this may be a zip bomb."
         )
 
 
 class Window(io.RawIOBase):
-    """A part of a file as a stream; several may be read at the same time."""
+    """A part of a file as a stream; several may be read concurrently."""
 
     def __init__(self, file: IO[bytes], start: int, size: int, lock: threading.Lock) -> None:
-        """The ``size`` bytes of ``file`` from ``start``; ``lock`` is that of everybody who reads the file."""
+        """The ``size`` bytes of ``file`` from ``start``; all readers of the file share ``lock``."""
         self._whole, self._place, self._left, self._lock = file, start, size, lock
 
     def readable(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill ``buffer`` with the next bytes, and say how many there were."""
+        """Fill ``buffer`` with the next bytes; returns their number."""
         with self._lock:
             self._whole.seek(self._place)
             data = self._whole.read(min(len(buffer), self._left))

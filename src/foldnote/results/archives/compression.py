@@ -1,6 +1,6 @@
-"""Compression of one stream: gzip, bzip2, xz and, where the package for it is there, Zstandard.
+"""Decompression of streams: gzip, bzip2, xz and, if its package is installed, Zstandard.
 
-What a stream is packed with is told by its first bytes, never by a name.
+The format is determined by the first bytes, not by the name.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import PACKED
 
 _PIECE_BYTES = 2048
-"""Fed at once to Zstandard: a few bytes of a bomb become a block of 128 kB, and these are at most 64 MB."""
+"""Bytes decompressed at once: a few bytes can expand to a block of 128 kB, so these to at most 64 MB."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 def open_packed(stream: IO[bytes]) -> IO[bytes] | None:
-    """A stream of the unpacked bytes, or None when ``stream`` is not compressed.
+    """A stream of the decompressed bytes; None if ``stream`` is not compressed.
 
     Raises:
-        UnreadableFileError: it is Zstandard, and the package for that is not installed.
+        UnreadableFileError: the format is Zstandard, whose package is not installed.
     """
     head = stream.read(6)
     stream.seek(-len(head), 1)
@@ -43,13 +43,13 @@ def _open_zstandard(stream: IO[bytes]) -> IO[bytes]:
         import zstandard
     except ImportError as exc:
         raise UnreadableFileError(
-            "The file is packed with Zstandard; install zstandard to read it (pip install zstandard)."
+            "The file is compressed with Zstandard; install zstandard to read it (pip install zstandard)."
         ) from exc
     return io.BufferedReader(_Zstandard(stream, zstandard))
 
 
 class _Zstandard(io.RawIOBase):
-    """A Zstandard stream that says when it is cut off, which the package's own reader does not."""
+    """A Zstandard stream that raises EOFError when truncated, which the package's reader does not."""
 
     def __init__(self, stream: IO[bytes], package: Any) -> None:
         self._stream, self._package = stream, package
@@ -64,7 +64,7 @@ class _Zstandard(io.RawIOBase):
             packed = self._stream.read(_PIECE_BYTES)
             if not packed:
                 if self._frame is not None:
-                    raise EOFError("the compressed data is cut off")
+                    raise EOFError("the compressed data is truncated")
                 return 0
             while packed:
                 self._frame = self._frame or self._package.ZstdDecompressor().decompressobj()
@@ -83,10 +83,10 @@ class _Zstandard(io.RawIOBase):
 
 
 def unpack_single(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
-    """``data`` unpacked where ``name`` ends like a compressed file, else as it is.
+    """``data``, decompressed if ``name`` has the suffix of a compressed file.
 
     Raises:
-        UnreadableFileError: it is damaged, or unpacks to more than ``limit_bytes`` or suspiciously much.
+        UnreadableFileError: it is damaged, or expands to more than ``limit_bytes`` or by a suspicious factor.
     """
     if not name.lower().endswith(PACKED):
         return data
@@ -94,13 +94,13 @@ def unpack_single(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) 
     try:
         stream = open_packed(io.BytesIO(data))
         if stream is None:
-            raise UnreadableFileError(f"{name} is damaged: it is not compressed as its name says.")
+            raise UnreadableFileError(f"{name} is damaged: it is not compressed, unlike its name.")
         with stream:
             content = stream.read(allowed + 1)
     except EOFError as exc:
-        raise UnreadableFileError(f"{name} is damaged: its compressed data is cut off.") from exc
+        raise UnreadableFileError(f"{name} is damaged: its compressed data is truncated.") from exc
     except BROKEN as exc:
         raise UnreadableFileError(f"{name} is damaged: {explain(exc)}.") from exc
     if len(content) > allowed:
-        raise UnreadableFileError(f"{name} unpacks to more than {allowed:,} bytes; it is not read.")
+        raise UnreadableFileError(f"{name} expands to more than {allowed:,} bytes and is not read.")
     return content

@@ -1,7 +1,4 @@
-"""Reading the files of one archive, and remembering which could not be read.
-
-A damaged file is reported once and costs only itself. What the bytes mean is the business of those who ask.
-"""
+"""Read the files of an archive, and record which could not be read."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ class ResultFile:
     Attributes:
         name: path inside the archive.
         size_bytes: unpacked size.
-        kind: what it holds, judged by its name.
+        kind: kind of the contents, determined by the name.
     """
 
     name: str
@@ -48,10 +45,10 @@ class FileProblem:
 
 
 class Reader:
-    """The files of an archive, and the problems met so far."""
+    """The files of an archive, and the problems found so far."""
 
     def __init__(self, archive: Archive) -> None:
-        """Keep the archive; what it already found damaged is a problem from the start."""
+        """Keep the archive and the problems that it found while listing."""
         self.archive = archive
         self._problems = {name: FileProblem(name, message) for name, message in archive.problems}
 
@@ -67,7 +64,7 @@ class Reader:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """Files that turned out to be unreadable so far."""
+        """Files found to be unreadable so far."""
         return tuple(self._problems.values())
 
     def named(self, *kinds: FileKind) -> tuple[str, ...]:
@@ -75,10 +72,10 @@ class Reader:
         return tuple(file.name for file in self.files if file.kind in kinds)
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file; one that is compressed by itself is unpacked.
+        """The bytes of one file; a compressed file is decompressed.
 
         Raises:
-            UnreadableFileError: there is no such file, or it is damaged; it is then among the problems.
+            UnreadableFileError: there is no such file, or it is damaged; it is added to the problems.
         """
         try:
             return unpack_single(self.archive.read(name), name)
@@ -87,18 +84,18 @@ class Reader:
             raise
 
     def read_text(self, name: str) -> str:
-        """The text of one file; bytes that are no UTF-8 are replaced.
+        """The text of one file; invalid UTF-8 is replaced.
 
         Raises:
-            UnreadableFileError: there is no such file, or it is damaged; it is then among the problems.
+            UnreadableFileError: there is no such file, or it is damaged; it is added to the problems.
         """
         return self.read(name).decode("utf-8", "replace")
 
     def parse(self, reader: Callable[[bytes, str], T], name: str) -> T:
-        """What ``reader`` makes of a file.
+        """The value that ``reader`` returns for a file's bytes and name.
 
         Raises:
-            UnreadableFileError: it is damaged; it is then among the problems.
+            UnreadableFileError: it is damaged; it is added to the problems.
         """
         try:
             return reader(self.read(name), name)
@@ -107,7 +104,7 @@ class Reader:
             raise
 
     def attempt(self, name: str, action: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The action's value, or None after reporting that the file ``name`` cannot be read."""
+        """The value of ``action``; None after recording that the file ``name`` cannot be read."""
         try:
             return action(*args, **kwargs)
         except UnreadableFileError as exc:
@@ -115,5 +112,5 @@ class Reader:
             return None
 
     def report(self, name: str, exc: UnreadableFileError) -> None:
-        """Remember that the file cannot be read, and why; the first reason counts."""
+        """Record that the file cannot be read, and why; the first reason is kept."""
         self._problems.setdefault(name, FileProblem(name, exc.message))

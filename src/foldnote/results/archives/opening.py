@@ -1,7 +1,7 @@
-"""Which kind of archive a path is, and archives that lie in archives.
+"""Open an archive of any kind, with the archives inside it.
 
-An archive inside takes the place of a folder of its name. One that cannot be opened or is not safe stays a
-plain file and is reported; limits count for everything together.
+A nested archive appears as a folder of its name. One that cannot be opened or is not safe remains a plain
+file and is reported. Limits apply to the total.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from foldnote.results.archives.zip_reader import ZipArchive
 from foldnote.results.core.messages import explain
 
 DEEPEST = 3
-"""Archives in archives are opened down to this many levels."""
+"""Levels to which nested archives are opened."""
 _NAMES = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$")
 
 
 class NestedArchive(Archive):
-    """An archive with the archives inside it laid open."""
+    """An archive whose nested archives appear as folders."""
 
     def __init__(self, outer: Archive, inner: dict[str, Archive], problems: list[tuple[str, str]]) -> None:
-        """Put the members of every inner archive where it stands.
+        """Replace each nested archive by its members.
 
         Raises:
-            ArchiveError: everything together is over a limit.
+            ArchiveError: the total exceeds a limit.
         """
         self._outer = outer
         self._routes = {
@@ -63,7 +63,7 @@ def open_archive(path: str | Path) -> Archive:
     """The archive at ``path``: ZIP, tar (also compressed), a folder, or a single plain file.
 
     Raises:
-        ArchiveError: nothing is there, or it is an archive that holds nothing complete or is not safe to
+        ArchiveError: ``path`` does not exist, or is an archive that has no complete file or is not safe to
             read.
     """
     place = Path(path).expanduser()
@@ -104,7 +104,7 @@ def _open_inner(outer: Archive, depth: int = 1) -> Archive:
 
 
 def _open_member(outer: Archive, name: str) -> Archive:
-    """The archive that a member is, unpacked into a temporary file without a name."""
+    """A member as an archive, copied to an unnamed temporary file."""
     stream = tempfile.SpooledTemporaryFile(max_size=32 * 1024**2)  # noqa: SIM115 - the archive closes it
     try:
         with outer.open(name) as source:

@@ -1,9 +1,8 @@
-"""What can still be read of a ZIP whose directory is missing, as when a download broke off.
+"""Recover the complete members of a ZIP file whose directory is missing, as after an interrupted download.
 
-The directory stands at the end of a ZIP, but every member has a header of its own before its bytes. These
-are followed from the first; a member that is there in full is read as ever, checksum included, and one that
-is not is named. Nothing is unpacked here but members whose header does not tell their size, and these only to
-find their end.
+The directory is at the end of a ZIP file, but each member also has a local header before its bytes. The local
+headers are followed from the first; complete members are read normally, including the checksum, incomplete
+ones are reported. A member whose header does not give its size is decompressed to find its end.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class Salvage:
     """The members that were found.
 
     Attributes:
-        entries: those that are complete, with the place of their bytes in ``header_offset``.
-        problems: names and sentences of those that are not.
+        entries: complete members, with the offset of their bytes in ``header_offset``.
+        problems: (name, message) of each incomplete or encrypted one.
     """
 
     entries: tuple[zipfile.ZipInfo, ...]
@@ -41,7 +40,7 @@ class Salvage:
 
 @dataclass
 class _SalvagePosition:
-    """Where the reading stands."""
+    """State of the search."""
 
     file: IO[bytes]
     path: Path
@@ -53,14 +52,14 @@ class _SalvagePosition:
 
 
 def salvage(file: IO[bytes], path: Path) -> Salvage:
-    """Follow the members' own headers.
+    """Follow the local headers of the members.
 
     Args:
         file: the archive's bytes.
-        path: what to call it.
+        path: path for messages.
 
     Raises:
-        ArchiveError: it is over a limit.
+        ArchiveError: the archive exceeds a limit.
     """
     walk = _SalvagePosition(file, path, file.seek(0, 2))
     while (head := _read(walk, walk.place, _HEADER.size))[:4] == _LOCAL:
@@ -76,7 +75,7 @@ def _read(walk: _SalvagePosition, place: int, size: int) -> bytes:
 
 
 def _take(walk: _SalvagePosition, head: bytes) -> bool:
-    """Take the member whose header was read; whether another may follow."""
+    """Add the member whose header was read; returns whether another may follow."""
     _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _HEADER.unpack(head)
     rest = _read(walk, walk.place + _HEADER.size, name_length + extra_length)
     name = rest[:name_length].decode("utf-8" if flags & _UTF8 else "cp437", "replace")
@@ -103,12 +102,12 @@ def _take(walk: _SalvagePosition, head: bytes) -> bool:
 
 
 def _refuse(walk: _SalvagePosition, name: str) -> bool:
-    walk.problems.append((name, f"{name} in {walk.path.name} is cut off."))
+    walk.problems.append((name, f"{name} in {walk.path.name} is truncated."))
     return False
 
 
 def _read_zip64(extra: bytes, size: int, packed: int) -> tuple[int, int]:
-    """Sizes from the field that holds them where four bytes do not suffice."""
+    """Uncompressed and compressed size from the ZIP64 extra field."""
     place = 0
     while place + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, place)
@@ -119,7 +118,7 @@ def _read_zip64(extra: bytes, size: int, packed: int) -> tuple[int, int]:
 
 
 def _find_end(walk: _SalvagePosition, entry: zipfile.ZipInfo) -> bool:
-    """Unpack a member whose header does not tell its size, to where it ends; whether it does."""
+    """Decompress a member whose header does not give its size; returns whether its end was found."""
     if entry.compress_type != zipfile.ZIP_DEFLATED:
         return False
     allowed = min(MAX_TOTAL_BYTES, max(SMALL_BYTES, MAX_RATIO * walk.end))
@@ -136,7 +135,7 @@ def _find_end(walk: _SalvagePosition, entry: zipfile.ZipInfo) -> bool:
             if walk.unpacked + size > allowed:
                 raise ArchiveError(
                     f"{walk.path.name} is not opened: {walk.end:,} bytes would unpack to more than "
-                    f"{allowed:,}; this looks like a trap."
+                    f"{allowed:,}; this may be a zip bomb."
                 )
     except zlib.error:
         return False
@@ -147,7 +146,7 @@ def _find_end(walk: _SalvagePosition, entry: zipfile.ZipInfo) -> bool:
 
 
 def _skip_descriptor(walk: _SalvagePosition) -> int:
-    """Where the next header begins: behind a checksum and two sizes of four or eight bytes each."""
+    """Offset of the next header, after a checksum and two sizes of four or eight bytes each."""
     data = _read(walk, walk.place, 32)
     for length in (16, 24, 12, 20):
         is_marked = data.startswith(_DESCRIPTOR)

@@ -1,8 +1,7 @@
 """Tar archives, plain or compressed as a whole.
 
-A compressed tar has no directory and cannot be read from the middle. It is unpacked once into a temporary
-file that has no name and goes with the archive; only then are members listed. The end of one that is cut off
-is missing, and what came before it is read.
+A compressed tar file has no directory and no random access. It is decompressed once into an unnamed temporary
+file, then members are listed. Of a truncated file, the members before the end are read.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ _WORST = (*BROKEN, RecursionError, MemoryError, OverflowError, LookupError, Type
 
 
 class TarArchive(Archive):
-    """A tar file; it stays open until it is collected."""
+    """A tar file, which stays open until the object is garbage-collected."""
 
     def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:
-        """Unpack as a whole where it is compressed, then list and check the members.
+        """Decompress the file if needed, then list and check the members.
 
         Args:
-            path: the file, or what to call it.
-            stream: its bytes, where it is no file of its own.
+            path: path of the file; with ``stream``, the name for messages.
+            stream: contents of a nested archive.
 
         Raises:
-            ArchiveError: the file is no tar, holds nothing that can be read, or is not safe to read.
+            ArchiveError: the file is not a tar file, has no readable member, or is not safe to read.
         """
         self._problems: list[tuple[str, str]] = []
         self._lock = threading.Lock()
@@ -66,7 +65,7 @@ class TarArchive(Archive):
             weakref.finalize(self, self._file.close)
         check_amount(path, len(self._places), sum(size for _, size in self._places.values()), packed_bytes)
         if not self._places and self._problems:
-            raise ArchiveError(f"{path.name} is no complete tar archive; download it again.")
+            raise ArchiveError(f"{path.name} is not a complete tar archive; download it again.")
         members = (Member(name, size) for name, (_, size) in self._places.items())
         super().__init__(path, members, self._problems)
 
@@ -86,15 +85,15 @@ class TarArchive(Archive):
                 target.write(piece)
                 if target.tell() > allowed:
                     raise ArchiveError(
-                        f"{path.name} is not opened: {packed_bytes:,} bytes unpack to more than {allowed:,}; "
-                        "this looks like a trap."
+                        f"{path.name} is not opened: {packed_bytes:,} bytes expand to more than {allowed:,}; "
+                        "this may be a decompression bomb."
                     )
         except ArchiveError:
             target.close()
             raise
         except BROKEN as exc:
             self._problems.append(
-                (path.name, f"{path.name} is cut off or damaged ({explain(exc)}); download it again.")
+                (path.name, f"{path.name} is truncated or damaged ({explain(exc)}); download it again.")
             )
         finally:
             raw.close()
@@ -102,7 +101,7 @@ class TarArchive(Archive):
         return target
 
     def _list(self, path: Path) -> dict[str, tuple[int, int]]:
-        """Start and size of every member by name."""
+        """Offset and size in bytes of every member, by name."""
         end = self._file.seek(0, 2)
         self._file.seek(0)
         places: dict[str, tuple[int, int]] = {}
@@ -113,19 +112,19 @@ class TarArchive(Archive):
                     last = entry.offset_data
                     self._check_entry(path, entry)
                     check_amount(path, len(places), 0, 1)
-                    archive.members = []  # type: ignore[attr-defined]  # it would keep every header
+                    archive.members = []  # type: ignore[attr-defined]  # drop the headers read so far
                     if entry.isdir() or is_skipped(entry.name):
                         continue
                     if last + entry.size > end:
-                        self._problems.append((entry.name, f"{entry.name} in {path.name} is cut off."))
+                        self._problems.append((entry.name, f"{entry.name} in {path.name} is truncated."))
                         break
                     places[entry.name.removeprefix("./")] = (entry.offset_data, entry.size)
         except _WORST as exc:
             if isinstance(exc, tarfile.ReadError) and not places and not self._problems:
                 raise ArchiveError(
-                    f"{path.name} is no readable tar archive: {explain(exc)}. Download it again."
+                    f"{path.name} is not a readable tar archive: {explain(exc)}. Download it again."
                 ) from exc
-            message = f"{path.name} is cut off or damaged after {len(places)} files; download it again."
+            message = f"{path.name} is truncated or damaged after {len(places)} files; download it again."
             self._problems.append((path.name, message))
         return places
 
@@ -141,10 +140,7 @@ class TarArchive(Archive):
 
 
 def is_tar(stream: IO[bytes]) -> bool:
-    """Whether the bytes, unpacked where they are compressed, begin like a tar.
-
-    The stream is left at its start.
-    """
+    """Whether a stream, compressed or not, begins with a tar header; the stream is rewound."""
     try:
         unpacked = open_packed(stream)
         head = (unpacked or stream).read(_HEADER_BYTES)

@@ -1,6 +1,6 @@
-"""ZIP archives: listed from their directory, each member read on its own.
+"""ZIP archives, listed by their directory.
 
-Of one whose directory is missing, the members that are complete are read
+If the directory is missing, the complete members are recovered
 (:mod:`foldnote.results.archives.salvage`).
 """
 
@@ -28,23 +28,23 @@ from foldnote.results.core.messages import explain
 
 
 class ZipArchive(Archive):
-    """A ZIP file; it stays open until it is collected."""
+    """A ZIP file, which stays open until the object is garbage-collected."""
 
     def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:
         """List and check the members.
 
         Args:
-            path: the file, or what to call it.
-            stream: its bytes, where it is no file of its own.
+            path: path of the file; with ``stream``, the name for messages.
+            stream: contents of a nested archive.
 
         Raises:
-            ArchiveError: the file is no ZIP, nothing in it is complete, or it is not safe to read.
+            ArchiveError: the file is not a ZIP file, has no complete member, or is not safe to read.
         """
         try:
             self._file: IO[bytes] = stream or path.open("rb")
         except OSError as exc:
             raise ArchiveError(f"{path.name} cannot be read: {explain(exc)}.") from exc
-        # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
+        # A result and its parts form a reference cycle; this closes the file before it is collected.
         weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._zip: zipfile.ZipFile | None = None
@@ -61,7 +61,7 @@ class ZipArchive(Archive):
         super().__init__(path, members, problems)
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes, checked against its checksum at the end."""
+        """A stream of a member's bytes; its checksum is verified at the end."""
         entry = self._entries[name]
         if self._zip is not None:
             return self._zip.open(entry)
@@ -74,12 +74,12 @@ class ZipArchive(Archive):
         found = salvage(self._file, path)
         if not found.entries:
             raise ArchiveError(
-                f"{path.name} is no complete ZIP archive: {explain(reason)}. Download it again."
+                f"{path.name} is not a complete ZIP archive: {explain(reason)}. Download it again."
             ) from reason
         word = "file" if len(found.entries) == 1 else "files"
         message = (
-            f"{path.name} is cut off or damaged: its directory is missing. {len(found.entries)} {word} in it "
-            "could be found and read; others may be missing. Download it again."
+            f"{path.name} is truncated or damaged: its directory is missing. {len(found.entries)} {word} "
+            "could be recovered; others may be missing. Download it again."
         )
         return list(found.entries), ((path.name, message), *found.problems)
 
@@ -101,7 +101,7 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size_bytes: int) 
 
 
 def _find_special(entry: zipfile.ZipInfo) -> str | None:
-    """A member that is neither a file nor a folder (a link, a device), in words."""
+    """Description of a member that is neither file nor folder (a link, a device); None for others."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         return "is a link"

@@ -1,1 +1,1 @@
-"""What every part of a result needs: messages, HTML representation, lazy parts, numeric arrays."""
+"""Shared by all parts of a result: messages, HTML representation, lazy parts, numeric arrays."""

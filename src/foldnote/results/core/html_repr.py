@@ -1,7 +1,7 @@
 """Registry of the functions that display results in notebooks.
 
-What draws registers its functions when it is loaded, which is when something is shown first. Without it the
-words of ``repr`` stand.
+The viewers register their functions when they are imported, at the first display. Without them ``repr`` is
+shown.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _part_displays: list[Callable[[Any], Bundle]] = []
 
 
 def register_display(display: Callable[[Any], list[Bundle]]) -> None:
-    """Let ``display`` turn results into mime bundles when a notebook shows them."""
+    """Display results in notebooks by the MIME bundles that ``display`` returns."""
     _displays[:] = [display]
 
 
 def register_part_display(display: Callable[[Any], Bundle]) -> None:
-    """Let ``display`` turn parts of results, such as a structure, into a mime bundle."""
+    """Display parts of results, such as a structure, by the MIME bundle that ``display`` returns."""
     _part_displays[:] = [display]
 
 
 def show_result(result: object) -> list[Bundle]:
-    """The mime bundles of a result."""
+    """The MIME bundles of a result."""
     display = _find(_displays)
     return display(result) if display else [{"text/plain": repr(result)}]
 
 
 class NotebookRepr:
-    """A part of a result that a notebook shows in full, with words for those who listen."""
+    """A part of a result with a notebook display, which includes a text alternative."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         display = _find(_part_displays)
@@ -42,5 +42,5 @@ class NotebookRepr:
 
 def _find(registered: list[Callable[[Any], Any]]) -> Callable[[Any], Any] | None:
     if not registered:
-        late.load("show_result")  # the room that draws registers its functions when it is loaded
+        late.load("show_result")  # importing the viewers registers their functions
     return registered[-1] if registered else None

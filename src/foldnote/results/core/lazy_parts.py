@@ -1,4 +1,4 @@
-"""Named parts of a result that are read when they are asked for."""
+"""Mappings of file names to parts of a result, which are read on first use."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Parts(Mapping[str, T], Generic[T]):
-    """Parts by file name; each is read at its first use and kept."""
+    """Parts by file name; each is read on first use and cached."""
 
     def __init__(self, noun: str, names: Iterable[str], read: Callable[[str], T]) -> None:
-        """Keep the names and how to read one; ``noun`` is what a part is called."""
+        """Keep the names and the function that reads one; ``noun`` (plural) is used in the repr."""
         self._noun = noun
         self._names = tuple(names)
         self._known = frozenset(self._names)
@@ -48,7 +48,7 @@ class Parts(Mapping[str, T], Generic[T]):
 
 
 class Tables(Parts[pd.DataFrame]):
-    """Tables by file name; each access gives a copy."""
+    """Tables by file name; each access returns a copy."""
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         """The table in file ``name``, as a copy.

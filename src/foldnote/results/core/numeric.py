@@ -1,4 +1,4 @@
-"""Plain arrays of figures: their type, and the one rule for the scale of a pLDDT."""
+"""Numeric arrays from JSON, and the scale of pLDDT values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Floats = NDArray[np.float64]
 
 
 def scale_to_hundred(values: Floats) -> Floats | None:
-    """A pLDDT on the scale 0 to 100: values up to 1 are taken as 0 to 1; None when they cannot be one.
+    """Values of a pLDDT on the scale 0 to 100; values of at most 1 are scaled. None if they cannot be one.
 
     Args:
-        values: shape (n,), may hold NaN.
+        values: shape (n,), may contain NaN.
     """
     known = values[np.isfinite(values)]
     if len(known) == 0 or known.max() <= 0 or known.min() < 0 or known.max() > 100.01:
@@ -21,7 +21,7 @@ def scale_to_hundred(values: Floats) -> Floats | None:
 
 
 def as_floats(values: object) -> Floats | None:
-    """A list of figures as an array of shape (n,); None when it is something else. ``null`` becomes NaN."""
+    """A list of numbers as an array of shape (n,), with NaN for None; None for anything else."""
     if not isinstance(values, list) or not values:
         return None
     if not all(
@@ -35,7 +35,7 @@ def as_floats(values: object) -> Floats | None:
 
 
 def as_matrix(values: object) -> NDArray[np.float32] | None:
-    """A list of equally long lists of figures as float32, outer lists of one taken off; else None."""
+    """A nested list of numbers as a float32 matrix, leading axes of length 1 removed; None for others."""
     if not isinstance(values, list) or not values or not isinstance(values[0], list):
         return None
     try:

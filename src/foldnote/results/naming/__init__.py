@@ -1,1 +1,1 @@
-"""How programs name the files of a prediction, and what kind a file is."""
+"""File-name conventions of prediction programs, and kinds of files."""

@@ -1,8 +1,8 @@
 """File-name conventions of prediction programs, as tables.
 
-A prediction is spread over many files: a structure, its scores, its aligned errors, perhaps a relaxed copy.
-What belongs together is told from the names alone: take away the words that say what a file holds, and the
-names of one model become equal. A new program is a new word or a new row here. Nothing is read here.
+A prediction consists of several files: a structure, its scores, its aligned errors, perhaps a relaxed copy.
+They are grouped by name: without the words that describe a file's contents, the names of one model's files
+are equal. A new program needs a new word or row here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""Suffixes of files that are compressed one by one."""
+"""Suffixes of individually compressed files."""
 
 ROLE_WORDS = frozenset(
     [
@@ -52,7 +52,7 @@ ROLE_WORDS = frozenset(
         "results",
     ]
 )
-"""Words of a name that say what the file holds, not which model it is about."""
+"""Words in file names that describe the contents, not the model."""
 
 _VERSION = re.compile(r"v\d+$")
 _TOKENS = re.compile(r"[^a-z0-9]+")
@@ -78,18 +78,18 @@ STEP_WORDS = frozenset(
         "openmm", "seletop", "seletopclusts", "ilrmsdmatrix", "rmsdmatrix", "clustfcc", "clustrmsd",
     ]
 )  # fmt: skip
-"""Steps of a docking run, whose numbered folders hold structures; those of the last one are its models."""
+"""Steps of a HADDOCK3 run, which have numbered folders; the structures of the last step are its models."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Names of one kind of prediction whose B-factors are known to be a pLDDT.
+    """File names of a program that writes the pLDDT into the B-factor column.
 
     Attributes:
-        structure: pattern of the whole path of a structure, lower case.
-        marker: name of a file that must stand in the archive as well, in any folder, in lower case, or ""
-            where the structure's name tells enough; ``STEM`` in it is the structure's own name.
-        label: what to call it.
+        structure: pattern of the path of a structure, in lower case.
+        marker: name, in lower case, of a file that the archive must also contain, in any folder; "" if the
+            structure's name is sufficient. ``STEM`` stands for the structure's stem.
+        label: name of the program.
     """
 
     structure: str
@@ -112,16 +112,16 @@ PLDDT_FAMILIES: tuple[Family, ...] = (
 )
 
 EITHER_SCALE = frozenset({"RoseTTAFold All-Atom"})
-"""Families whose pLDDT is 0 to 1 in some versions; that of the others is 0 to 100."""
+"""Families whose pLDDT is 0 to 1 in some versions; the others write 0 to 100."""
 
 
 @dataclass(frozen=True)
 class LinkKey:
-    """What is left of a name without the words of :data:`ROLE_WORDS`.
+    """A file name without the words in :data:`ROLE_WORDS`: equal for all files of a model.
 
     Attributes:
         folder: the folder in the archive.
-        tokens: the other words, in lower case.
+        tokens: the remaining words, in lower case.
     """
 
     folder: str
@@ -129,13 +129,13 @@ class LinkKey:
 
 
 def strip_packing(name: str) -> str:
-    """``name`` in lower case and without the suffix of a compression."""
+    """``name`` in lower case, without a compression suffix."""
     plain = name.lower()
     return next((plain.removesuffix(suffix) for suffix in PACKED if plain.endswith(suffix)), plain)
 
 
 def find_link(name: str) -> LinkKey:
-    """Which model the file called ``name`` is about."""
+    """The key of the model that a file belongs to."""
     path = PurePosixPath(strip_packing(name))
     words = _TOKENS.split(path.stem)
     kept = tuple(w for w in words if w and w not in ROLE_WORDS and not _VERSION.match(w))
@@ -143,7 +143,7 @@ def find_link(name: str) -> LinkKey:
 
 
 def find_rank(name: str) -> int | None:
-    """The number behind ``rank`` or ``ranked`` in the file's own name or its folder's, as it stands there."""
+    """The number after ``rank`` or ``ranked`` in the name of the file or its folder; None without one."""
     path = PurePosixPath(name.lower())
     found = (
         _RANK.search(path.name) or _RANKED_FOLDER.search(str(path)) or _FOLDER_RANK.search(path.parent.name)
@@ -152,36 +152,36 @@ def find_rank(name: str) -> int | None:
 
 
 def is_chosen(name: str) -> bool:
-    """Whether a file stands, numbered, in a folder of those that a program chose in the end."""
+    """Whether a file is in a folder of finally selected designs (``ranked/1_…``)."""
     return _RANKED_FOLDER.search(name.lower()) is not None
 
 
 def is_sample(name: str) -> bool:
-    """Whether a file is one sample of several by its folders: of a seed, or of a rank."""
+    """Whether the folders of a file show that it is one of several samples (of a seed or rank)."""
     return bool(find_seed_sample(name)) or bool(
         _SAMPLE_FOLDER.search(PurePosixPath(name.lower()).parent.name)
     )
 
 
 def find_step(name: str) -> int | None:
-    """The number of the step of a run whose folder holds the file, or None."""
+    """The number of the docking step whose folder contains the file; None for other files."""
     found = _STEP_FOLDER.search(name.lower())
     return int(found[1]) if found and found[2] in STEP_WORDS else None
 
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:
-    """Seed and sample that a path names, such as ``seed-1_sample-0/model.cif``."""
+    """Seed and sample in a path such as ``seed-1_sample-0/model.cif``; None without them."""
     found = _SEED_SAMPLE.match(name.lower())
     return (int(found[1]), int(found[2])) if found else None
 
 
 def find_prediction(name: str) -> str:
-    """What was predicted: the part of the name that all models of one prediction share, or ""."""
+    """Name of the prediction: the part of the name that all its models share, or ""."""
     path = PurePosixPath(name)
     stem = PurePosixPath(strip_packing(path.name)).stem
     if is_chosen(name):
         return path.parent.parent.name
-    if _ACCEPTED.search(name.lower()):  # designs that passed a designer's filters, before it has ranked them
+    if _ACCEPTED.search(name.lower()):  # designs that passed the filters but are not ranked yet
         return path.parent.name
     if is_sample(name) and not find_link(path.name).tokens:
         found = _SAMPLE_FOLDER.search(path.parent.name.lower())
@@ -193,14 +193,14 @@ def find_prediction(name: str) -> str:
 
 
 def find_job_folder(name: str) -> str:
-    """The folder of a file, without folders of single samples; "" at the top."""
+    """The folder of a file, without folders of samples; "" at the top level."""
     parts = PurePosixPath(name).parts[:-1]
     places = [i for i, part in enumerate(parts) if _SAMPLE_FOLDER.search(part.lower())]
     return "/".join(parts[: places[0]] if places else parts)
 
 
 def is_bulk(name: str, names: frozenset[str]) -> bool:
-    """Whether a file holds large arrays whose figures stand in a smaller file among ``names``."""
+    """Whether a file contains large arrays whose scores are in a smaller file among ``names``."""
     words = set(_TOKENS.split(PurePosixPath(strip_packing(name)).stem))
     if {"full", "data"} <= words or {"predicted", "aligned", "error"} <= words:
         return True
@@ -208,9 +208,11 @@ def is_bulk(name: str, names: frozenset[str]) -> bool:
 
 
 def find_plddt_family(name: str, names: frozenset[str]) -> str:
-    """The family whose B-factors are a pLDDT and that ``name``, in an archive of ``names``.
+    """Label of the family whose B-factors are a pLDDT that the file belongs to; "" for none.
 
-    Belongs to; or "".
+    Args:
+        name: path of the structure.
+        names: paths of all files in the archive.
     """
     plain = strip_packing(name)
     stem = PurePosixPath(plain).stem
@@ -223,7 +225,7 @@ def find_plddt_family(name: str, names: frozenset[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _list_last_parts(names: frozenset[str]) -> frozenset[str]:
-    """The names of files without folders, in lower case; kept, since every structure asks for them."""
+    """File names without folders, in lower case; cached, since every structure needs them."""
     return frozenset(name.lower().rpartition("/")[2] for name in names)
 
 

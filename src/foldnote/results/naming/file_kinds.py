@@ -1,8 +1,7 @@
-"""What a file of a result is, told from its name by one table of patterns.
+"""Kinds of files, determined by name patterns.
 
-Programs name their outputs in their own ways; a new way is a new row here. The content decides only where the
-name cannot: a JSON file may be a table, scores or something else (see
-:mod:`foldnote.results.tables.tabular`).
+Contents are considered only where the name is not sufficient: a JSON file may be a table, scores or something
+else (see :mod:`foldnote.results.tables.tabular`).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from foldnote.results.naming.families import strip_packing
 
 
 class FileKind(StrEnum):
-    """What a file holds; the value is the word shown to people."""
+    """Kind of a file; the value is the word shown to users."""
 
     STRUCTURE = "structure"
     NUMBERING = "numbering"
@@ -45,10 +44,7 @@ PATTERNS: tuple[tuple[str, FileKind], ...] = (
     (r"\.(png|jpe?g|svg|pdf|gif)$", FileKind.PICTURE),
     (r"(\.(log|out|err)|(^|/)log\.txt)$", FileKind.LOG),
 )
-"""Looked at from the top, in lower case and without the suffix of a compression.
-
-The first that fits counts.
-"""
+"""Patterns for names in lower case, without a compression suffix; the first match counts."""
 
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in PATTERNS)
 _NUMBERS = re.compile(r"(\d+)")
@@ -59,14 +55,14 @@ _SIDE_FOLDERS = frozenset(
         "intermediate_designs_inverse_folded", "before_refolding",
     ]
 )  # fmt: skip
-"""Folders of what was tried on the way."""
+"""Folders of intermediate and rejected structures."""
 
 
 _WORKING_FOLDER = re.compile(r"(^|/)(msas?|[^/]*_env)/")
 
 
 def is_working_file(name: str) -> bool:
-    """Whether a file stands in a folder where a search for related sequences was done, by its name."""
+    """Whether a file is in a working folder of a sequence search."""
     return _WORKING_FOLDER.search(name.lower()) is not None
 
 
@@ -77,17 +73,17 @@ def find_kind(name: str) -> FileKind:
 
 
 def is_side_structure(name: str) -> bool:
-    """Whether a structure is one that went in (an input, a template), by its name."""
+    """Whether the name shows that a structure is not a final one: an input, a template, an intermediate."""
     path = PurePosixPath(name.lower())
     is_aside = not _SIDE_FOLDERS.isdisjoint(path.parts[:-1])
     return is_aside or any(word in path.name for word, place in _BEST_FIRST if place > 1)
 
 
 def structure_order(name: str) -> tuple[object, ...]:
-    """Sorting key that puts the structure a person wants to see first at the front.
+    """Sorting key for structures, the most relevant first.
 
-    Shallow before deep, results before inputs and templates, relaxed before unrelaxed, then by the numbers in
-    the name (``rank_2`` before ``rank_10``).
+    Results come before inputs and templates, relaxed before unrelaxed, outer folders before inner ones; then
+    names are in natural order (``rank_2`` before ``rank_10``).
     """
     plain = PurePosixPath(name.lower())
     demoted = max((place for word, place in _BEST_FIRST if word in plain.name), default=0)

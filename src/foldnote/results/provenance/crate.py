@@ -74,7 +74,7 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
     """
     crate_type = _find_library()
     if place.exists():
-        raise ArchiveError(f"{place} exists already; choose another place for the crate.")
+        raise ArchiveError(f"{place} already exists; choose another place for the crate.")
     about = result.provenance()
     with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as folder:
         files = Path(folder)

@@ -1,1 +1,1 @@
-"""Macromolecular structures: readers, chains, confidence, secondary structure."""
+"""Macromolecular structures: readers, chains, confidence, secondary structure, geometry."""

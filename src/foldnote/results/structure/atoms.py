@@ -1,4 +1,4 @@
-"""Atoms of a structure as a table, and as an object of another library."""
+"""Atoms of a structure as a table or a biotite object."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
 
 
 def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> Any:
-    """The structure as a biotite ``AtomArray`` of one model, or ``AtomArrayStack`` of all.
+    """The structure as a biotite ``AtomArray`` of one model, or an ``AtomArrayStack`` of all models.
 
     Raises:
         UnreadableFileError: biotite is not installed, or cannot represent the structure.
@@ -72,10 +72,8 @@ def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> An
     try:
         chosen = 1 if len(structure) == 1 and model is None else model
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of columns that equal others and are left out
+            warnings.simplefilter("ignore", UserWarning)  # about duplicate columns
             return pdbx.get_structure(file, model=chosen, extra_fields=fields)
     except (ValueError, IndexError, KeyError, errors.BadStructureError, files.InvalidFileError) as exc:
         hint = "; choose one model of it with model=1" if model is None else ""
-        raise UnreadableFileError(
-            f"{name} cannot be given to biotite as it is: {explain(exc)}{hint}."
-        ) from exc
+        raise UnreadableFileError(f"{name} cannot be converted for biotite: {explain(exc)}{hint}.") from exc

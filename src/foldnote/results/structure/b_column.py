@@ -1,8 +1,8 @@
-"""What the B-factor column of a structure file holds.
+"""The meaning of a structure file's B-factor column.
 
-Programs write many things there: B-factors, a pLDDT, an error in Å, a pathogenicity, zeros. It is a B-factor
-in Å² only where the file names an experiment, and an error in Å where it names a program that writes one.
-Otherwise its meaning is not known, and no unit is claimed. Whether it is a pLDDT is found in
+Programs write various values there: B-factors, a pLDDT, an error in Å, a pathogenicity, zeros. They are
+B-factors in Å² only if the file names an experiment, and errors in Å if it names a program that writes them.
+Otherwise the meaning is unknown, and so is the unit. For the pLDDT see
 :mod:`foldnote.results.structure.confidence`.
 """
 
@@ -23,7 +23,7 @@ from foldnote.results.structure.walk import walk_residues
 
 Meaning = Literal["plddt", "b-factor", "error", "unknown"]
 StatedMeaning = Literal["plddt", "error"]
-"""What a user may say that the column holds."""
+"""Meanings that a user can state."""
 
 _IMMUNE_BUILDER = re.compile(
     r"^REMARK\b.*\b(?:ANTIBODY|NANOBODY|TCR) STRUCTURE MODELLED USING "
@@ -44,8 +44,8 @@ class BColumn:
 
     Attributes:
         meaning: ``plddt`` (0 to 100 or 0 to 1), ``b-factor`` (Å²), ``error`` (predicted error of the
-            residue's place in Å, lower is better) or ``unknown``.
-        source: what says so, as a sentence without a full stop.
+            residue's position in Å, lower is better) or ``unknown``.
+        source: evidence for the meaning, as text without a full stop.
     """
 
     meaning: Meaning
@@ -53,14 +53,14 @@ class BColumn:
 
 
 def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, stated: str = "") -> BColumn:
-    """What the B-factor column holds, as far as the file says.
+    """The meaning of the B-factor column, as stated by the file or the user.
 
     Args:
         structure: the parsed file.
-        text: the file's content.
+        text: contents of the file.
         form: ``pdb`` or ``mmcif``.
-        name: the file's name.
-        stated: what the user says that it holds: see :data:`StatedMeaning`; "" for nothing.
+        name: name of the file.
+        stated: meaning stated by the user (:data:`StatedMeaning`), or "".
     """
     if stated == "error":
         return BColumn("error", "B-factor column, taken as an error in Å because the user said so")
@@ -77,21 +77,23 @@ def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, s
 
 
 def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BColumn) -> None:
-    """Refuse what a user says of the column where it cannot be.
+    """Check the meaning that a user states.
 
     Args:
         structure: the parsed file.
-        name: the file's name.
-        meaning: what the user says.
-        found: what the file says.
+        name: name of the file.
+        meaning: the stated meaning.
+        found: the meaning according to the file.
 
     Raises:
-        ArgumentError: there is no such meaning, the file says another one, or the values cannot have it.
+        ArgumentError: there is no such meaning, the file contradicts it, or the values cannot have it.
     """
     if meaning not in get_args(StatedMeaning):
-        raise ArgumentError(f"B-factors can be said to be 'plddt' or 'error', not {meaning!r}.")
+        raise ArgumentError(f"The meaning of B-factors can be 'plddt' or 'error', not {meaning!r}.")
     if meaning == "plddt" and found.meaning == "error":
-        raise ArgumentError(f"The B-factors of {name} are no pLDDT: they are errors in Å ({found.source}).")
+        raise ArgumentError(
+            f"The B-factors of {name} are not a pLDDT: they are errors in Å ({found.source})."
+        )
     if meaning == "plddt":
         read_stated_confidence(structure, name)
     elif read_errors(structure) is None:
@@ -105,11 +107,11 @@ def has_spread(structure: gemmi.Structure) -> bool:
 
 
 def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
-    """The mean of the B-factor column over each residue of the first model's chains, as errors in Å.
+    """The mean of the B-factor column of each polymer residue of the first model, as errors in Å.
 
     Returns:
-        One row a residue: ``chain``, ``number``, ``residue`` str, ``error`` float64. None where values are
-        negative or all equal, which errors are not.
+        One row per residue: ``chain``, ``number``, ``residue`` str, ``error`` float64 (Å). None if values are
+        negative or all equal, and so cannot be errors.
     """
     rows = [
         (*where, sum(atom.b_iso for atom in residue) / len(residue))
@@ -124,7 +126,7 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
 
 
 def is_experimental(structure: gemmi.Structure) -> bool:
-    """Whether the file's header names an experiment or a program that refines against one."""
+    """Whether the header names an experimental method or a refinement program."""
     methods = dict(structure.info).get("_exptl.method", "")
     programs = " ".join(program.name for program in structure.meta.software)
     return bool(_EXPERIMENT.search(methods) or _REFINEMENT.search(programs))

@@ -1,9 +1,9 @@
-"""BinaryCIF: mmCIF tables, column by column packed into MessagePack.
+"""Decoder of BinaryCIF, mmCIF tables with encoded columns in MessagePack.
 
-Follows the published specification (Sehnal et al., PLoS Comput. Biol. 16, e1008247, 2020). The decoder is our
-own because gemmi reads no BinaryCIF, and biotite's decoder, which needs 128 MB, does not limit what a file
-expands to. Only the categories that foldnote uses are decoded. Run lengths and repeated strings let a few
-bytes expand to any size, so the cells and characters of all tables are limited by the size of the file.
+It follows the specification (Sehnal et al., PLoS Comput. Biol. 16, e1008247, 2020). gemmi does not read
+BinaryCIF; biotite's decoder needs 128 MB and does not limit the size to which a file expands. Only the
+categories that foldnote uses are decoded. Run lengths and repeated strings can expand a few bytes to any
+size, so the total numbers of cells and characters are limited in proportion to the size of the file.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _pdbx_struct_assembly_gen _pdbx_struct_oper_list _chem_comp _chem_comp_atom _che
 CATEGORIES = frozenset(_WANTED.split())
 _FREE_CELLS = 200_000
 _CELLS_PER_BYTE = 8
-"""Real files have about two: coordinates alone take six bytes or more of each atom's row."""
+"""Real files have about two cells per byte: the coordinates of an atom alone have at least six bytes."""
 _MOST_CELLS = 100_000_000
 _FREE_LETTERS = 16_000_000
 _LETTERS_PER_CELL = 16
 _MOST_STEPS = 8
-"""Encodings of one column, one upon the other; the specification's longest chain has four."""
+"""Largest number of successive encodings of a column; the specification's longest chain has four."""
 _TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<u1", 5: "<u2", 6: "<u4", 32: "<f4", 33: "<f8"}
 _MOST_VALUES = 300_000
 """MessagePack values in all maps and lists; a BinaryCIF file of the Protein Data Bank has about 20,000."""
@@ -56,7 +56,7 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
     """The tables of a BinaryCIF file as mmCIF text.
 
     Raises:
-        UnreadableFileError: it is no BinaryCIF, or damaged.
+        UnreadableFileError: it is not a BinaryCIF file, or is damaged.
     """
     cells = min(_MOST_CELLS, _FREE_CELLS + _CELLS_PER_BYTE * len(data))
     budget = _Budget(cells, _FREE_LETTERS + _LETTERS_PER_CELL * cells)
@@ -67,13 +67,13 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
             _add_block(document, block, budget)
         return document.as_string()
     except _BROKEN as exc:
-        raise UnreadableFileError(f"{name} is no readable BinaryCIF file: {explain(exc)}.") from exc
+        raise UnreadableFileError(f"{name} is not a readable BinaryCIF file: {explain(exc)}.") from exc
 
 
 def _unpack(data: bytes) -> Any:
     """The MessagePack value at the beginning of ``data``; bytes after it are ignored.
 
-    One byte can be an empty map, so values are counted as they are made.
+    A single byte can be an empty map, so values are counted while they are decoded.
 
     Raises:
         ValueError: the data are truncated, nested too deeply, not plain data, or hold too many values.
@@ -103,19 +103,19 @@ def _unpack(data: bytes) -> Any:
 
 @dataclass
 class _Budget:
-    """Cells and letters that the tables of a file may still have."""
+    """Remaining numbers of cells and characters that the tables of a file may have."""
 
     cells: int
     letters: int
 
     def take_cells(self, rows: int, columns: int) -> None:
-        """Count a table, before anything of it is decoded."""
+        """Count a table before it is decoded."""
         self.cells -= rows * columns
         if rows < 0 or self.cells < 0:
             raise ValueError("its tables have far more rows than its bytes can hold")
 
     def take_letters(self, count: int) -> None:
-        """Count the texts of a column, before they are made."""
+        """Count the strings of a column before they are created."""
         self.letters -= count
         if self.letters < 0:
             raise ValueError("its texts are far longer than its bytes can hold")
@@ -145,7 +145,7 @@ def _is_tag(name: str) -> bool:
 
 
 def _read_column(column: Mapping[str, Any], rows: int, budget: _Budget) -> list[str]:
-    """The column's values as mmCIF writes them."""
+    """The column's values as in mmCIF text."""
     values = _decode(column["data"], rows)
     if values.shape != (rows,):
         raise ValueError(f"a column has {values.size} values in a table of {rows} rows")
@@ -154,7 +154,7 @@ def _read_column(column: Mapping[str, Any], rows: int, budget: _Budget) -> list[
     if mask is None:
         return texts
     if mask.shape != (rows,):
-        raise ValueError("a mask is as long as no column")
+        raise ValueError("a mask and its column have different lengths")
     return [text if kind == 0 else "." if kind == 1 else "?" for text, kind in zip(texts, mask, strict=True)]
 
 
@@ -176,11 +176,11 @@ def _write_values(values: Values, budget: _Budget) -> list[str]:
 
 
 def _decode(packed: Mapping[str, Any], most: int) -> Values:
-    """The values of a column that has at most ``most``."""
+    """The values of a column with at most ``most`` values."""
     values: Any = packed["data"]
     steps = packed["encoding"]
     if len(steps) > _MOST_STEPS:
-        raise ValueError(f"a column has {len(steps)} encodings, one upon the other")
+        raise ValueError(f"a column has {len(steps)} successive encodings")
     for encoding in reversed(steps):
         values = _undo(values, encoding, most)
     return np.asarray(values)
@@ -195,7 +195,7 @@ def _undo(values: Any, encoding: Mapping[str, Any], most: int) -> Any:
     if kind == "IntervalQuantization":
         low, high, steps = float(encoding["min"]), float(encoding["max"]), int(encoding["numSteps"])
         if not np.isfinite([low, high, high - low]).all():
-            raise ValueError("values lie in an interval without end")
+            raise ValueError("an interval of values is infinite")
         return low + np.asarray(values, dtype=np.float64) * ((high - low) / max(steps - 1, 1))
     if kind == "RunLength":
         return _undo_runs(np.asarray(values), int(encoding["srcSize"]), most)
@@ -218,24 +218,24 @@ def _read_number(value: Any) -> float:
 def _undo_runs(pairs: Values, size: int, most: int) -> Values:
     runs = pairs.reshape(-1, 2).astype(np.int64)
     if size > most:
-        raise ValueError(f"runs make {size:,} values where {most:,} are wanted")
-    # Each run is checked by itself, too: a sum can overflow.
+        raise ValueError(f"runs give {size:,} values where {most:,} are expected")
+    # Each run is also checked individually, since the sum can overflow.
     if ((runs[:, 1] < 0) | (runs[:, 1] > size)).any() or runs[:, 1].sum() != size:
         raise ValueError("the runs of a column do not add up to its length")
     return np.repeat(runs[:, 0], runs[:, 1])
 
 
 def _undo_packing(values: Values, encoding: Mapping[str, Any]) -> Values:
-    """Sums of consecutive values at the limit of their type, each sum ended by one inside it."""
+    """Sums of runs of values at the limit of their type, each ended by a value inside the limits."""
     wide = values.astype(np.int64)
     count = int(encoding["byteCount"])
     if count not in (1, 2):
-        raise ValueError("integers are packed into one or two bytes")
+        raise ValueError("packed integers must have one or two bytes")
     top = (1 << (8 * count)) - 1 if encoding["isUnsigned"] else (1 << (8 * count - 1)) - 1
     at_limit = wide == top if encoding["isUnsigned"] else (wide == top) | (wide == -top - 1)
     ends = np.flatnonzero(~at_limit)
     if len(ends) != int(encoding["srcSize"]) or (len(wide) and (len(ends) == 0 or ends[-1] != len(wide) - 1)):
-        raise ValueError("packed integers do not add up to their column")
+        raise ValueError("packed integers do not match the length of their column")
     sums = np.cumsum(wide)[ends] if len(ends) else np.empty(0, dtype=np.int64)
     return np.diff(sums, prepend=0)
 
@@ -247,12 +247,12 @@ def _undo_strings(data: Any, encoding: Mapping[str, Any], most: int) -> Values:
     indices = _decode({"data": data, "encoding": encoding["dataEncoding"]}, most).astype(np.int64)
     words = _cut(text, offsets)
     if len(indices) and (indices.min() < -1 or indices.max() >= len(words)):
-        raise ValueError("a text points outside its column")
+        raise ValueError("the index of a string is out of range")
     lookup = np.array([*words, ""], dtype=object)
     return np.asarray(lookup[indices])
 
 
 def _cut(text: str, offsets: Values) -> list[str]:
     if len(offsets) and (offsets[0] < 0 or offsets[-1] > len(text) or (np.diff(offsets) < 0).any()):
-        raise ValueError("the texts of a column overlap")
+        raise ValueError("the strings of a column overlap")
     return [text[start:end] for start, end in pairwise(offsets.tolist())]

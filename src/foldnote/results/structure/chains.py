@@ -1,4 +1,4 @@
-"""The polymer chains of a structure, and what is neither polymer nor water."""
+"""Polymer chains and ligands of a structure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Chain:
     Attributes:
         name: the author's chain name.
         kind: ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other`` (another polymer).
-        sequence: one letter a residue that is present; ``X`` where there is no letter for it.
+        sequence: one-letter codes of the residues that are present; ``X`` for those without one.
         numbers: residue number of each, such as ``"112A"``.
     """
 
@@ -35,13 +35,13 @@ class Chain:
 
 @dataclass(frozen=True)
 class Ligand:
-    """A residue that is neither part of a chain's polymer nor water.
+    """A residue that is neither polymer nor water.
 
     Attributes:
         name: residue name, such as ``ZN`` or ``ATP``.
         chain: the author's chain name.
         number: residue number.
-        atoms: number of its atoms.
+        atoms: number of atoms.
         kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
     """
 
@@ -58,7 +58,7 @@ def find_ligand_kind(residue: gemmi.Residue) -> str:
 
 
 def read_chain(name: str, residues: Sequence[gemmi.Residue]) -> Chain:
-    """The residues of a chain's polymer as plain data."""
+    """The `Chain` of a polymer's residues."""
     return Chain(
         name=name,
         kind=find_chain_kind(residues),

@@ -1,14 +1,14 @@
-"""Where a structure's pLDDT is, if it has one, and what says so.
+"""The pLDDT of a structure, and the evidence for it.
 
-B-factors look alike whatever they mean: an experiment's disorder, a predictor's error in Å, zeros. So they
-count as pLDDT only on evidence, looked for in this order: an mmCIF quality metric that says so, a score file
-of the same prediction, the file names of a program that is known to write pLDDT there, a header that names
-pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed. Only
-a user who says what the column holds needs no evidence, and the source says so.
+The B-factor column may contain experimental B-factors, predicted errors in Å or zeros. Its values are taken
+for a pLDDT only on evidence, in this order: a quality metric in mmCIF, a score file of the same prediction,
+file names of a program that is known to write the pLDDT there, a header that mentions pLDDT. Without it, or
+if two sources contradict each other, the structure has no pLDDT. A statement by the user counts as evidence
+and is named as the source.
 
-A ligand's pLDDT is the mean over its atoms: their B-factors, or the values of a score file. Where neither is
-there, a ligand of several atoms has none, because what an mmCIF declares of it need not be the mean: Boltz-1
-declares the value of the first atom, Chai-1 none at all.
+The pLDDT of a ligand is the mean over its atoms, of their B-factors or of the values in a score file. Without
+these, a ligand of several atoms has none, because the value that mmCIF declares may not be the mean: Boltz-1
+declares that of the first atom, Chai-1 none.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from foldnote.results.naming.families import EITHER_SCALE
 from foldnote.results.structure.walk import walk_residues
 
 _TOLERANCE = 0.51
-"""Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
+"""Largest difference, on the scale 0 to 100, between values in a score file and in the B-factor column."""
 _MEAN_TOLERANCE = 1.0
-"""The same for a mean, which programs take over residues, tokens or atoms."""
+"""Largest difference between means, which programs take over residues, tokens or atoms."""
 _HEADER = re.compile(r"PLDDT|ESMFOLD")
 _ALPHAFOLD = re.compile(r"ALPHAFOLD MONOMER")
-"""Title of the AlphaFold database, whose pLDDT is 0 to 100; copies with other values there keep the title."""
+"""Title in files of the AlphaFold database, whose pLDDT is 0 to 100; edited copies keep the title."""
 _CENTRAL = frozenset({"CA", "C1'"})
-"""The atom of a residue whose pLDDT stands for the residue."""
+"""The atom whose pLDDT represents the residue."""
 _PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
-"""First record of predictors that write files as OpenFold does; a submission to CASP has others before it."""
+"""First record of files in OpenFold's format; CASP submissions have other records before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +46,11 @@ class Confidence(NotebookRepr):
     """The pLDDT of a structure's first model, 0 to 100, higher is better.
 
     Attributes:
-        residues: one row a residue that is no water, in file order: ``chain`` str, ``number`` str,
-            ``residue`` str (residue name), ``is_polymer`` bool, ``plddt`` float64 (missing where the source
-            has none).
-        atoms: one row an atom that belongs to no water, in file order: ``chain``, ``number``, ``residue``,
-            ``atom`` str, ``plddt`` float64. None where the source tells residues only.
-        source: where the values are from, as a sentence without a full stop.
+        residues: one row per residue except waters, in file order: ``chain`` str, ``number`` str, ``residue``
+            str (residue name), ``is_polymer`` bool, ``plddt`` float64 (missing if the source has none).
+        atoms: one row per atom except waters, in file order: ``chain``, ``number``, ``residue``, ``atom``
+            str, ``plddt`` float64. None if the source has values per residue only.
+        source: source of the values, as text without a full stop.
     """
 
     residues: pd.DataFrame
@@ -60,7 +59,7 @@ class Confidence(NotebookRepr):
 
     @property
     def mean(self) -> float:
-        """Mean over the residues of polymers, 0 to 100; over all residues where there is no polymer."""
+        """Mean over polymer residues, 0 to 100; over all residues if there is no polymer."""
         chosen = self.residues[self.residues["is_polymer"]]
         return float((self.residues if chosen.empty else chosen)["plddt"].mean())
 
@@ -70,11 +69,11 @@ class Confidence(NotebookRepr):
 
 @dataclass(frozen=True, eq=False)
 class StatedPlddt:
-    """Values that a file beside the structure calls its pLDDT.
+    """pLDDT values in a score file.
 
     Attributes:
-        values: shape (n,), one a residue, a token or an atom, or a single one: their mean; on either scale.
-        source: the file's name.
+        values: shape (n,), one per residue, token or atom, or only their mean; 0 to 1 or 0 to 100.
+        source: name of the file.
     """
 
     values: Floats
@@ -86,13 +85,13 @@ ReadClaims = Callable[[], Sequence[StatedPlddt]]
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Residues and atoms of the first model without waters, and the B-factors.
+    """Residues, atoms and B-factors of the first model, without waters.
 
     Attributes:
-        owner: the residue of each atom.
-        keys: ``label_asym_id`` and ``label_seq_id`` of each residue; no number outside polymers.
-        b_factors: of each atom.
-        central: B-factor of each residue's Cα or C1', NaN without one.
+        owner: index of the residue of each atom.
+        keys: ``label_asym_id`` and ``label_seq_id`` of each residue; the latter is empty outside polymers.
+        b_factors: B-factor of each atom.
+        central: B-factor of each residue's Cα or C1'; NaN without one.
     """
 
     residues: pd.DataFrame
@@ -116,24 +115,24 @@ class _Layout:
         return self.average(self.b_factors)
 
     def average(self, values: Floats) -> Floats:
-        """Mean per residue of one value an atom."""
+        """Mean per residue of values per atom."""
         return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(self.sizes, 1))
 
 
 def find_confidence(
     structure: gemmi.Structure, text: str, form: str, claims: ReadClaims = tuple, family: str = ""
 ) -> Confidence | None:
-    """The pLDDT of the first model, or None.
+    """The pLDDT of the first model; None without evidence of one.
 
     Args:
         structure: the parsed file.
-        text: the file's content.
+        text: contents of the file.
         form: ``pdb`` or ``mmcif``.
-        claims: how to get what score files of the same model say.
-        family: the program whose file names say that B-factors are a pLDDT, or "".
+        claims: function that returns the values in score files of the same model.
+        family: program with this kind of file names, which writes the pLDDT as B-factors, or "".
     """
     if form == "mmcif" and not family and "_ma_qa_metric" not in text and not list(claims()):
-        return None  # before the atoms are tabulated, which takes seconds in a capsid
+        return None  # without tabulating the atoms, which takes seconds for a capsid
     layout = _read_layout(structure)
     if layout.residues.empty:
         return None
@@ -159,17 +158,17 @@ def find_confidence(
 
 
 def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
-    """The B-factors as pLDDT because the user says that they are.
+    """The B-factors as a pLDDT, as stated by the user.
 
     Raises:
-        ArgumentError: they cannot be one: negative, above 100, or all equal.
+        ArgumentError: they cannot be a pLDDT: some are negative or above 100, or all are equal.
     """
     layout = _read_layout(structure)
     found = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
     if found is None:
         values = layout.b_factors
         seen = (
-            f"they run from {values.min():g} to {values.max():g}; a pLDDT is 0 to 100, or 0 to 1"
+            f"they range from {values.min():g} to {values.max():g}; a pLDDT is 0 to 100, or 0 to 1"
             if len(values) and not _is_constant(values)
             else "they are all equal"
         )
@@ -206,7 +205,7 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
 
 
 def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) -> Confidence | None:
-    """The confidence on the scale 0 to 100; None when the values cannot be a pLDDT."""
+    """The confidence on the scale 0 to 100; None if the values cannot be a pLDDT."""
     scaled = scale_to_hundred(residues)
     of_atoms = None if atoms is None else scale_to_hundred(atoms)
     if scaled is None or (atoms is not None and of_atoms is None):
@@ -216,14 +215,14 @@ def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) 
 
 
 def _take_b_factors(layout: _Layout, source: str) -> Confidence | None:
-    """The B-factors as pLDDT, unless they are all the same, which no prediction's are."""
+    """The B-factors as a pLDDT; None if they are all equal."""
     if _is_constant(layout.b_factors):
         return None
     return _make(layout, layout.residue_means, layout.b_factors, source)
 
 
 def _take_percent(layout: _Layout, source: str) -> Confidence | None:
-    """The B-factors of a program that writes 0 to 100; values up to 1 are something else."""
+    """The B-factors of a program that writes 0 to 100; None if none is above 1."""
     return _take_b_factors(layout, source) if layout.b_factors.max(initial=0) > 1 else None
 
 
@@ -232,10 +231,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
-    """What a score file says, if it has one value a residue.
-
-    Token or atom and B-factors do not contradict it.
-    """
+    """The pLDDT in a score file, if it has a value per residue, token or atom and B-factors agree with it."""
     if len(claim.values) == 1 < len(layout.residues):
         return _weigh_mean(layout, float(claim.values[0]), claim.source)
     spread = _spread(layout, claim.values)
@@ -253,14 +249,14 @@ def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
 
 
 def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
-    """The B-factors, if a score file's mean pLDDT is their mean."""
+    """The B-factors, if their mean is the mean pLDDT in a score file."""
     found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
     wanted = mean * 100 if mean <= 1 else mean
     return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
 
 
 def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
-    """The values per residue and, where they are as fine, per atom; None when their number fits nothing."""
+    """The values per residue, and per atom if they are that fine; None if their number does not match."""
     if len(values) == len(layout.residues):
         return values, None
     if len(values) == len(layout.atoms):
@@ -274,7 +270,7 @@ def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | N
 
 
 def _spread_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
-    """One value a polymer residue and one an atom of anything else, averaged to residues."""
+    """Average one value per polymer residue and one per other atom (tokens) over residues."""
     sizes = np.where(layout.is_polymer, 1, layout.sizes)
     if sizes.sum() != len(values):
         return None
@@ -287,12 +283,12 @@ def _repeats(own: Floats, given: Floats) -> bool:
         return False
     wanted = given * 100 if np.nanmax(given) <= 1 else given
     mine = own * 100 if np.nanmax(own) <= 1 else own
-    # A residue whose first atom line is damaged still agrees; one stray residue in fifty is let pass.
+    # Up to one residue in fifty may differ, for example because of a damaged line.
     return bool(np.mean(np.abs(wanted - mine) <= _TOLERANCE) >= 0.98)
 
 
 def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence | None:
-    """What the mmCIF file itself calls a pLDDT: a metric of its residues, or else its B-factors."""
+    """The pLDDT that an mmCIF file declares: a metric per residue, else its B-factors."""
     try:
         document = gemmi.cif.read_string(text)
     except (ValueError, RuntimeError):
@@ -310,7 +306,7 @@ def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence
 
 
 def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
-    """Whether the B-factors are the declared values in finer form, by residue or by its central atom."""
+    """Whether the B-factors agree with the declared values, as means over residues or at central atoms."""
     known = np.isfinite(local) & layout.is_polymer
     if _is_constant(layout.b_factors) or not known.any():
         return False
@@ -320,7 +316,7 @@ def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
 def _average_ligands(
     layout: _Layout, local: Floats, atoms: Floats | None, claims: ReadClaims
 ) -> tuple[Floats, str]:
-    """Values outside polymers, on the scale of ``local``: means over atoms, NaN where those are not known."""
+    """Values outside polymers on the scale of ``local``, means over atoms or NaN, and their source."""
     declared = "the file's own quality metric per residue"
     if not np.any(~layout.is_polymer & ((layout.sizes > 1) | ~np.isfinite(local))):
         return local, declared
@@ -339,12 +335,12 @@ def _average_ligands(
 
 
 def _find_scale(values: Floats) -> float:
-    """1 or 100: the greatest value that a pLDDT of this scale has."""
+    """The maximum of the scale of pLDDT values: 1 or 100."""
     return 1.0 if np.nanmax(values) <= 1 else 100.0
 
 
 def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
-    """Ids of the quality metrics that are a pLDDT by type or by name."""
+    """Ids of quality metrics whose name or type contains pLDDT."""
     table = block.find("_ma_qa_metric.", ["id", "name", "?type"])
     ids = set()
     for row in table:
@@ -355,13 +351,13 @@ def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
 
 
 def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, wanted: set[str]) -> Floats | None:
-    """Values of a per-residue pLDDT metric in the order of the residues, or None."""
+    """Values of a pLDDT metric per residue, in the order of the residues; None if most are missing."""
     columns = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
     found: dict[tuple[str, str], float] = {}
     for row in block.find("_ma_qa_metric_local.", columns):
         if gemmi.cif.as_string(row[2]) in wanted:
             asym, value = gemmi.cif.as_string(row[0]), gemmi.cif.as_number(row[3])
             found.setdefault((asym, row[1]), value)
-            found.setdefault((asym, ""), value)  # a ligand is alone in its asym unit and has no number there
+            found.setdefault((asym, ""), value)  # a ligand has an asym id of its own and no sequence number
     values = np.array([found.get(key, np.nan) for key in layout.keys])
     return values if np.isfinite(values).mean() > 0.5 else None

@@ -1,7 +1,7 @@
-"""Arrays from npz and npy files, without trusting them.
+"""Safe reading of arrays from untrusted npz and npy files.
 
-An npz is a ZIP of arrays. None that needs pickling is read, none that is larger than it should be, and the
-shape that a header declares counts only when the bytes for it are there.
+Object arrays, which need pickle, and too large arrays are not read. The shape in a header is checked against
+the number of bytes.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ _BROKEN = (
 
 
 def read_array_figures(data: bytes, name: str) -> dict[str, Scalar]:
-    """The arrays of one element in an npz, by name; empty when there are none.
+    """The arrays with one element in an npz file as scalars, by name.
 
     Raises:
-        UnreadableFileError: it is no npz, or damaged.
+        UnreadableFileError: it is not an npz file, or is damaged.
     """
     arrays = read_npz(data, name, limit_bytes=_MAX_FIGURE_BYTES)
     return find_figures({key: array.item() for key, array in arrays.items() if array.size == 1})
 
 
 def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> Mapping[str, Array]:
-    """The arrays of an npz by name, without those of objects and those of more than ``limit_bytes``.
+    """The arrays of an npz file by name, without object arrays and those of more than ``limit_bytes``.
 
     Raises:
-        UnreadableFileError: it is no npz, or damaged.
+        UnreadableFileError: it is not an npz file, or is damaged.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             small = [entry for entry in archive.infolist() if entry.file_size <= limit_bytes]
             total = sum(entry.file_size for entry in small)
             if total > min(MAX_READ_BYTES, max(SMALL_BYTES, MAX_RATIO * len(data))):
-                raise ValueError(f"its arrays unpack to {total:,} bytes, of {len(data):,}")
+                raise ValueError(f"its {len(data):,} bytes expand to {total:,}")
             arrays = {}
             for entry in small:
                 with archive.open(entry) as stream:
@@ -73,10 +73,10 @@ def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> Ma
 
 
 def read_npy(data: bytes, name: str) -> Array | None:
-    """The array of an npy file; None when it holds objects.
+    """The array of an npy file; None for an object array.
 
     Raises:
-        UnreadableFileError: it is no npy, or damaged.
+        UnreadableFileError: it is not an npy file, or is damaged.
     """
     try:
         return _read_array(data)
@@ -96,6 +96,6 @@ def _read_array(data: bytes) -> Array | None:
     count = prod(shape)
     left = len(data) - stream.tell()
     if count * dtype.itemsize > left:
-        raise ValueError(f"{count:,} values are announced and {left:,} bytes are there")
+        raise ValueError(f"its header declares {count:,} values, but it has {left:,} bytes")
     flat = np.frombuffer(data, dtype=dtype, count=count, offset=stream.tell())
     return flat.reshape(shape, order="F" if is_fortran else "C")

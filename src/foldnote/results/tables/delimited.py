@@ -1,6 +1,6 @@
-"""Delimited text as programs write it: with commas or blanks, a preamble, or no names of columns at all.
+"""Read delimited text with any separator, with a preamble, or without column names.
 
-Only the layout is judged here; values are pandas' reading of what stands there, and never changed.
+The layout is determined here; pandas reads the values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HIT_COLUMNS = (
     "query", "target", "fident", "alnlen", "mismatch", "gapopen", "qstart", "qend", "tstart", "tend",
     "evalue", "bits",
 )  # fmt: skip
-"""The default columns of search programs that write hits without a line of names."""
+"""Default columns of BLAST-tab output (MMseqs2, Foldseek) without a header line."""
 
 _HEAD_BYTES = 64 * 1024
 _MOST_PREAMBLE = 40
@@ -30,17 +30,17 @@ _NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
 
 
 def read_delimited(data: bytes, name: str) -> pd.DataFrame:
-    """A table of lines as a frame; dtypes by pandas, a first line of column names expected.
+    """Read a delimited table with a header line.
 
-    The separator is that of the first line: a comma, else a tabulator, else a semicolon, and blanks in files
-    that are no CSV. Remarks before the table are left out; hits of a search that have no line of names get
-    :data:`HIT_COLUMNS`.
+    The separator is determined from the header: a comma, else a tab, else (in CSV files) a semicolon, else
+    white space. Comments before the table are skipped; search hits without a header get :data:`HIT_COLUMNS`.
 
     Returns:
-        The file's columns; a row is a line. An empty file, such as a search without hits, has no rows.
+        The file's columns with pandas' dtypes, one row per line. An empty file, such as a search without
+        hits, has no rows.
 
     Raises:
-        UnreadableFileError: it is not such a table.
+        UnreadableFileError: the file cannot be read as a table.
     """
     plain = strip_packing(name)
     if not data.strip():
@@ -76,7 +76,7 @@ def _find_separator(first: str, plain: str) -> str:
 
 
 def _count_preamble(lines: list[str], plain: str) -> int:
-    """How many lines stand before the table: remarks, but none that names as many columns as follow."""
+    """Number of comment lines before the table, without one that is the table's header."""
     for place, line in enumerate(lines[:_MOST_PREAMBLE]):
         if plain.endswith(".fxout"):
             if line.count("\t") > 1:
@@ -90,21 +90,21 @@ def _count_preamble(lines: list[str], plain: str) -> int:
 
 
 def _name_hits(cells: list[str]) -> list[str] | None:
-    """Names for hits without a line of them: the first line is then figures from the third cell on."""
+    """Column names for hits without a header, whose first line has numbers from the third cell on."""
     if len(cells) < len(HIT_COLUMNS) or not all(_NUMBER.match(cell) for cell in cells[2 : len(HIT_COLUMNS)]):
         return None
     return [*HIT_COLUMNS, *(f"column_{n}" for n in range(len(HIT_COLUMNS) + 1, len(cells) + 1))]
 
 
 def _take_score_lines(data: bytes) -> bytes:
-    """The lines of a score file that have scores, as tabbed text; names once, whatever was appended."""
+    """The SCORE lines of a Rosetta score file as tab-separated text, with one header line."""
     rows = [line.split()[1:] for line in data.splitlines() if line.startswith(b"SCORE:")]
     kept = [rows[0], *(row for row in rows[1:] if len(row) == len(rows[0]) and row != rows[0])]
     return b"\n".join(b"\t".join(row) for row in kept)
 
 
 def is_json_lines(data: bytes) -> bool:
-    """Whether a table is a JSON object a line, whatever its file is called."""
+    """Whether the first line is a JSON object, as in JSON lines."""
     first = data.lstrip().split(b"\n", 1)[0]
     try:
         return first.startswith(b"{") and isinstance(json.loads(first), dict)

@@ -1,7 +1,7 @@
-"""Rows of score tables that are about structures of the same result.
+"""Assign rows of score tables to the structures of a result.
 
-A table belongs to the structures where a column of texts names them: by file name, by stem, or by a path that
-ends in one. Its other single figures are then figures of that model.
+A table belongs to structures if a text column names them: by file name, by stem, or by a path that ends in
+one. Its other scalar values are then scores of that model.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def find_stem(name: str) -> str:
 
 
 def find_core(name: str) -> str:
-    """The stem without a rank before it and a model's number behind it, as designers' tables name designs."""
+    """The stem without a leading rank and a trailing model number, as design tables name designs."""
     return _MODEL.sub("", _RANKED.sub("", find_stem(name)))
 
 
 def find_rows(
     tables: Iterable[tuple[str, pd.DataFrame]], structures: Iterable[str]
 ) -> dict[str, dict[str, Scalar]]:
-    """Figures of each structure that a table names, by the structure's file name.
+    """Scores of each structure that a table names, by file name of the structure.
 
-    A table is about the structures in its folder and below, or about all where there are none. A name that
-    fits several of them says nothing, nor do several rows of one structure, which are about its parts.
+    A table is about the structures in its folder and below, or about all if there are none. Names that match
+    several structures are ignored, and so are several rows for one structure, which are about its parts.
 
     Args:
-        tables: file names and candidate tables.
+        tables: (file name, table) pairs.
         structures: file names of the structures.
     """
     everything = list(structures)
@@ -73,7 +73,7 @@ def find_rows(
 
 
 def _choose(cell: str, candidates: list[str]) -> str | None:
-    """The one structure that a cell names: the only one, or the only one whose path ends as the cell does."""
+    """The structure that a cell names: the only candidate, or the only one whose path ends with the cell."""
     if len(candidates) > 1:
         ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
         ending = strip_packing(ending)
@@ -91,6 +91,6 @@ def _find_naming_column(table: pd.DataFrame, stems: set[str]) -> str | None:
 
 
 def _plain(value: object) -> object:
-    """A numpy scalar as the Python value it stands for; missing values as None."""
+    """A numpy scalar as a Python value; missing values as None."""
     plain = value.item() if hasattr(value, "item") else value
     return None if plain is pd.NA or plain is pd.NaT else plain

@@ -1,7 +1,6 @@
-"""Tables in all formats but delimited text, and flat figures from JSON.
+"""Tables in all formats but delimited text, and scalar values from JSON.
 
-A JSON file is a table when it is a list of records, and figures when it is an object with some scalar
-values; anything else stays a file. Values are never guessed: what a cell says is what the frame holds.
+A JSON file that is a list of records is a table; the scalar values of a JSON object are scores.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from foldnote.results.naming.families import strip_packing
 from foldnote.results.tables.delimited import is_json_lines, read_delimited
 
 _MOST_CELLS = 100_000_000
-"""Cells of a Parquet file, which may announce far more than its bytes would hold."""
+"""Largest number of cells read from a Parquet file, whose header may declare any number."""
 _MOST_VALUES = 50_000_000
-"""Values in a JSON file: an aligned error between 7,000 tokens. Each takes about 32 bytes of memory."""
+"""Values in a JSON file, about 32 bytes of memory each; a PAE matrix of 7,000 tokens has as many."""
 _MOST_CONTAINERS = 5_000_000
-"""Lists and objects in a JSON file, of which an empty one takes 2 bytes there and 64 of memory."""
+"""Lists and objects in a JSON file; an empty one has 2 bytes there and 64 in memory."""
 _DEEPEST, _LONGEST_LIST = 5, 1_000
-"""Of records that become a table: how deep objects lie in them, and how long lists are."""
+"""Largest depth of objects and length of lists in records that are read as a table."""
 Scalar = str | int | float | bool | None
 
 
 def read_table(data: bytes, name: str) -> pd.DataFrame:
-    """A table in any of the known formats, told by the file's name.
+    """A table in any supported format, determined by the file's name.
 
     Returns:
-        The file's columns, dtypes by pandas; a row is a line or a record.
+        The file's columns with pandas' dtypes, one row per line or record.
 
     Raises:
-        UnreadableFileError: it is not such a table, or reading it needs a package that is not there.
+        UnreadableFileError: it is not a valid table, or a package needed to read it is not installed.
     """
     plain = strip_packing(name)
     if plain.endswith((".parquet", ".pqt")):
@@ -48,7 +47,7 @@ def read_table(data: bytes, name: str) -> pd.DataFrame:
     if plain.endswith(".json"):
         table = find_table(read_json(data, name))
         if table is None:
-            raise UnreadableFileError(f"{name} is no list of records.")
+            raise UnreadableFileError(f"{name} is not a list of records.")
         return table
     return read_delimited(data, name)
 
@@ -66,23 +65,23 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
         cells = stored.metadata.num_rows * max(1, stored.metadata.num_columns)
         if cells > _MOST_CELLS:
             raise UnreadableFileError(
-                f"{name} has {stored.metadata.num_rows:,} rows, more than are read at once; read it in parts "
+                f"{name} has {stored.metadata.num_rows:,} rows, too many to read at once; read it in parts "
                 "with pyarrow."
             )
         frame: pd.DataFrame = stored.read().to_pandas()
     except (arrow.ArrowException, OSError, ValueError, KeyError, MemoryError) as exc:
-        raise UnreadableFileError(f"{name} is no readable Parquet file: {explain(exc)}.") from exc
+        raise UnreadableFileError(f"{name} is not a readable Parquet file: {explain(exc)}.") from exc
     return frame
 
 
 def _read_lines(data: bytes, name: str) -> pd.DataFrame:
-    """JSON lines: one object a line; objects inside become columns ``outer.inner``."""
+    """JSON lines, one object per line; nested objects become columns ``outer.inner``."""
     records = []
     for place, line in enumerate(data.splitlines(), 1):
         if line.strip():
             record = read_json(line, f"Line {place} of {name}")
             if not isinstance(record, Mapping):
-                raise UnreadableFileError(f"Line {place} of {name} is no JSON object.")
+                raise UnreadableFileError(f"Line {place} of {name} is not a JSON object.")
             records.append(record)
     try:
         return pd.json_normalize(records)  # type: ignore[arg-type]
@@ -91,18 +90,18 @@ def _read_lines(data: bytes, name: str) -> pd.DataFrame:
 
 
 def is_list(head: bytes | None) -> bool:
-    """Whether a JSON file that begins with these bytes holds a list."""
+    """Whether a JSON file that begins with these bytes is, or if compressed may be, a list."""
     return head is not None and (head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" or head[:2] == b"\x1f\x8b")
 
 
 def read_json(data: bytes, name: str) -> Any:
-    """The content of a JSON file; NaN and infinities are accepted, as programs write them.
+    """The content of a JSON file; NaN and infinities are accepted.
 
     Raises:
-        UnreadableFileError: it is not JSON, nested absurdly deep, or takes far more memory than bytes.
+        UnreadableFileError: it is not valid JSON, is nested too deeply, or has too many values.
     """
     if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_CONTAINERS:
-        raise UnreadableFileError(f"{name} holds more values than are read at once; read it in parts.")
+        raise UnreadableFileError(f"{name} has too many values to read at once; read it in parts.")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as exc:
@@ -110,9 +109,9 @@ def read_json(data: bytes, name: str) -> Any:
 
 
 def find_table(content: object) -> pd.DataFrame | None:
-    """A list of records as a frame (a row is a record), or None when ``content`` is something else.
+    """A list of records as a table with one row per record; None for anything else.
 
-    Of several records, objects inside become columns ``outer.inner``, and lists of single values stay lists.
+    Of several records, nested objects become columns ``outer.inner``; lists of scalars are kept.
     """
     if not isinstance(content, list) or not content:
         return None
@@ -126,9 +125,9 @@ def find_table(content: object) -> pd.DataFrame | None:
 
 
 def find_figures(content: object) -> dict[str, Scalar]:
-    """The scalar values of a JSON object, in its order; empty when it is something else.
+    """The scalar values of a JSON object, in its order; empty for anything else.
 
-    Numbers that are not finite are given as None: they say that there is no value.
+    NaN and infinities become None.
     """
     if not isinstance(content, Mapping):
         return {}
@@ -140,7 +139,7 @@ def _is_scalar(value: object) -> bool:
 
 
 def _is_cell(value: object, depth: int = 0) -> bool:
-    """Whether a value has a place in a table: a single one, a short list of such, or an object of cells."""
+    """Whether a value can be a table cell: a scalar, a short list of scalars, or an object of cells."""
     if isinstance(value, Mapping):
         return depth < _DEEPEST and all(_is_cell(inner, depth + 1) for inner in value.values())
     if isinstance(value, list):
