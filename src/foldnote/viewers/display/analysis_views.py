@@ -5,6 +5,7 @@ Results without such data use the default layout.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,12 +16,15 @@ from foldnote.results import Result, Structure
 from foldnote.text import count
 from foldnote.viewers.display.bundles import default_view, join_plots, table_bundle
 from foldnote.viewers.layouts import register_ours
+from foldnote.viewers.plots.drawing import Axis, Dots
+from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
 from foldnote.viewers.scene.superposed import compose_superposed
 
 _SUPERPOSED = "superposed"
 _MOST_STRUCTURES = 20
 _MOST_DOTS = 2_000
+_QUERY_COLOR = "#b2182b"
 
 
 def show_superposed(result: Result) -> list[Any]:
@@ -77,15 +81,39 @@ def show_clusters(result: Result) -> list[Any]:
     )
     if clusters is None or sequences is None:
         return default_view(result)
-    step = -(-len(sequences) // _MOST_DOTS)
-    drawn = sequences.iloc[::step]
     try:
-        plots = join_plots([plot_groups(drawn, "pc1", "pc2", "cluster", "sequence")])
+        plots = join_plots([_draw_map(sequences)])
     except ArgumentError:
         plots = []
     tables = [("Clusters", clusters), ("Sequences", sequences)]
     tables += [] if scan is None else [("Choice of eps, on samples of the sequences", scan)]
     return [*plots, *(table_bundle(frame, title) for title, frame in tables)]
+
+
+def _draw_map(sequences: pd.DataFrame) -> Plot:
+    """The sequences by their principal components, the query, which is the first row, above all others.
+
+    Raises:
+        ArgumentError: there are no principal components.
+    """
+    others, query = sequences.iloc[1:], sequences.iloc[0]
+    step = max(1, -(-len(others) // _MOST_DOTS))
+    plot = plot_groups(others.iloc[::step], "pc1", "pc2", "cluster", "sequence")
+    x, y = float(query["pc1"]), float(query["pc2"])
+    drawing = replace(
+        plot.drawing,
+        x=_widen(plot.drawing.x, x),
+        y=_widen(plot.drawing.y, y),
+        marks=[*plot.drawing.marks, Dots([x], [y], _QUERY_COLOR, ["the query"], "query")],
+    )
+    told = f" One in {step} of {count(len(others), 'sequence')} is drawn." if step > 1 else ""
+    title = "Principal components of the sequences, by cluster"
+    return replace(plot, title=title, words=plot.words + told, drawing=drawing)
+
+
+def _widen(axis: Axis, value: float) -> Axis:
+    """The axis with room for a value."""
+    return replace(axis, low=min(axis.low, value), high=max(axis.high, value))
 
 
 def show_proposals(result: Result) -> list[Any]:

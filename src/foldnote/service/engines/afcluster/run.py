@@ -28,6 +28,8 @@ FEWEST_TO_SAMPLE = 40
 """With fewer sequences a quarter cannot show clusters, and eps is tried on all."""
 CONTROLS, CONTROL_SIZES = 10, (10, 100)
 MOST_SEQUENCES = 30_000
+MOST_PAIRS = 80_000_000
+"""Pairs of near sequences that are kept in the memory: about 1.5 GB."""
 UNCLUSTERED = -1
 
 CLUSTER_COLUMNS = (
@@ -115,6 +117,11 @@ def cluster(codes: Codes, eps: float, start: float = 0.0, end: float = 0.0) -> N
         near = find_near(codes[first : first + step], codes, eps, step)
         counts += [len(each) for each in near]
         places += near
+        if sum(counts) > MOST_PAIRS:
+            fail(
+                f"The sequences are too alike: at eps {eps:g} more than {MOST_PAIRS} pairs are near, which do"
+                " not fit into the memory. Filter the alignment first, such as to 90 % identity by hhfilter."
+            )
     pointers = np.concatenate([[0], np.cumsum(counts)])
     found = np.concatenate(places)
     graph = csr_array((np.ones(len(found), dtype=np.float32), found, pointers), shape=(len(codes),) * 2)
@@ -191,7 +198,7 @@ def list_sequences(
     """Rows of sequences.csv."""
     query = encode([given.query[1]])
     identities = np.append((codes == query).mean(axis=1), 1.0)
-    names = [*given.headers, given.query[0]]
+    names = [header.split()[0] for header in (*given.headers, given.query[0])]
     letters = [*given.rows, given.query[1]]
     order = [len(codes), *range(len(codes))]
     clusters = [*("" if label == UNCLUSTERED else label for label in labels.tolist()), ""]
