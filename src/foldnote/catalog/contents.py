@@ -1,4 +1,4 @@
-"""What can be seen in a file's contents without a library: does a PDB have atoms, a table its columns.
+"""Simple checks of file contents without a library: atoms in a PDB file, columns in a table.
 
 Light on purpose: it runs at each keystroke and only recognises wrong files. Reading files for
 their science is not done here, and whether an upload exists is the service's question.
@@ -98,7 +98,7 @@ def _first_word(line: str) -> str:
 
 
 def find_content_fault(text: str, extension: str) -> str | None:
-    """What is wrong with inline contents of this kind of file, as a sentence; None when nothing is seen."""
+    """What is wrong with contents of this kind of file, as a sentence; None if no fault was found."""
     rule = _RULES.get(extension)
     return rule(text) if rule else None
 
@@ -120,26 +120,32 @@ def _is_count(word: str) -> bool:
 def _check_pdb(text: str) -> str | None:
     if has_atoms(text) and not text.lstrip().startswith("data_"):
         return None
-    return "These contents are no PDB structure: they have no ATOM records. Paste a whole PDB file."
+    return "These contents are not a PDB structure: they have no ATOM records. Paste a whole PDB file."
 
 
 def _check_cif(text: str) -> str | None:
     if "data_" in text and "_atom_site." in text:
         return None
-    return "These contents are no mmCIF structure: they lack an atom_site table. Paste a whole mmCIF file."
+    return (
+        "These contents are not an mmCIF structure: they lack an atom_site table. Paste a whole mmCIF file."
+    )
 
 
 def _check_sdf(text: str) -> str | None:
     if any(mark in text for mark in ("V2000", "V3000")):
         return None
-    return "These contents are no SDF: they have no V2000 or V3000 atom block. Paste a whole SDF file."
+    return (
+        "These contents are not an SDF file: they have no V2000 or V3000 atom block. Paste a whole SDF file."
+    )
 
 
 def _check_a3m(text: str) -> str | None:
     lines = (line for line in read_lines(text) if line.strip() and not line.startswith("#"))
     if next(lines, "").startswith(">") and not all(line.startswith(">") for line in lines):
         return None
-    return "These contents are no A3M alignment: each sequence needs a line that starts with '>' before it."
+    return (
+        "These contents are not an A3M alignment: each sequence needs a line that starts with '>' before it."
+    )
 
 
 def _check_table(text: str) -> str | None:

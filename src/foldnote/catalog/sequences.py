@@ -24,7 +24,7 @@ _NUCLEOTIDE_LIKE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The letters that a sequence field takes."""
+    """The letters that a sequence field accepts."""
 
     name: str
     letters: frozenset[str]
@@ -55,13 +55,13 @@ _EXPLANATIONS: Final = {
     "O": "'O' is pyrrolysine; write K where lysine will do",
     "X": "'X' is an unknown residue, which this tool cannot use; write the amino acid",
     ":": "':' separates chains, and this setting takes one chain",
-    "_": "'_' is no residue; masks have a setting of their own",
+    "_": "'_' is not a residue; give masks in their own setting",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One letter (or header line) that does not belong."""
+    """One invalid letter or FASTA header line."""
 
     position: int
     """1-based in its chain, white space not counted."""
@@ -70,13 +70,13 @@ class Fault:
     chain: int
     """0-based chain in the text; always 0 where the field takes one chain."""
     message: str
-    """What it is and what to write."""
+    """What is wrong, and what to write instead."""
     index: int
     """0-based in the raw text."""
 
 
 def clean_sequence(text: str) -> str:
-    """``text`` without white space, in capitals; the words of a long text are never all in memory."""
+    """``text`` without white space, in capitals."""
     chunks = (text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK))
     return "".join("".join(chunk.split()) for chunk in chunks).upper()
 
@@ -102,13 +102,13 @@ def find_sequence_faults(
 
 
 def count_sequence_faults(text: str, alphabet: str = "amino-acid", separator: str | None = None) -> int:
-    """How many faults `find_sequence_faults` would describe if it described all of them."""
+    """Number of all faults, of which `find_sequence_faults` returns the first."""
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
     return sum(1 for _ in _walk(text, known, separator))
 
 
 def looks_like_nucleotides(chain: str) -> bool:
-    """Whether a cleaned protein chain is rather DNA or RNA that was pasted by mistake."""
+    """Whether a cleaned protein chain is more likely DNA or RNA."""
     letters = set(chain)
     return len(chain) >= _NUCLEOTIDE_LIKE and len(letters & set("ACGTU")) >= 4 and letters <= set("ACGTUN")
 
@@ -161,4 +161,4 @@ def _explain_letter(letter: str, alphabet: Alphabet) -> str:
         return _EXPLANATIONS[letter.upper()]
     if letter.isdigit():
         return f"{letter!r} is a digit; leave line and position numbers out"
-    return f"{letter!r} is no {alphabet.noun}; use the letters {''.join(sorted(alphabet.letters))}"
+    return f"{letter!r} is not a valid {alphabet.noun}; use the letters {''.join(sorted(alphabet.letters))}"

@@ -1,4 +1,4 @@
-"""Are these settings right for this tool? Every problem in plain words, in the order of the fields.
+"""Validate the settings of a tool: all problems as plain sentences, in the order of the fields.
 
 The rules are data (`foldnote.catalog` tools) and rows (`foldnote.catalog.checks`); here is only the order of
 events: defaults, conditions, standard keywords, our own checks. Types are never changed. White space and
@@ -31,7 +31,7 @@ MOST_TOLD: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was found in a settings object."""
+    """The result of validating a settings object."""
 
     problems: tuple[Problem, ...] = ()
     """The problems in the order of the fields, at most a few dozen of each field; unknown keys last."""
@@ -42,12 +42,12 @@ class Check:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
-    """Everything that is wrong with ``settings``, and what a service would run."""
+    """Validate ``settings``; returns all problems and the settings that a service would run."""
     if not isinstance(settings, Mapping):
         return Check(
             _as_problems([Finding("", "Settings must be an object of names and values.", "wrong_type")])
@@ -63,7 +63,7 @@ def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
 
 
 def check_field(tool: Tool, name: str, value: Any, settings: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """What is wrong with one field's ``value`` beside the other ``settings``.
+    """Validate the ``value`` of one field, given the other ``settings``.
 
     Nothing is wrong with a field that does not apply.
     """
@@ -81,7 +81,7 @@ def default_settings(tool: Tool) -> dict[str, Any]:
 
 
 def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether the field has a meaning beside these settings; a name that is no field has none."""
+    """Whether the field applies, given these settings; False for an unknown name."""
     prepared = prepare(tool)
     item = next((item for item in prepared.fields if item.name == name), None)
     return item is not None and _applies(item, _fill(prepared, settings))
@@ -148,7 +148,7 @@ def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[st
 
 
 def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
-    """The first text of the value that is longer than any text of this field may be."""
+    """The finding on the first text that is too long for this field; None without one."""
     if item.longest_text is None:
         return None
     waiting: list[tuple[Path, Any]] = [((), value)]
@@ -165,7 +165,7 @@ def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
 
 
 def _check_standard(item: PreparedField, plain: Plain) -> Iterator[Finding]:
-    """One finding a path: that of the first keyword, or that JSON cannot carry what is there."""
+    """One finding per path: the first violated keyword, or a value that JSON cannot represent."""
     told: dict[Path, Finding] = {}
     unit = str(item.notes.get("unit") or "")
     for path, words in _tell_each(item.rules.find_faults(plain), unit):
@@ -196,7 +196,7 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
 
 
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
-    """Faults that concern several fields; those of one field are reported already."""
+    """Faults that concern several fields; those of single fields are already reported."""
     faults = rules.find_faults(read_plain(dict(normalized)))
     told = (finding for fault in faults if fault.place[0] not in PLAIN for finding in _tell_rest(fault))
     yield from dict.fromkeys(told)
@@ -208,7 +208,7 @@ def _tell_rest(fault: SchemaFault) -> Iterator[Finding]:
 
 
 def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
-    """The faults of a value by one schema, one for each place; paths begin at the value."""
+    """The problems of a value under a schema, one per path; paths are relative to the value."""
     told: dict[Path, Finding] = {}
     for path, words in _tell_each(rules.find_faults(plain)):
         told.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))

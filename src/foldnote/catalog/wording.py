@@ -1,4 +1,4 @@
-"""JSON Schema's standard errors in plain words: what is wrong with a value, and what would be right.
+"""Messages for JSON Schema's standard errors: what is wrong with a value, and what would be valid.
 
 One row a keyword. Messages of our own rules are in `foldnote.catalog.checks`.
 """
@@ -28,7 +28,7 @@ _SHOWN_OPTIONS = 24
 
 
 def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
-    """The sentence and the code for one keyword that a value breaks.
+    """The message and the code for a keyword that a value violates.
 
     Args:
         fault: what was found.
@@ -41,7 +41,7 @@ def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
 
 
 def tell_odd(odd: Odd) -> tuple[str, str]:
-    """The sentence and the code for a part of a value that cannot be sent."""
+    """The message and the code for a part of a value that cannot be sent."""
     if odd.reason == NOT_FINITE:
         return "Numbers must be finite: NaN and infinity cannot be used.", NOT_FINITE
     if odd.reason == TOO_DEEP:
@@ -53,7 +53,7 @@ def tell_odd(odd: Odd) -> tuple[str, str]:
 
 
 def tell_unknown(name: str, known: Iterable[str]) -> str:
-    """The sentence for a key that the tool does not have."""
+    """The message for a setting that the tool does not have."""
     names = list(known)
     near = find_near(name[:100], names)
     if near:
@@ -63,7 +63,7 @@ def tell_unknown(name: str, known: Iterable[str]) -> str:
 
 
 def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...]:
-    """Known names that ``name`` may have meant: alike but for case and underscores, else by letters."""
+    """Known names that ``name`` may mean: equal except for case and underscores, else similar in spelling."""
     names = list(known)
     same = [other for other in names if _fold(other) == _fold(name)]
     if same:
@@ -74,7 +74,7 @@ def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...
 
 
 def name_kind(value: object) -> str:
-    """The JSON kind of a value in words."""
+    """Description of a value's JSON type, such as ``an object``."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -133,13 +133,13 @@ def _tell_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
 
 
 def _tell_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
-    return f"{shorten(value)} has none of the forms that are allowed here.", "invalid"
+    return f"{shorten(value)} matches none of the alternatives that are allowed here.", "invalid"
 
 
 def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
     if wanted == {}:
         return "This cannot be given beside the other settings. Leave it out.", "not_allowed"
-    return f"{shorten(value)} is a value that is not allowed here.", "invalid"
+    return f"The value {shorten(value)} is not allowed here.", "invalid"
 
 
 def _bound(rule: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:

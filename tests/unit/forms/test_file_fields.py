@@ -61,7 +61,7 @@ def test_a_file_that_is_no_structure_is_refused_whatever_it_is_called(tmp_path):
     path = tmp_path / "target.pdb"
     path.write_text("this is no structure\n")
     form = make_form({"f": PDB}, f=str(path))
-    assert "target.pdb is no PDB structure: it has no ATOM records." in said(form)
+    assert "target.pdb is not a PDB structure: it has no ATOM records." in said(form)
     assert "Paste" not in said(form)
 
 
@@ -167,5 +167,5 @@ def test_every_file_of_a_list_is_looked_into(tmp_path):
     form = make_form({"f": {"type": "array", "items": {"type": "string"}, "x-foldnote": notes}})
     form.set(f=[Path(FV), str(tmp_path / "bad.pdb"), gemmi.read_structure(FV)])
     assert form.value["f"][0] == FV
-    assert "Line 2: bad.pdb is no PDB structure: it has no ATOM records." in said(form)
+    assert "Line 2: bad.pdb is not a PDB structure: it has no ATOM records." in said(form)
     assert "3 files" in said(form)

@@ -107,7 +107,7 @@ def test_molecules_come_from_a_column_of_a_dataframe():
 def test_one_molecule_is_checked_as_typed():
     form = make_form({"m": {"type": "string", "x-foldnote": {"role": "smiles"}}})
     form.fields["m"].control.value = "CC(C"
-    assert "parenthesis without its partner" in said(form, "m")
+    assert "has an unmatched parenthesis" in said(form, "m")
     form.fields["m"].control.value = "CC(C)O"
     assert form.value == {"m": "CC(C)O"}
 

@@ -1,4 +1,4 @@
-"""The registry of machine checks: the rules that JSON Schema's own keywords cannot say.
+"""The registry of checks: rules that JSON Schema's keywords cannot express.
 
 A tool's schema names rows of `CHECKS` under ``x-foldnote.check``; a new rule is a new row in one of this
 package's modules. A check sees one field and the other settings, and nothing of the outside world: whether
@@ -16,11 +16,11 @@ from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding
 CHECKS: Final[Mapping[str, CheckRow]] = {
     row.name: row for row in (*sequence.ROWS, *structure.ROWS, *file.ROWS, *molecule.ROWS)
 }
-"""Every check by the name that a schema gives it."""
+"""All checks, by name."""
 
 
 def run_checks(value: Any, place: CheckContext) -> Iterator[Finding]:
-    """What the checks named in the field's notes find.
+    """The findings of the checks that the field's notes name.
 
     Unknown names are skipped, as are rules for another kind of value: a foreign schema may
     allow a number where a file is named.

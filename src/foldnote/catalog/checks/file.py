@@ -47,7 +47,7 @@ def check_files(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
 def check_atoms(value: str, place: CheckContext) -> Iterator[Finding]:
     """Contents of a structure have atom records."""
     if is_inline(value) and not has_atoms(value):
-        message = "These contents are no structure: they have no ATOM records. Paste a whole PDB file."
+        message = "These contents are not a structure: they have no ATOM records. Paste a whole PDB file."
         yield place.find(message, "wrong_contents")
 
 

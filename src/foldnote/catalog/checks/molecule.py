@@ -27,11 +27,11 @@ def check_smiles(value: Sequence[str], place: CheckContext) -> Iterator[Finding]
 
 
 def find_smiles_fault(text: str) -> str | None:
-    """What is wrong with a SMILES at a glance, as a sentence; None when nothing is seen."""
+    """What is wrong with the syntax of a SMILES, as a sentence; None if no fault was found."""
     if not text.strip():
         return "This is empty. Give the SMILES of a molecule."
     if len(text.split(None, 1)) > 1:
-        return f"{shorten(text)} has white space inside. Give one molecule an item, without its name."
+        return f"{shorten(text)} contains white space. Give one molecule per item, without its name."
     if len(text) > MOST_LETTERS:
         return f"This has {len(text):,} characters; a SMILES has at most {MOST_LETTERS:,}."
     tokens, end = _tokenize(text.strip())
@@ -47,7 +47,7 @@ def check_model_names(value: str, place: CheckContext) -> Iterator[Finding]:
     names = [name.strip() for name in value.split(",")]
     wrong = [name for name in names if not _MODEL_NAME.fullmatch(name)]
     if wrong:
-        message = f"{shorten(wrong[0])} is no model name. Separate names by commas; empty runs all 5."
+        message = f"{shorten(wrong[0])} is not a model name. Separate names by commas; empty runs all 5."
         yield place.find(message, "bad_word")
     elif len(set(names)) < len(names):
         yield place.find("A model is named twice. Name each model once.", "repeated")
@@ -69,13 +69,13 @@ def _find_open_pair(tokens: Sequence[str], text: str) -> str | None:
         if depth < 0:
             break
     if depth:
-        return f"{shorten(text)} has a parenthesis without its partner."
+        return f"{shorten(text)} has an unmatched parenthesis."
     rings = Counter(token for token in tokens if token[0] == "%" or token.isdigit())
     unpaired = sorted(token for token, count in rings.items() if count % 2)
     return f"{shorten(text)} opens ring {unpaired[0]} without closing it." if unpaired else None
 
 
 ROWS: Final = (
-    CheckRow("smiles", check_smiles, "SMILES, one molecule an item", "texts"),
+    CheckRow("smiles", check_smiles, "SMILES, one molecule per item", "texts"),
     CheckRow("model-names", check_model_names, "model names separated by commas"),
 )

@@ -1,4 +1,4 @@
-"""The shape of a machine check, so that each family of checks is a list of rows."""
+"""The types of checks: each module of this package has a list of rows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Literal, NamedTuple
 
 
 class Finding(NamedTuple):
-    """One thing a check has found."""
+    """A problem found by a check."""
 
     field: str
     """Dotted path in the settings."""
     message: str
-    """A sentence: what is wrong and what would be right."""
+    """A sentence: what is wrong and what would be valid."""
     code: str
     """Stable word in snake case."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """Where a check looks: a field, what the schema notes about it, and the other settings."""
+    """The context of a check: the field, its notes in the schema, and the other settings."""
 
     name: str
     notes: Mapping[str, Any]
@@ -56,7 +56,7 @@ class CheckContext:
 Kind = Literal["text", "texts", "switch", "map"]
 
 Rule = Callable[[Any, CheckContext], Iterable[Finding]]
-"""Takes a value that has passed the standard keywords; gives what is wrong with it."""
+"""Checks a value that has passed the standard keywords; returns the findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class CheckRow:
     """One row of the registry of checks."""
 
     name: str
-    """What ``x-foldnote.check`` names."""
+    """Name for ``x-foldnote.check``."""
     rule: Rule
     meaning: str
-    """The rule in words."""
+    """Description of the rule."""
     takes: Kind = "text"
     """The kind of value that the rule reads; a value of another kind is left to the standard keywords."""
 
@@ -87,7 +87,7 @@ def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) ->
 
 
 def _is_among(value: Any, values: Sequence[Any]) -> bool:
-    """Equality is asked of plain values only: an array would answer with an array."""
+    """Membership by equality of plain values only: comparing an array returns an array."""
     return (value is None or isinstance(value, str | int | float)) and value in values
 
 

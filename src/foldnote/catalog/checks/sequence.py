@@ -72,12 +72,12 @@ def check_residue_range(value: str, place: CheckContext) -> Iterator[Finding]:
         return
     found = _RANGE.fullmatch(value)
     if not found:
-        message = f"{shorten(value)} is no residue range. Write start-end, for example 97-105."
+        message = f"{shorten(value)} is not a residue range. Write start-end, for example 97-105."
         yield place.find(message, "bad_range")
         return
     start, end = int(found[1]), int(found[2])
     if start < 1 or end < start:
-        message = f"{start}-{end} is no range. Residues are counted from 1, and the start comes first."
+        message = f"{start}-{end} is not a range. Residues are counted from 1, and the start comes first."
         yield place.find(message, "bad_range")
     elif not isinstance(place.other, str) or not place.other.strip():
         message = f"There is no sequence to mask. Give {place.other_name}, or leave the mask out."
@@ -100,7 +100,7 @@ def check_amino_acid_letters(value: str, place: CheckContext) -> Iterator[Findin
     known = ALPHABETS["amino-acid-x"].letters
     wrong = sorted({letter for letter in value if letter not in known})
     if wrong:
-        message = f"{shorten(''.join(wrong))} does not belong. Write one-letter codes together, e.g. CM."
+        message = f"{shorten(''.join(wrong))} is not allowed. Write one-letter codes together, e.g. CM."
         yield place.find(message, "wrong_letter")
 
 

@@ -1,4 +1,4 @@
-"""Checks of what refers to a structure: chain ids, residue numbers, structure ids, CDR indices."""
+"""Checks of settings that refer to a structure: chain ids, residue numbers, structure ids, CDR indices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHAIN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _SHOWN_CHAINS = 62
 """As many as have an id of one letter or digit."""
 _CDR_INDICES = frozenset("01234567")
-_CDR_MEANING = "is no CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
+_CDR_MEANING = "is not a CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
 
 
 def check_chain_id(value: str, place: CheckContext) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def check_residue_map(value: Mapping[str, str], place: CheckContext) -> Iterator
         if fault:
             yield place.find(fault, "bad_chain", chain)
         elif wrong:
-            message = f"{shorten(wrong[0])} is no residue number. Separate numbers by spaces: 26 27 52A."
+            message = f"{shorten(wrong[0])} is not a residue number. Separate numbers by spaces: 26 27 52A."
             yield place.find(message, "bad_residue", chain)
         elif not residues.strip():
             message = f"No residues are given for chain {chain}. Give their numbers, or leave the chain out."
@@ -90,14 +90,14 @@ def check_residue_map(value: Mapping[str, str], place: CheckContext) -> Iterator
 def check_residue_list(value: str, place: CheckContext) -> Iterator[Finding]:
     """Residue numbers: digits, insertion letters, spaces, commas, hyphens and colons."""
     if not _RESIDUE_LIST.fullmatch(value):
-        message = f"{shorten(value)} is no list of residue numbers. Separate numbers by spaces: 26 27 52A."
+        message = f"{shorten(value)} is not a list of residue numbers. Separate numbers by spaces: 26 27 52A."
         yield place.find(message, "bad_residue")
 
 
 def check_structure_ids(value: str, place: CheckContext) -> Iterator[Finding]:
     """Structure ids of four letters and digits, separated by spaces."""
     yield from _check_words(
-        value, place, _STRUCTURE_ID.fullmatch, "is no structure id: four letters and digits such as 1oga"
+        value, place, _STRUCTURE_ID.fullmatch, "is not a structure id: four letters and digits such as 1oga"
     )
 
 
@@ -156,7 +156,7 @@ def _check_words(
 
 def _find_chain_fault(chain: str, place: CheckContext, known: Mapping[str, None]) -> str | None:
     if not _CHAIN_ID.fullmatch(chain):
-        return f"{shorten(chain)} is no chain id. Write one letter or digit, such as H (at most four)."
+        return f"{shorten(chain)} is not a chain id. Write one letter or digit, such as H (at most four)."
     if known and chain not in known:
         listed = ", ".join(islice(known, _SHOWN_CHAINS)) + (", …" if len(known) > _SHOWN_CHAINS else "")
         return f"{place.other_name} has no chain {shorten(chain)}. It has: {listed}."
@@ -180,15 +180,15 @@ def _find_crosslink_fault(words: Sequence[str], chains: Sequence[str]) -> str | 
         fault = _find_site_fault(residue, chain, chains)
         if fault:
             return fault
-    return None if _is_fraction(words[4]) else f"the FDR {shorten(words[4])} is no number from 0 to 1."
+    return None if _is_fraction(words[4]) else f"the FDR {shorten(words[4])} is not a number from 0 to 1."
 
 
 def _find_site_fault(residue: str, chain: str, chains: Sequence[str]) -> str | None:
     if not (residue.isascii() and residue.isdigit()) or int(residue[:9]) < 1:
-        return f"{shorten(residue)} is no residue index; residues are counted from 1."
+        return f"{shorten(residue)} is not a residue index; residues are counted from 1."
     names = dict(zip(_CHAIN_NAMES, chains, strict=False))
     if names and chain not in names:
-        return f"there is no chain {shorten(chain)}; the chains are {', '.join(names)}, in their order."
+        return f"there is no chain {shorten(chain)}; the chains are {', '.join(names)}."
     if names and int(residue[:9]) > len(names[chain]):
         return f"chain {chain} has {len(names[chain])} residues, so there is no residue {residue[:9]}."
     return None

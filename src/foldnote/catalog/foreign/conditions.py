@@ -45,7 +45,7 @@ def translate_conditions(rows: Sequence[Any], fields: Mapping[str, Any]) -> dict
         fields: the schema of each setting, by name: its default and options count.
 
     Raises:
-        UntranslatableError: one of them is no such object, or names another check.
+        UntranslatableError: a row is not such an object, or names an unknown check.
     """
     parts = [_translate(row, fields) for row in rows]
     return parts[0] if len(parts) == 1 else {"allOf": parts}

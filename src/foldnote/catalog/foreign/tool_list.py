@@ -28,7 +28,7 @@ def read_catalog(answer: Any) -> tuple[tuple[Tool, ...], tuple[Any, ...]]:
     """The tools of an answer in their order, and the rows of it that name no tool.
 
     Raises:
-        ProtocolError: it is no catalog in any known form.
+        ProtocolError: it is not a catalog in a known form.
     """
     if is_document(answer):
         components = list_components(read_plain(answer).value, frozenset(bundled_tools()))
@@ -41,7 +41,7 @@ def read_catalog(answer: Any) -> tuple[tuple[Tool, ...], tuple[Any, ...]]:
         except ProtocolError:
             odd.append(row)
     if odd and not tools:
-        raise ProtocolError("The service should have answered its tools as an array of objects with a name.")
+        raise ProtocolError("The service must return its tools as an array of objects with a name.")
     return tuple(tools), tuple(odd)
 
 
@@ -52,7 +52,7 @@ def _list_rows(answer: Any) -> list[Any]:
     named = answer if inner is None and isinstance(answer, Mapping) else inner
     if isinstance(named, Mapping) and named and all(isinstance(row, Mapping) for row in named.values()):
         return [{"name": name} | dict(row) for name, row in named.items()]
-    raise ProtocolError("The service should have answered its tools as an array.")
+    raise ProtocolError("The service must return its tools as an array.")
 
 
 def read_foreign_tool(answer: Any) -> Tool:
@@ -63,12 +63,12 @@ def read_foreign_tool(answer: Any) -> Tool:
     """
     row = {"name": answer} if isinstance(answer, str) else answer
     if not isinstance(row, Mapping):
-        raise ProtocolError("A tool should be an object with a name.")
+        raise ProtocolError("A tool must be an object with a name.")
     plain = read_plain(dict(row)).value
     fields = lower_first(plain)
     name = next((fields[key] for key in ("type", "name", "displayName") if _is_name(fields.get(key))), None)
     if name is None:
-        raise ProtocolError("A tool should be an object with a name.")
+        raise ProtocolError("A tool must be an object with a name.")
     shape, schema, untranslated = _read_settings(fields)
     known = _read_words(name, fields, untranslated)
     return _finish(known, shape, schema, untranslated)
