@@ -120,7 +120,8 @@ def test_the_b_factor_is_the_score_and_the_file_says_so(run):
 
 
 def test_waters_are_left_out_and_counted(run):
-    assert "waters were left out" in read_notes(run)
+    assert "40 waters were left out" in read_notes(run)
+    assert "standard amino acids" not in read_notes(run)
     assert "HOH" not in (run / "aggrescan3d.pdb").read_text()
 
 

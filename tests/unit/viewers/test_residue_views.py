@@ -58,13 +58,15 @@ def test_scores_colour_the_protein_and_are_drawn_along_it(tmp_path):
 def test_domains_colour_the_protein_and_what_was_removed_is_grey(tmp_path):
     files = {"domains.pdb": TRP_CAGE, "merged.pdb": TRP_CAGE, "residues.csv": PARTS, "regions.csv": REGIONS}
     result = make_result(tmp_path, "alphacutter", **files)
-    scene, regions, *_ = show_domains(result)
+    scene, regions, profile, *_ = show_domains(result)
 
     legend = {item.label: item.color for item in scene.coloring.legend}
     assert list(legend) == ["Domain 1", "Removed loop"]
     assert legend["Removed loop"] == "#9aa0a6"
     assert set(scene.coloring.shades[0]["A"]) == {0, 1}
     assert "non-globular loop" in regions["text/plain"]
+    assert "NLYIQWLKDGG" not in regions["text/plain"]
+    assert profile.words.startswith("20 residues; highest 90 at A:1")
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 

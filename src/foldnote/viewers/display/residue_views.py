@@ -20,6 +20,7 @@ from foldnote.viewers.scene.model import Coloring, Scene
 
 _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
+_PROFILE = "B-factor column along the chain (pLDDT of a predicted structure)"
 _STEPS = 24
 _REMOVED = ("#9aa0a6", "#c2c8cf", "#6c737a")
 """Greys of what was cut out, so that domains stand out."""
@@ -51,15 +52,22 @@ def show_aggregation(result: Result) -> list[Any]:
 
 
 def show_domains(result: Result) -> list[Any]:
-    """The protein coloured by domain with what was removed in grey, and the table of regions."""
+    """The protein coloured by domain with what was removed in grey, the regions, and pLDDT along the chains.
+
+    Files of single domains are parts of one structure and no models of it, so that they are not compared.
+    """
     frame = _read_residues(result, _PART)
     structure = _find_structure(result, "domains")
     if frame is None or structure is None or _REGIONS not in result.tables:
         return default_view(result)
     coloring = _grey_removed(color_by_column(frame, _PART, structure.chains))
-    regions = result.tables[_REGIONS]
-    usual = default_view(result, without=[_REGIONS])
-    return [_paint(result, structure, coloring), table_bundle(regions, "Regions"), *usual[1:]]
+    regions = result.tables[_REGIONS].drop(columns="sequence", errors="ignore")
+    numbered = [_write_domains(table) for table in (regions, frame)]
+    bundles = [
+        table_bundle(table, title) for table, title in zip(numbered, ("Regions", _RESIDUES), strict=True)
+    ]
+    profile = [plot_profile(frame, "plddt", _PROFILE)] if "plddt" in frame.columns else []
+    return [_paint(result, structure, coloring), bundles[0], *profile, bundles[1]]
 
 
 def _read_residues(result: Result, column: str) -> pd.DataFrame | None:
@@ -82,6 +90,13 @@ def _paint(result: Result, structure: Structure, coloring: Coloring) -> Scene:
     scene = compose(structure, title=(result.manifest and result.manifest.job_name) or structure.name)
     others = [one for one in scene.colorings if one.key != "b-factor"]
     return scene.model_copy(update={"colorings": (*others, coloring), "color": coloring.key})
+
+
+def _write_domains(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with whole numbers of domains, and none where a region was removed."""
+    if "domain" not in frame.columns:
+        return frame
+    return frame.assign(domain=frame["domain"].astype("Int64").astype("string").fillna(""))
 
 
 def _grey_removed(coloring: Coloring) -> Coloring:

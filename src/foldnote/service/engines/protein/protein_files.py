@@ -103,8 +103,10 @@ def read_protein(path: Path) -> Protein:
             name = residue.name.upper()
             known = SYNONYMS.get(name, name)
             if known not in LETTERS or (residue.het_flag == "H" and name in LETTERS):
-                waters += residue.is_water()
-                others[residue.name] += not residue.is_water()
+                if residue.is_water():
+                    waters += 1
+                else:
+                    others[residue.name] += 1
                 continue
             renamed += name == "MSE"
             number = str(residue.seqid)
