@@ -30,6 +30,8 @@ MOST_NAMED = 8
 """Kinds of left-out residues that a note names."""
 LONGEST_CHAIN_NAME = 2
 """Characters that the PDB format has for it, with the column before it."""
+MOST_SHARED = 0.01
+"""Share of atoms on the place of another beyond which coordinates are no structure."""
 FURTHEST_A = 1e5
 """Coordinates beyond this are those of a damaged file, and do not fit the columns of a PDB file."""
 
@@ -144,15 +146,26 @@ def read_file(path: Path) -> Any:
     try:
         structure = gemmi.read_structure_string(text, format=form)
     except (RuntimeError, ValueError, OSError) as exc:
-        fail(f"The file cannot be read: {exc}. Give a PDB or mmCIF file.")
+        reason = " ".join(str(exc).split())[:200].rstrip(".:")
+        fail(f"The file cannot be read: {reason}. Give a PDB or mmCIF file.")
     if len(structure) == 0 or not any(True for _ in structure[0].all()):
         fail("The file has no atoms. Give a PDB or mmCIF file of a protein.")
     return structure
 
 
-def check_places(residues: Iterable[ProteinResidue]) -> None:
-    """End with a sentence for the user where an atom has no place."""
+def check_places(residues: Sequence[ProteinResidue]) -> None:
+    """End with a sentence for the user where an atom has no place, or one that another atom has."""
+    places = [tuple(atom.pos.tolist()) for residue in residues for atom in residue.atoms]
+    shared = len(places) - len(set(places))
+    if shared > MOST_SHARED * len(places):
+        fail(f"{shared} of {len(places)} atoms lie exactly on others. Correct the file.")
     for residue in residues:
+        names = Counter(atom.name for atom in residue.atoms)
+        if twice := [name for name, count in names.items() if count > 1]:
+            fail(
+                f"{residue.name} {residue.chain}:{residue.number} has the atom {twice[0]} twice:"
+                " several molecules seem to have one chain name. Give each a chain name of its own."
+            )
         for atom in residue.atoms:
             if not all(math.isfinite(value) and abs(value) < FURTHEST_A for value in atom.pos.tolist()):
                 fail(
