@@ -1,8 +1,7 @@
 """Small molecules: atoms, bonds and properties as plain data.
 
-The formats have rooms of their own (:mod:`foldnote.results.molecules.molfile`,
-:mod:`foldnote.results.molecules.mol2`, :mod:`foldnote.results.molecules.pdbqt`). No chemistry is worked out
-here: no aromaticity, no hydrogens, no charges that the file does not give.
+For the formats see :mod:`foldnote.results.molecules.molfile`, :mod:`foldnote.results.molecules.mol2` and
+:mod:`foldnote.results.molecules.pdbqt`. Aromaticity, hydrogens and charges are those of the file.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ BondRow = tuple[int, int, float]
 
 
 class RecordError(ValueError):
-    """A record that cannot be read; the sentence says why."""
+    """A record that cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +64,10 @@ class Molecule(NotebookRepr):
     _elements: Mapping[str, int] | None = field(repr=False, default=None)
 
     def __post_init__(self) -> None:
-        """Check what a reader found.
+        """Validate atoms and bonds.
 
         Raises:
-            RecordError: there is no atom, a coordinate is no finite number, or a bond names no atom.
+            RecordError: there is no atom, a coordinate is not finite, or a bond names a missing atom.
         """
         if not self._atom_rows:
             raise RecordError("it holds no atoms")
@@ -80,12 +79,12 @@ class Molecule(NotebookRepr):
 
     @cached_property
     def atoms(self) -> pd.DataFrame:
-        """The atoms, one a row; the columns are those of the class's description."""
+        """The atoms, one per row; see the class for the columns."""
         return pd.DataFrame(list(self._atom_rows), columns=["name", "element", "x", "y", "z", "charge"])
 
     @cached_property
     def bonds(self) -> pd.DataFrame:
-        """The bonds, one a row; the columns are those of the class's description."""
+        """The bonds, one per row; see the class for the columns."""
         frame = pd.DataFrame(list(self._bond_rows), columns=["first", "second", "order"])
         return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
 
@@ -106,17 +105,17 @@ class Molecule(NotebookRepr):
 
     @property
     def bond_rows(self) -> Sequence[BondRow]:
-        """The rows of :attr:`bonds`, for those who look at thousands of molecules."""
+        """The rows of :attr:`bonds` without a DataFrame, for loops over thousands of molecules."""
         return self._bond_rows
 
     @property
     def coordinates(self) -> Floats:
-        """Places of the atoms in Å, shape (n, 3)."""
+        """Coordinates of the atoms in Å, shape (n, 3)."""
         return np.array([row[2:5] for row in self._atom_rows], dtype=np.float64)
 
     @property
     def heavy_atoms(self) -> int:
-        """Number of atoms that are no hydrogen."""
+        """Number of atoms other than hydrogen."""
         return sum(element not in ("H", "D") for _, element, *_ in self._atom_rows)
 
     @property
@@ -129,10 +128,7 @@ class Molecule(NotebookRepr):
 
     @property
     def formula(self) -> str:
-        """Elements of the molecule in Hill's order; see :attr:`has_all_hydrogens`.
-
-        Where the hydrogens are not all known, those that the file writes.
-        """
+        """Formula in Hill order; unless :attr:`has_all_hydrogens`, with the hydrogens of the file only."""
         counts = self._counts
         first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
         order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]
@@ -151,7 +147,7 @@ class Molecule(NotebookRepr):
 
     @property
     def is_flat(self) -> bool:
-        """Whether all atoms lie in the plane of the paper: a drawing, not a shape."""
+        """Whether all z coordinates are zero, as in a 2D drawing."""
         return all(row[4] == 0 for row in self._atom_rows)
 
     def to_gemmi(self) -> gemmi.Structure:
@@ -184,7 +180,7 @@ class MoleculeFile:
 
     Attributes:
         molecules: those that can be read.
-        problems: a sentence for each that cannot.
+        problems: a message for each record that cannot be read.
     """
 
     molecules: tuple[Molecule, ...]
@@ -193,13 +189,13 @@ class MoleculeFile:
 
 @lru_cache(maxsize=1024)
 def find_element(symbol: str) -> str:
-    """The element's symbol in its usual spelling; ``X`` for what is none (a dummy, a query)."""
+    """The element's symbol in standard spelling; ``X`` for anything else (a dummy or query atom)."""
     element = gemmi.Element(symbol.strip().capitalize())
     return str(element.name)
 
 
 def read_value(text: str) -> Scalar:
-    """A property's text as a number where it is one."""
+    """A property's text, as a number if it is one."""
     stripped = text.strip()
     for kind in (int, float):
         try:
@@ -212,7 +208,7 @@ def read_value(text: str) -> Scalar:
 def read_records(
     records: Iterable[tuple[str, T]], read: Callable[[T, int], Molecule], name: str
 ) -> MoleculeFile:
-    """Read what can be read of a file, with a sentence for each record that cannot.
+    """Read the records of a file, with a message for each that cannot be read.
 
     Args:
         records: what each record is called, such as ``Record 2``, and what ``read`` makes a molecule of.

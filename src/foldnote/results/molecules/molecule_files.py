@@ -23,9 +23,9 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[bytes, str], MoleculeFile]], ..
     (SMILES_SUFFIXES, read_smiles),
 )
 HEAD_BYTES = 4000
-"""Enough of a PDBQT file to tell a ligand from a receptor."""
+"""Bytes of a PDBQT file that suffice to distinguish a ligand from a receptor."""
 _PROPERTY_MARK = b"\n> "
-"""What stands before a property in an SDF."""
+"""Mark before a property in an SDF file."""
 
 
 def find_molecule_files(reader: Reader) -> list[str]:
@@ -43,7 +43,7 @@ def find_receptors(reader: Reader) -> list[str]:
 
 
 def find_described(reader: Reader) -> list[str]:
-    """Names of the SDF files in which properties stand."""
+    """Names of the SDF files with properties."""
     names = reader.named(FileKind.MOLECULE)
     wanted = [name for name in names if strip_packing(name).endswith((".sdf", ".sd"))]
     return [name for name in wanted if _PROPERTY_MARK in (reader.attempt(name, reader.read, name) or b"")]
@@ -61,7 +61,7 @@ def _find_reader(name: str) -> Callable[[bytes, str], MoleculeFile] | None:
 
 
 def read_molecules(data: bytes, name: str) -> MoleculeFile:
-    """The molecules in a file, by the reader that its name asks for.
+    """The molecules in a file, whose name determines the format.
 
     Raises:
         UnreadableFileError: nothing in it can be read.
@@ -73,7 +73,7 @@ def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:
     """The properties of a file's molecules.
 
     Returns:
-        One row a molecule that can be read: ``title`` str, ``formula`` str, ``heavy_atoms`` int64, then one
+        One row per readable molecule: ``title`` str, ``formula`` str, ``heavy_atoms`` int64, then one
         column a property, with dtypes by its values.
     """
     rows = [

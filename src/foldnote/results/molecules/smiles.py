@@ -1,7 +1,7 @@
 """Lists of SMILES, read by RDKit.
 
-A SMILES has no coordinates. Where the line gives them besides (CXSMILES) they are taken; else RDKit makes a
-shape, and every molecule says so: it is one of many possible conformers, not a computed result.
+A SMILES has no coordinates. Those of a CXSMILES extension are used; otherwise RDKit generates one
+of many possible conformers, and the molecule's property ``coordinates`` says so.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MOST_ATOMS_SHAPED = 150
 
 
 def read_smiles(data: bytes, name: str) -> MoleculeFile:
-    """The molecules of a list of SMILES: one a line, its title behind a space or a tabulator.
+    """The molecules of a list of SMILES, one per line, with a title after a space or tab.
 
-    The property ``coordinates`` of each says where its places are from; those of the first 50 are made, and
-    the others are flat.
+    The property ``coordinates`` gives their source. Conformers are generated for the first 50 molecules; the
+    others have 2D coordinates.
 
     Raises:
         UnreadableFileError: no line can be read.
@@ -75,7 +75,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _place(molecule: Any, index: int) -> tuple[Any, str]:
-    """The molecule with coordinates, and where they are from."""
+    """The molecule with coordinates, and their source."""
     from rdkit.Chem import rdDepictor, rdDistGeom, rdmolops
 
     if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
