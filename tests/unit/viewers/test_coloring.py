@@ -12,7 +12,7 @@ from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
-from foldnote.viewers.render.styles import apply_style, list_paints
+from foldnote.viewers.render.styles import apply_style, list_style_rules
 from foldnote.viewers.scene.coloring import choose, color_by_column, find_colorings
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -135,13 +135,13 @@ def test_a_table_that_does_not_fit_is_refused_in_words(table, said):
 def test_every_residue_is_painted_once_in_a_colouring():
     scene = compose(make())
     rainbow = next(coloring for coloring in scene.colorings if coloring.key == "rainbow")
-    paints = list_paints(scene, rainbow)
+    paints = list_style_rules(scene, rainbow)
     assert [who["chain"] for who, _, _ in paints] == ["H", "L"]
     assert len(paints[0][1]["colorscheme"]["map"]) == len(set(scene.models[0].chains[0].numbers))
 
 
 def test_sticks_keep_the_colours_of_elements():
-    paint = list_paints(compose(make()), None)[0]
+    paint = list_style_rules(compose(make()), None)[0]
     assert apply_style("sticks", paint)["stick"]["colorscheme"]["map"]["N"] == "#3050f8"
     assert "cartoon" in apply_style("surface", paint)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import draw_picture
-from foldnote.viewers.render.styles import apply_style, list_others, list_paints
+from foldnote.viewers.render.styles import apply_style, list_others, list_style_rules
 from foldnote.viewers.scene.model_text import MOST_ATOMS
 
 FORCE_FIELDS = Path(__file__).parents[1] / "results" / "data" / "forcefields"
@@ -24,9 +24,9 @@ def test_nucleotides_have_the_names_that_the_viewer_lays_ribbons_through():
 def test_ions_and_waters_are_called_as_the_viewer_reads_them():
     scene = compose(Structure.open(FORCE_FIELDS / "charmm_solvated.pdb"))
 
-    (who, _, _) = list_paints(scene, None)[0]
-    assert who["not"]["resn"] == ["CLA", "POT", "TIP"]
-    assert [who["resn"] for who, _ in list_others(scene)] == [["CLA", "POT"]]
+    (selection, _, _) = list_style_rules(scene, None)[0]
+    assert selection["not"]["resn"] == ["CLA", "POT", "TIP"]
+    assert [selection["resn"] for selection, _ in list_others(scene)] == [["CLA", "POT"]]
     assert dict(scene.facts)["Water"] == "4 molecules, not drawn"
 
 
@@ -54,7 +54,7 @@ def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_
     assert {line[12:16].strip() for line in drawn} == {"CA", "ZN"}
     assert len(drawn) == 13_001
     assert [chain.length for chain in model.chains] == [9000, 4000]
-    assert [apply_style("cartoon", paint)["sphere"]["radius"] for paint in list_paints(scene, None)] == [
+    assert [apply_style("cartoon", rule)["sphere"]["radius"] for rule in list_style_rules(scene, None)] == [
         2.4,
         2.4,
     ]

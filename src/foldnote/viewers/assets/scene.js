@@ -10,7 +10,7 @@
     note.hidden = false;
     note.replaceChildren(document.createElement('strong'), document.createElement('p'));
     note.firstChild.textContent = title;
-    note.lastChild.textContent = advice + ' The description below says what the structure holds.';
+    note.lastChild.textContent = advice + ' The summary below describes the structure.';
     words.open = true;
     stage.style.height = '';
     root.dataset.fnState = 'failed';

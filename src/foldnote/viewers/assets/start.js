@@ -6,7 +6,7 @@
   root.dataset.fnDrawn = '1';
   function fail(title, advice) {
     root.querySelector('.fnv-note strong').textContent = title;
-    root.querySelector('.fnv-note p').textContent = advice + ' The description below says what the structure holds.';
+    root.querySelector('.fnv-note p').textContent = advice + ' The summary below describes the structure.';
     root.dataset.fnState = 'failed';
   }
   function put(tag, text) {

@@ -1,1 +1,1 @@
-"""Rendering a scene: HTML with 3Dmol.js, still images, captions."""
+"""Render scenes: HTML with 3Dmol.js, still images and captions."""

@@ -1,6 +1,6 @@
-"""Captions of pictures: legend, description and their plain-text form.
+"""Captions of scenes: legend, description and notes, as HTML and plain text.
 
-Every value is escaped here: names come from files and people, and none of them may become markup.
+All values are HTML-escaped here.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from foldnote.viewers.scene.model import Highlight, Scene, SceneChain, Step
 
 
 def write_plain(scene: Scene) -> str:
-    """The scene in words, for front ends that show text only."""
+    """Describe a scene as plain text."""
     lines = [scene.title, *(f"  {term}: {text}" for term, text in scene.facts)]
     return "\n".join([*lines, *(f"  Note: {note}" for note in scene.notes)])
 
 
 def write_label(scene: Scene) -> str:
-    """One sentence that names the picture for a screen reader."""
+    """Label of the picture for screen readers, one sentence."""
     chains = [
         f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.models for chain in m.chains
     ]
     marked = [highlight.label for model in scene.models for highlight in model.highlights]
     steps = [count(len(scene.steps), scene.step_noun)] if scene.steps else []
     sentence = f"3D picture of {scene.title}: {', '.join([*chains, *steps]) or 'no chains'}"
-    return sentence + (f"; marked are {', '.join(marked)}" if marked else "")
+    return sentence + (f"; highlighted: {', '.join(marked)}" if marked else "")
 
 
 def write_legend(scene: Scene) -> str:
-    """The legend of the colouring that is shown first."""
+    """HTML of the legend of the initial colouring."""
     first = scene.coloring.key if scene.coloring else "chain"
     return f'<div class="fnv-legend">{write_legends(scene)[first]}</div>'
 
 
 def write_legends(scene: Scene) -> dict[str, str]:
-    """The inside of the legend for each colouring: chains and marked stretches, or a property's colours."""
+    """Inner HTML of the legend by colouring key: chains and highlights, or the colours of a property."""
     others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.models)))
     if scene.steps:
         others += _write_steps(scene)
@@ -63,26 +63,25 @@ def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
 
 
 def write_words(scene: Scene) -> str:
-    """The description as HTML, open until the picture is drawn."""
+    """HTML of the description, expanded until the picture is drawn."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in scene.facts)
     return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
 
 
 def write_panel(step: Step) -> str:
-    """The words of one step as HTML; empty without any."""
+    """HTML of the facts of one step; empty without facts."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in step.facts)
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
 def write_notes(notes: Sequence[str]) -> str:
-    """What the reader must know, as HTML."""
+    """HTML of the caveats."""
     return "".join(f'<p class="fnv-warn">{escape(note)}</p>' for note in notes)
 
 
-def _write_section(heading: str, items: Sequence[str], look: str = "") -> str:
-    return (
-        f'<section class="{look}"><p class="fnv-sub">{escape(heading)}</p><ul>{"".join(items)}</ul></section>'
-    )
+def _write_section(heading: str, items: Sequence[str], css_class: str = "") -> str:
+    head = f'<p class="fnv-sub">{escape(heading)}</p>'
+    return f'<section class="{css_class}">{head}<ul>{"".join(items)}</ul></section>'
 
 
 def _write_chain(chain: SceneChain) -> str:
@@ -100,13 +99,13 @@ def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
 
 
 def _write_steps(scene: Scene) -> list[str]:
-    """What is seen in turn, the residues beside it, and the dashed lines."""
+    """Legend entries of the steps, their contacts and their hydrogen bonds."""
     shown = scene.models[scene.steps[0].models[0]]
     many = ", one at a time" if len(scene.steps) > 1 else ""
     noun = escape(count(len(scene.steps), scene.step_noun))
     lines = [f"<li>{write_swatch(shown.color)}<span>{noun}{many}</span></li>"]
     if any(step.contacts for step in scene.steps):
-        lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues that it touches</span></li>")
+        lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues in contact</span></li>")
     if any(step.lines for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.BOND)}<span>Hydrogen bonds, dashed</span></li>")
     return lines
@@ -118,5 +117,5 @@ def _write_mark(mark: Highlight) -> str:
 
 
 def write_swatch(color: str) -> str:
-    """A small square of the colour, which is decoration: the words beside it say the same."""
+    """HTML of a small coloured square, hidden from screen readers; a label always follows."""
     return f'<span class="fnv-swatch" style="background-color:{escape(color)}" aria-hidden="true"></span>'

@@ -1,8 +1,7 @@
-"""Data that travels inside a page: small, and again the same letter for letter.
+"""Lossless compression of data embedded in a page.
 
-A structure file is a table of lines that are equally long. Written column by column, letters that resemble
-each other stand together, and gzip makes about half of what it makes of the lines (0.52 of it for a predicted
-dimer in PDB format). ``scene.js`` turns the columns back into lines; nothing is rounded or left out.
+Lines of a structure file have equal length. Transposed, similar characters are adjacent, and gzip output is
+about half as large (0.52 times for a predicted dimer in PDB format). ``scene.js`` restores the lines.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from itertools import groupby
 from typing import Any
 
 Piece = str | tuple[int, str]
-"""Lines as they stand, or the length of lines that are equally long and their letters column by column."""
+"""Lines as text, or (line length, transposed text) of lines of equal length."""
 
 _FEWEST_LINES = 8
-"""Fewer equal lines are not worth a piece of their own."""
+"""Fewest consecutive lines of equal length that are transposed."""
 
 
 def pack(data: Any) -> str:
-    """``data`` as JSON, compressed, in characters that are safe anywhere in a page."""
+    """Encode ``data`` as gzip-compressed JSON in base64."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
 
 
 def turn(text: str) -> list[Piece]:
-    """The text in pieces that compress well; ``turnBack`` of ``scene_parts.js`` makes the text of them."""
+    """Split a text into pieces that compress well; ``turnBack`` in ``scene_parts.js`` restores it."""
     pieces: list[Piece] = []
     plain: list[str] = []
     for length, run in groupby(text.split("\n"), len):
         lines = list(run)
-        # A letter beyond ASCII may count as two on the page.
+        # A non-ASCII character may have length two in JavaScript.
         if length == 0 or len(lines) < _FEWEST_LINES or not all(line.isascii() for line in lines):
             plain += lines
             continue

@@ -1,8 +1,8 @@
-"""The HTML that draws a scene, honest about failure.
+"""HTML output of scenes.
 
-Before its script runs, the output is a message and a description: that is what an untrusted notebook, a code
-host and a reader without JavaScript see. The script looks for 3Dmol.js on the page, then asks the notebook
-server of the same page, draws, and only then takes the message away. No address of another machine is in it.
+Until its script has run, the output shows a message, a still image and a description, for untrusted
+notebooks, code hosts and readers without JavaScript. The script uses 3Dmol.js from the page, else loads it
+from the notebook server, draws the scene and removes the message. Nothing is loaded from other hosts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from foldnote.viewers.render.styles import (
     list_bases,
     list_labels,
     list_others,
-    list_paints,
+    list_style_rules,
     list_surfaces,
     model_format,
     select,
@@ -45,24 +45,24 @@ from foldnote.viewers.scene.model import Scene, SceneModel, Step
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
-"""Where the notebook server serves 3Dmol.js, below its base URL."""
+"""URL of 3Dmol.js on the notebook server, relative to its base URL."""
 
-_LOOK = {"name", "palette", "shades", "values"}
+_COLORING = {"name", "palette", "shades", "values"}
 _MARK = {"label", "chain", "numbers"}
 _NOT_RUN = (
     "The 3D view is drawn by a script that has not run here. If this notebook is yours, trust it "
     "(Trust Notebook in the command palette) or run the cell again. "
-    "The description below says what the structure holds."
+    "The summary below describes the structure."
 )
 
 
 def make_html(scene: Scene, view_id: str, commands: str) -> str:
-    """The output of one view.
+    """Return the HTML output of one view.
 
     Args:
-        scene: what to show.
-        view_id: unique name of the view, letters and digits.
-        commands: recorded calls on ``viewer_<view_id>``, as py3Dmol writes them.
+        scene: the scene to show.
+        view_id: unique identifier of the view, alphanumeric.
+        commands: JavaScript calls on ``viewer_<view_id>``, as recorded by py3Dmol.
     """
     apply_style = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
     script = (
@@ -72,10 +72,10 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
 
 
 def make_view(scene: Scene, view_id: str, commands: str) -> dict[str, Any]:
-    """What a program on the page needs to draw a view itself.
+    """Return the data with which a front end draws a view itself.
 
     Returns:
-        ``html`` without a script, ``data`` for the program that draws, ``commands`` as py3Dmol writes them.
+        ``html`` without script, ``data`` for the drawing code, ``commands`` as recorded by py3Dmol.
     """
     return {
         "html": _write_view(scene, view_id, ""),
@@ -109,22 +109,21 @@ def _write_view(scene: Scene, view_id: str, script: str) -> str:
 
 
 def write_json(data: Any) -> str:
-    """``data`` as JSON that can stand inside a script element, whatever the strings in it say."""
+    """Encode ``data`` as JSON that is safe inside a script element."""
     return escape_script(json.dumps(data, ensure_ascii=True, separators=(",", ":")))
 
 
 def escape_script(code: str) -> str:
-    """Script text whose strings cannot end the script element.
+    """Escape ``<`` and line separators, so that strings in a script cannot end the script element.
 
-    ``<`` and line separators occur in what py3Dmol writes only inside string literals, where the escape means
-    the same.
+    In code written by py3Dmol they occur only inside string literals, where the escapes are equivalent.
     """
     return code.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 @cache
 def read_asset(name: str) -> str:
-    """One of the package's own CSS or JavaScript files without comments and indentation."""
+    """Read a CSS or JavaScript file of this package, without comments and indentation."""
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
     lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
@@ -152,7 +151,7 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
-    """What the page unpacks: the program that draws, once a page, and what it draws."""
+    """Content that the page unpacks: the drawing code, run once per page, and the scene."""
     parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_hands.js", "scene_save.js"))
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
     style = read_asset("scene_live.css")
@@ -168,12 +167,12 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "marks": [[mark.model_dump(include=_MARK) for mark in model.highlights] for model in scene.models],
         "bases": list_bases(scene),
         "chain": {
-            "paints": list_paints(scene, None),
+            "paints": list_style_rules(scene, None),
             "surfaces": list_surfaces(scene, None),
             "targets": _list_targets(scene),
         },
         "legends": write_legends(scene),
-        "looks": {each.key: each.model_dump(include=_LOOK) for each in scene.colorings},
+        "looks": {each.key: each.model_dump(include=_COLORING) for each in scene.colorings},
         "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
@@ -185,7 +184,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
 
 
 def _list_targets(scene: Scene) -> list[Any]:
-    """What each line of the chains' legend shows when it is chosen, in its order; None for nothing."""
+    """Selections for the entries of the chain legend, in order; None for entries that cannot be selected."""
     models = list(enumerate(scene.models))
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
@@ -197,7 +196,7 @@ def _list_targets(scene: Scene) -> list[Any]:
 
 
 def _write_picture(scene: Scene) -> str:
-    """The still picture before, and instead of, the 3D view; the stage's label says it in words."""
+    """HTML of the still image shown until the 3D view is drawn; the stage has its text alternative."""
     png = draw_picture(scene)
     if png is None:
         return ""

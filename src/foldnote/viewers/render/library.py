@@ -1,7 +1,7 @@
-"""The one file of JavaScript that draws: 3Dmol.js, as it was installed with the package.
+"""Access to the copy of 3Dmol.js that is installed with this package.
 
-The build copies it from its npm package; it is served by the notebook server, preloaded by the lab extension,
-and written into standalone pages. It is never fetched from another machine.
+The build copies it from its npm package. The notebook server serves it, the lab extension preloads it, and
+standalone pages embed it. It is never loaded from other hosts.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _NAME = "3Dmol-min.js"
 
 
 def read_library() -> str:
-    """The text of 3Dmol.js, safe inside a script element, after the licences that go with every copy.
+    """Return the source of 3Dmol.js with its licences, escaped for a script element.
 
     Raises:
-        ConfigurationError: the package was built without it.
+        ConfigurationError: 3Dmol.js is missing from the installation.
     """
-    # Inside its strings and patterns "<\/" means the same; nothing else in it could end the script element.
+    # "<\/" is equivalent inside strings and regular expressions, the only places where "</script" occurs.
     text = f"/*\n{read_licences()}*/\n{_read(_NAME)}"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
@@ -29,25 +29,25 @@ def _read(name: str) -> str:
         return files("foldnote").joinpath("static", name).read_text("utf-8")
     except FileNotFoundError as exc:
         raise ConfigurationError(
-            f"This installation lacks {name}, a part of what draws structures. "
+            f"{name}, which draws structures, is missing from this installation. "
             "Install the package from its wheel, or run 'npm run build:static' in the source folder."
         ) from exc
 
 
 def read_licences() -> str:
-    """The licences of 3Dmol.js and of what is bundled in it.
+    """Return the licences of 3Dmol.js and the libraries bundled in it.
 
     Raises:
-        ConfigurationError: the package was built without them.
+        ConfigurationError: the licence file is missing from the installation.
     """
     return _read(f"{_NAME}.LICENSE.txt")
 
 
 def library_bundle() -> dict[str, str]:
-    """A bundle that puts 3Dmol.js on the page of a front end that has neither our extension nor our server.
+    """Return a MIME bundle that loads 3Dmol.js in front ends without our lab extension and server.
 
     Raises:
-        ConfigurationError: the package was built without it.
+        ConfigurationError: 3Dmol.js is missing from the installation.
     """
     text = "3Dmol.js is loaded; run the cells with structures again."
     code = (
@@ -58,10 +58,10 @@ def library_bundle() -> dict[str, str]:
 
 
 def load_script() -> None:
-    """Put 3Dmol.js on the page of the running cell; needed once a page, outside JupyterLab and Notebook only.
+    """Load 3Dmol.js into the page; needed once per page, and only outside JupyterLab and Notebook.
 
     Raises:
-        ConfigurationError: the package was built without it.
+        ConfigurationError: 3Dmol.js is missing from the installation.
     """
     from IPython.display import publish_display_data
 

@@ -1,4 +1,4 @@
-"""Pictures of at most 256 colours as PNG files (ISO/IEC 15948), small enough to be stored in a notebook."""
+"""Write palette PNG files (ISO/IEC 15948) of at most 256 colours."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 
 def write_png(index: NDArray[np.uint8], colors: NDArray[np.uint8]) -> bytes:
-    """A PNG.
+    """Return a PNG file.
 
     Args:
-        index: shape (height, width): the place of each pixel's colour.
-        colors: shape (n, 4), n at most 256: red, green, blue and cover, 0 to 255.
+        index: shape (height, width): index of each pixel's colour.
+        colors: shape (n, 4), n ≤ 256: red, green, blue and alpha, 0 to 255.
     """
     height, width = index.shape
     rows = np.concatenate([np.zeros((height, 1), np.uint8), index], axis=1)

@@ -1,8 +1,7 @@
-"""A Scene drawn by py3Dmol.
+"""Draw scenes with py3Dmol.
 
-:class:`SceneView` is a :class:`py3Dmol.view`: it records the same calls and can be gone on with. It differs
-in its page: the structure travels compressed and once, 3Dmol.js is taken from where it is installed and never
-from the internet, and a view that cannot be drawn says why.
+:class:`SceneView` is a :class:`py3Dmol.view` and accepts further calls. Its HTML differs: structures are
+compressed, 3Dmol.js is loaded from the local installation instead of the internet, and errors are shown.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from foldnote.viewers.render.styles import (
     list_hidden,
     list_labels,
     list_others,
-    list_paints,
+    list_style_rules,
     list_surfaces,
 )
 from foldnote.viewers.scene.model import Coloring, Scene, Style
 
 _FILL = 1.25
-"""3Dmol.js fits a sphere around all atoms into the picture, which leaves wide margins."""
+"""Zoom factor; 3Dmol.js fits the bounding sphere of all atoms, which leaves wide margins."""
 
 
 class SceneView(py3Dmol.view):
-    """A py3Dmol view that brings its scene, its legend and its words."""
+    """A py3Dmol view with the legend and description of its scene."""
 
     def __init__(self, scene: Scene) -> None:
-        """Begin with the scene's structures loaded and nothing styled."""
+        """Create a view of the scene's structures, without styles."""
         super().__init__(width="100%", height=scene.height_px, js="")  # type: ignore[no-untyped-call]
         self.scene = scene
-        # What py3Dmol wrote until here loads a script by address and makes the viewer; ours does that itself.
+        # py3Dmol's own code loads 3Dmol.js from a URL and creates the viewer; make_html replaces it.
         self.startjs = ""
         self.endjs = ""
 
@@ -55,16 +54,16 @@ class SceneView(py3Dmol.view):
         return {"text/html": self._make_html(), "text/plain": write_plain(self.scene)}
 
     def show(self) -> None:
-        """Show the view in the running cell."""
+        """Display the view in the running cell."""
         from IPython.display import publish_display_data
 
         publish_display_data(self._repr_mimebundle_())  # type: ignore[no-untyped-call]
 
 
 def render(scene: Scene) -> SceneView:
-    """The scene as a py3Dmol view with all its styles, labels and its first orientation."""
+    """Return a scene as a py3Dmol view with its styles, labels and initial orientation."""
     view = SceneView(scene)
-    paint(view, scene, scene.coloring, scene.style)
+    color_models(view, scene, scene.coloring, scene.style)
     is_near = bool(scene.steps and scene.models[0].chains)
     view.zoomTo(*([{"model": list(scene.steps[0].models)}] if scene.steps else []))
     if scene.rotation:
@@ -74,18 +73,18 @@ def render(scene: Scene) -> SceneView:
     return view
 
 
-def paint(view: SceneView, scene: Scene, coloring: Coloring | None, style: Style) -> None:
-    """Record the calls that give the scene's models this colouring and style."""
+def color_models(view: SceneView, scene: Scene, coloring: Coloring | None, style: Style) -> None:
+    """Record the calls that apply a colouring (None: by chain) and a style to the models of a scene."""
     view.setStyle({}, {})
-    for part in list_paints(scene, coloring):
-        view.setStyle(part[0], apply_style(style, part))
+    for rule in list_style_rules(scene, coloring):
+        view.setStyle(rule[0], apply_style(style, rule))
     if style == "surface":
-        for who, ink in list_surfaces(scene, coloring):
-            view.addSurface(py3Dmol.VDW, {"opacity": SURFACE_OPACITY, **ink}, who)
-    for who, look in list_others(scene):
-        view.setStyle(who, look)
+        for selection, color in list_surfaces(scene, coloring):
+            view.addSurface(py3Dmol.VDW, {"opacity": SURFACE_OPACITY, **color}, selection)
+    for selection, options in list_others(scene):
+        view.setStyle(selection, options)
     for index in list_hidden(scene):
         view.setStyle({"model": index}, {})
     if coloring is None:
-        for text, look in list_labels(scene):
-            view.addLabel(text, look)
+        for text, options in list_labels(scene):
+            view.addLabel(text, options)

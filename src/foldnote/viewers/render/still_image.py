@@ -1,8 +1,7 @@
-"""A still picture of a scene, made without a browser.
+"""Render a still image of a scene without a browser.
 
-It stands in the output where the 3D view is not drawn: in a notebook that is not trusted, on a code host, in
-an exported page, beside a kernel that is gone. It shows the course of the chains as tubes, thicker in helices
-and strands, in the colours of the scene and from the same side; it is a sketch of the 3D view and not a copy.
+It is shown where the 3D view is not drawn: in untrusted notebooks, on code hosts and in exported pages.
+Chains are drawn as tubes, thicker in helices and strands, in the colours and orientation of the scene.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ Floats = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
 
 WIDTH, HEIGHT = 336, 224
-"""Size in pixels of the picture's file; it is shown at the size of the view."""
+"""Size of the image file in pixels; it is scaled to the size of the view."""
 _FINE = 2
-"""Drawn so many times larger, and averaged."""
+"""Supersampling factor per axis."""
 _BREAK_A = {True: 4.5, False: 9.0}
-"""Neighbours in a chain further apart than this (Å) are not joined: Cα atoms, and others."""
+"""Largest distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
 _LEAST_EXTENT_A = 3.0
-"""From the middle to the edge; a single atom does not fill the picture."""
+"""Smallest half width of the picture, so that a single atom does not fill it."""
 _FURTHEST_A = 1e6
-"""Coordinates beyond this are those of a damaged file, of which no picture is made."""
-_MOST_SPOTS = 60_000
+"""No image is made if a coordinate is larger, as in damaged files."""
+_MOST_SPHERES = 60_000
 _COLORS = 24
 _LIGHT_STEPS = 8
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
@@ -46,8 +45,8 @@ _OTHER_ELEMENT = "#8a5fbf"
 
 
 @dataclass(frozen=True, eq=False)
-class _Spots:
-    """Balls to paint: centres (n, 3) in Å, radii (n,) in Å, colours (n, 3) from 0 to 255."""
+class _Spheres:
+    """Spheres to draw: centres (n, 3) and radii (n,) in Å, colours (n, 3) from 0 to 255."""
 
     centres: Floats
     radii: Floats
@@ -55,20 +54,20 @@ class _Spots:
 
 
 def draw_picture(scene: Scene) -> bytes | None:
-    """The scene as a PNG with a transparent ground, or None when it holds nothing to draw."""
-    parts = [part for index in range(len(scene.models)) for part in _read_spots(scene, index)]
+    """Return a PNG with transparent background, or None if the scene has nothing to draw."""
+    parts = [part for index in range(len(scene.models)) for part in _read_spheres(scene, index)]
     if not parts:
         return None
-    spots = _Spots(
+    spheres = _Spheres(
         *(np.concatenate([getattr(p, name) for p in parts]) for name in ("centres", "radii", "colors"))
     )
-    if not (np.abs(spots.centres) < _FURTHEST_A).all():
+    if not (np.abs(spheres.centres) < _FURTHEST_A).all():
         return None
-    spots = _turn(spots, scene.rotation)
-    return _write_png(_shrink(_paint(spots)))
+    spheres = _turn(spheres, scene.rotation)
+    return _write_png(_shrink(_rasterize(spheres)))
 
 
-def _read_spots(scene: Scene, index: int) -> list[_Spots]:
+def _read_spheres(scene: Scene, index: int) -> list[_Spheres]:
     model = scene.models[index]
     if index in list_hidden(scene):
         return []
@@ -81,7 +80,7 @@ def _read_spots(scene: Scene, index: int) -> list[_Spots]:
     except UnreadableFileError:
         return []
     total = sum(len(trace.points) for trace in traces.values())
-    fine = max(2, min(14, _MOST_SPOTS // max(total, 1)))
+    fine = max(2, min(14, _MOST_SPHERES // max(total, 1)))
     parts = [
         _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
         for chain in model.chains
@@ -91,7 +90,7 @@ def _read_spots(scene: Scene, index: int) -> list[_Spots]:
 
 
 def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, base: str) -> Floats:
-    """The colour of each residue of a chain as the scene shows it first, shape (n, 3)."""
+    """Initial colour of each residue of a chain, shape (n, 3), 0 to 255."""
     found = next(own for own in model.chains if own.name == chain)
     coloring = scene.coloring
     if coloring is not None and index < len(coloring.shades):
@@ -102,12 +101,12 @@ def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, bas
     return _to_rgb([marks.get(number, base) for number in found.numbers])
 
 
-def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spots:
-    """Balls along a smooth curve through the residues of one chain, ``fine`` for each of them."""
+def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
+    """Spheres along a spline through the residues of one chain, ``fine`` per residue."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
     if not (np.abs(points) < _FURTHEST_A).all():
-        return _Spots(points, np.ones(count), colors)  # which draw_picture refuses
+        return _Spheres(points, np.ones(count), colors)  # rejected by draw_picture
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
     joined = np.flatnonzero(steps <= limit)
@@ -119,7 +118,7 @@ def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spots:
     centres = _spline(points[before], points[i], points[i + 1], points[after], t)
     near = np.where(t < 0.5, i, i + 1)
     widths = radii[i] * (1 - t) + radii[i + 1] * t
-    return _Spots(
+    return _Spheres(
         np.concatenate([centres, points]),
         np.concatenate([widths, radii]),
         np.concatenate([colors[near], colors]),
@@ -127,75 +126,75 @@ def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spots:
 
 
 def _spline(a: Floats, b: Floats, c: Floats, d: Floats, share: Floats) -> Floats:
-    """Catmull and Rom's curve between ``b`` and ``c``."""
+    """Catmull-Rom spline between ``b`` and ``c``, shapes (n, 3), at the fractions ``share`` (n,)."""
     t = share[:, None]
     return np.asarray(
         0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
     )
 
 
-def _read_ligands(parsed: gemmi.Structure, names: set[str]) -> _Spots:
+def _read_ligands(parsed: gemmi.Structure, names: set[str]) -> _Spheres:
     atoms = [a for chain in parsed[0] for residue in chain if residue.name in names for a in residue]
     atoms = [atom for atom in atoms if not atom.is_hydrogen()]
-    return _Spots(
+    return _Spheres(
         np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64).reshape(-1, 3),
         np.full(len(atoms), _ATOM_RADIUS_A),
         _to_rgb([_ELEMENTS.get(atom.element.name, _OTHER_ELEMENT) for atom in atoms]).reshape(-1, 3),
     )
 
 
-def _read_molecule(model: SceneModel) -> _Spots:
-    """The atoms of a small molecule and points along its bonds."""
+def _read_molecule(model: SceneModel) -> _Spheres:
+    """The heavy atoms of a small molecule."""
     molecule = read_molecules(model.text.encode(), model.name).molecules[0]
     atoms = molecule.atoms[molecule.atoms["element"] != "H"]
     places = atoms[["x", "y", "z"]].to_numpy(np.float64)
     elements = _ELEMENTS | {"C": model.color}
-    return _Spots(
+    return _Spheres(
         places,
         np.full(len(places), _ATOM_RADIUS_A),
         _to_rgb([elements.get(element, _OTHER_ELEMENT) for element in atoms["element"]]).reshape(-1, 3),
     )
 
 
-def _turn(spots: _Spots, rotation: tuple[float, float, float, float] | None) -> _Spots:
-    """The same spots around the origin, seen from the front."""
-    centres = spots.centres - (spots.centres.min(axis=0) + spots.centres.max(axis=0)) / 2
+def _turn(spheres: _Spheres, rotation: tuple[float, float, float, float] | None) -> _Spheres:
+    """Rotate the spheres and centre them on the origin."""
+    centres = spheres.centres - (spheres.centres.min(axis=0) + spheres.centres.max(axis=0)) / 2
     if rotation:
         x, y, z, degrees = rotation
         centres = centres @ _rotate(np.array([x, y, z]), math.radians(degrees)).T
         centres -= (centres.min(axis=0) + centres.max(axis=0)) / 2
-    return _Spots(centres, spots.radii, spots.colors)
+    return _Spheres(centres, spheres.radii, spheres.colors)
 
 
 def _rotate(axis: Floats, angle: float) -> Floats:
-    """The matrix of a turn around ``axis`` (Rodrigues)."""
+    """Rotation matrix (3, 3) about ``axis`` by ``angle`` in radians (Rodrigues' formula)."""
     x, y, z = axis / max(float(np.linalg.norm(axis)), 1e-9)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross)
 
 
-def _paint(spots: _Spots) -> Floats:
-    """The picture at its fine size, (height, width, 4): red, green, blue to 255 and cover from 0 to 1."""
+def _rasterize(spheres: _Spheres) -> Floats:
+    """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha from 0 to 1."""
     width, height = WIDTH * _FINE, HEIGHT * _FINE
-    extent = np.maximum(np.abs(spots.centres).max(axis=0) + spots.radii.max(), _LEAST_EXTENT_A)
+    extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _LEAST_EXTENT_A)
     scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])
-    x = spots.centres[:, 0] * scale + width / 2
-    y = height / 2 - spots.centres[:, 1] * scale
-    z = spots.centres[:, 2] * scale
+    x = spheres.centres[:, 0] * scale + width / 2
+    y = height / 2 - spheres.centres[:, 1] * scale
+    z = spheres.centres[:, 2] * scale
     depth = np.full(width * height, -np.inf)
     image = np.zeros((width * height, 4))
-    sizes = np.maximum(1, np.round(spots.radii * scale)).astype(np.int64)
+    sizes = np.maximum(1, np.round(spheres.radii * scale)).astype(np.int64)
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes == size)
         ball = _make_ball(int(size))
         for chunk in np.array_split(own, max(1, len(own) * len(ball) // 2_000_000)):
-            _stamp(image, depth, ball, (x[chunk], y[chunk], z[chunk]), spots.colors[chunk], width, height)
+            _stamp(image, depth, ball, (x[chunk], y[chunk], z[chunk]), spheres.colors[chunk], width, height)
     _shade_depth(image, depth, width)
     return image.reshape(height, width, 4)
 
 
 def _make_ball(size: int) -> Floats:
-    """Pixels of a ball of ``size`` pixels: x, y, height and brightness of each, shape (n, 4)."""
+    """Pixels of a sphere with radius ``size`` in pixels: x, y, height and brightness, shape (n, 4)."""
     span = np.arange(-size, size + 1)
     x, y = (grid.ravel() for grid in np.meshgrid(span, span))
     inside = x**2 + y**2 <= size**2 + 0.5
@@ -214,7 +213,7 @@ def _stamp(
     width: int,
     height: int,
 ) -> None:
-    """Paint balls where they are nearer than what is there."""
+    """Draw spheres into ``image`` where they are nearer than ``depth``; updates both."""
     x = (np.round(place[0])[:, None] + ball[:, 0]).astype(np.int64)
     y = (np.round(place[1])[:, None] + ball[:, 1]).astype(np.int64)
     z = (place[2][:, None] + ball[:, 2]).ravel()
@@ -235,7 +234,7 @@ def _stamp(
 
 
 def _shade_depth(image: Floats, depth: Floats, width: int) -> None:
-    """Darken edges where something lies well behind, and what is far away."""
+    """Darken distant pixels, and edges in front of something much further away."""
     drawn = np.isfinite(depth)
     if not drawn.any():
         return
@@ -247,12 +246,12 @@ def _shade_depth(image: Floats, depth: Floats, width: int) -> None:
         jumps = np.maximum(jumps, np.roll(filled, step) - filled)
     edge = jumps[drawn] > 0.12 * max(near - far, 1e-6)
     factor = (1 - 0.28 * fog) * np.where(edge, 0.55, 1.0)
-    # Few steps of brightness make a small file.
+    # Few brightness levels give a small file.
     image[drawn, :3] *= (np.round(factor * _LIGHT_STEPS) / _LIGHT_STEPS)[:, None]
 
 
 def _shrink(fine: Floats) -> Pixels:
-    """Averages of blocks, as red, green, blue and cover from 0 to 255, shape (HEIGHT, WIDTH, 4)."""
+    """Average blocks of pixels; red, green, blue and alpha from 0 to 255, shape (HEIGHT, WIDTH, 4)."""
     weighted = np.concatenate([fine[..., :3] * fine[..., 3:], fine[..., 3:]], axis=2)
     blocks = weighted.reshape(HEIGHT, _FINE, WIDTH, _FINE, 4).mean(axis=(1, 3))
     cover = np.maximum(blocks[..., 3:], 1e-6)
@@ -269,7 +268,7 @@ def _to_rgb(colors: list[str]) -> Floats:
 
 
 def _write_png(pixels: Pixels) -> bytes:
-    """The pixels as a PNG of at most 256 colours."""
+    """Encode pixels as a PNG with a reduced palette."""
     flat = (pixels.reshape(-1, 4) // 16).astype(np.uint32)
     flat[flat[:, 3] == 0] = 0
     codes = flat @ np.array([1, 16, 256, 4096], dtype=np.uint32)
@@ -286,9 +285,16 @@ def _write_png(pixels: Pixels) -> bytes:
 
 
 def choose_shades(shades: Floats, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The shades to keep: frequent ones, and rare ones that none of them resembles.
+    """Choose palette colours: frequent ones, and rare ones unlike any other.
 
-    Without the second a short stretch of low confidence would take the colour of a high one.
+    Otherwise a short region of low confidence could take the colour of high confidence.
+
+    Args:
+        shades: shape (n, 4), the colours.
+        counts: shape (n,), the number of pixels of each.
+
+    Returns:
+        Indices of the chosen colours.
     """
     chosen = [int(counts.argmax())]
     gaps = ((shades - shades[chosen[0]]) ** 2).sum(axis=1)

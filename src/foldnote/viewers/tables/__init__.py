@@ -1,1 +1,1 @@
-"""DataFrames as interactive tables."""
+"""Interactive HTML tables of DataFrames."""

@@ -1,8 +1,7 @@
-"""A DataFrame as a table in a cell: all of its rows, sorted and filtered on the page, without a kernel.
+"""Show a DataFrame as a table that is sorted and filtered in the browser, without a kernel.
 
-The rows travel compressed, column by column. Where they would take more than :data:`MOST_BYTES`, the first
-ones that fit do, and the table says so. The first rows stand there as plain HTML besides, for readers without
-scripts.
+Rows are embedded compressed, by column; above :data:`MOST_BYTES` only the first rows are, with a note. The
+first rows are also written as plain HTML, for readers without scripts.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from foldnote.viewers.render.html import read_asset, write_json
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
 MOST_BYTES = 2_000_000
-"""What a table may add to a notebook."""
+"""Largest size of the compressed data of a table."""
 
 
 def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
-    """The table as HTML, with every value escaped; ``rows`` of them stand in it before a script has run."""
+    """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown."""
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
     body = _name_index(frame.head(rows)).to_html(
         max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format="{:.4g}".format
@@ -42,13 +41,13 @@ def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS)
 
 
 def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
-    """The first ``rows`` rows as text."""
+    """Return the first ``rows`` rows as plain text."""
     body = _name_index(frame.head(rows)).to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
     return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
 
 
 def _pack_frame(frame: pd.DataFrame, title: str) -> str:
-    """The whole frame for the page, or as many of its first rows as may be stored."""
+    """Pack the frame, or as many of its first rows as fit into `MOST_BYTES`."""
     code = read_asset("table.js")
     shown = _name_index(frame)
     kept = len(shown)
@@ -60,7 +59,7 @@ def _pack_frame(frame: pd.DataFrame, title: str) -> str:
                 "code": code,
                 "title": title,
                 "shape": _count_shape(frame),
-                "note": "" if kept == len(shown) else _say_cut(kept, len(shown)),
+                "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
                 "columns": [_describe_column(name, column) for name, column in shown.items()],
                 "values": [_list_values(column) for _, column in part.items()],
             }
@@ -70,10 +69,10 @@ def _pack_frame(frame: pd.DataFrame, title: str) -> str:
         kept = max(SHOWN_ROWS, int(kept * 0.9 * MOST_BYTES / len(packed)))
 
 
-def _say_cut(kept: int, rows: int) -> str:
+def _describe_cut(kept: int, rows: int) -> str:
     return (
-        f"Listed, sorted and filtered are the first {kept:,} of {rows:,} rows: "
-        "more would make the notebook heavy. Sort or filter the DataFrame itself to see others."
+        f"This table has only the first {kept:,} of {rows:,} rows, to keep the notebook small. "
+        "Sort or filter the DataFrame itself to see others."
     )
 
 
@@ -103,13 +102,13 @@ def _list_values(values: pd.Series[Any]) -> list[Any]:
 def _plain_number(value: float) -> float | int | None:
     if math.isnan(value):
         return None
-    if math.isinf(value):  # which JSON cannot say; the page writes the greatest number as ∞
+    if math.isinf(value):  # JSON has no infinity; the page shows the largest float as ∞
         return math.copysign(sys.float_info.max, value)
     return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
 
 
 def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with an index that says more than the place of a row as its first column."""
+    """Make an index other than a RangeIndex the first column."""
     if isinstance(frame.index, pd.RangeIndex):
         return frame
     clash = set(frame.columns) & set(frame.index.names)
