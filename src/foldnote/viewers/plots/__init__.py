@@ -1,1 +1,1 @@
-"""Plots of a prediction and of a batch."""
+"""Plots of results, as data that SVG and matplotlib writers draw."""

@@ -1,4 +1,4 @@
-"""What a plot shows, as data: marks in the units of two axes, each above those before it."""
+"""Plots as data: axes, and marks in data coordinates that are drawn in order."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from foldnote.viewers.render.png import write_png
 from foldnote.viewers.scene import palette
 
-INK = ""
-"""The colour of text: the page's in a cell, matplotlib's own in a figure."""
+TEXT_COLOR = ""
+"""The text colour: that of the page in a cell, matplotlib's in a figure."""
 _MOST_PIXELS = 400
 _COLOR_STEPS = 48
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: a label with the unit, its ends, and where marks stand with their names.
+    """One axis: label with unit, limits, tick positions and tick labels.
 
-    Without ``ticks`` there are about five, at round numbers; without ``names`` they are named by number.
+    Without ``ticks`` there are about five at round numbers; without ``names`` the labels are the numbers.
     """
 
     label: str
@@ -33,14 +33,14 @@ class Axis:
 
     @property
     def marks(self) -> list[tuple[float, str]]:
-        """Places and words of the marks."""
+        """(position, label) of each tick."""
         ticks = list(self.ticks) or find_ticks(self.low, self.high)
         return list(zip(ticks, self.names or [f"{tick:g}" for tick in ticks], strict=True))
 
 
 @dataclass(frozen=True)
 class Band:
-    """A pale horizontal band from ``low`` to ``high``."""
+    """A translucent horizontal band from ``low`` to ``high``."""
 
     low: float
     high: float
@@ -49,11 +49,11 @@ class Band:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, interrupted where a value is missing; named ones stand in a legend."""
+    """A line through points, with gaps at missing values; lines with a name are in the legend."""
 
     xs: Sequence[float]
     ys: Sequence[float]
-    color: str = INK
+    color: str = TEXT_COLOR
     width: float = 1.6
     dash: Sequence[float] = ()
     name: str = ""
@@ -61,7 +61,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Dots:
-    """Dots, each with words that appear under the pointer; named ones stand in a legend."""
+    """Dots, each with a tooltip; series with a name are in the legend."""
 
     xs: Sequence[float]
     ys: Sequence[float]
@@ -72,7 +72,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Bars:
-    """The bars of a histogram, each with words that appear under the pointer; one edge more than heights."""
+    """Bars of a histogram, each with a tooltip; n + 1 edges for n heights."""
 
     edges: Sequence[float]
     heights: Sequence[float]
@@ -82,9 +82,9 @@ class Bars:
 
 @dataclass(frozen=True)
 class Label:
-    """Words to the right of a place (``start``) or to its left (``end``).
+    """Text to the right (``start``) or left (``end``) of a point.
 
-    ``size`` is the height of the letters, ``rise`` how far their feet stand above the place; both in pixels.
+    ``size`` is the font size and ``rise`` the height of the baseline above the point, both in pixels.
     """
 
     x: float
@@ -97,7 +97,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Border:
-    """A dashed line across the plane at a place of one axis, such as between chains."""
+    """A dashed line across the plot at a position on one axis, such as between chains."""
 
     axis: Literal["x", "y"]
     place: float
@@ -105,14 +105,14 @@ class Border:
 
 @dataclass(frozen=True, eq=False)
 class Raster:
-    """A matrix that fills the plane, its first row at the top, with a scale of its colours.
+    """A matrix that fills the plot, first row at the top, with a colour bar.
 
     Attributes:
-        matrix: shape (n, m); NaN where there is no value, which stays transparent.
-        low, high: the values at the ends of the colours.
-        colors: from low to high, evenly apart.
-        label: quantity with its unit.
-        has_more: whether values above ``high`` have its colour.
+        matrix: shape (n, m); NaN is transparent.
+        low, high: the values of the first and the last colour.
+        colors: ``#rrggbb`` at equal intervals from low to high.
+        label: quantity with unit.
+        has_more: whether some values exceed ``high``; they have its colour.
     """
 
     matrix: NDArray[np.floating]
@@ -123,12 +123,12 @@ class Raster:
     has_more: bool = False
 
     def to_png(self) -> bytes:
-        """The matrix as a PNG of at most 400 by 400 pixels, evenly chosen."""
+        """The matrix as a PNG, subsampled evenly to at most 400 × 400 pixels."""
         places = [np.linspace(0, n - 1, min(n, _MOST_PIXELS)).round().astype(int) for n in self.matrix.shape]
         return _write_shades((self.matrix[np.ix_(*places)] - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:
-        """The colours from high to low, one pixel wide."""
+        """PNG of the colour bar from high to low, one pixel wide."""
         return _write_shades(np.linspace(1, 0, _COLOR_STEPS)[:, None], self.colors)
 
 
@@ -142,7 +142,7 @@ class Drawing:
     Attributes:
         x, y: the axes.
         marks: what is drawn.
-        width, height: pixels in a cell; a figure of matplotlib has the same shape.
+        width, height: size in a cell in pixels; matplotlib figures have the same aspect ratio.
     """
 
     x: Axis
@@ -153,7 +153,7 @@ class Drawing:
 
 
 def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """About ``count`` round numbers between ``low`` and ``high``, whichever is the greater."""
+    """About ``count`` round numbers between ``low`` and ``high``, in either order."""
     if high < low:
         return find_ticks(high, low, count)
     rough = (high - low) / count
@@ -166,7 +166,7 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def _write_shades(shares: NDArray[np.floating], anchors: tuple[str, ...]) -> bytes:
-    """A PNG of shares from 0 to 1, transparent where there is none."""
+    """PNG of values from 0 to 1; non-finite values are transparent."""
     shares = np.clip(shares, 0, 1) * (_COLOR_STEPS - 1)
     index = np.where(np.isfinite(shares), np.nan_to_num(shares), _COLOR_STEPS).round().astype(np.uint8)
     ramp = palette.ramp(anchors, _COLOR_STEPS)

@@ -1,4 +1,4 @@
-"""A drawing on axes of matplotlib, which is imported here and nowhere else."""
+"""Draw plots with matplotlib; the only module that imports it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
 
 
 def make_axes(drawing: Drawing) -> Axes:
-    """The axes of a new figure of pyplot, in the shape of the drawing.
+    """Return the axes of a new pyplot figure with the drawing's aspect ratio.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -28,7 +28,7 @@ def make_axes(drawing: Drawing) -> Axes:
 
 
 def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
-    """Write a figure of its own in the format of the path's suffix.
+    """Save a new figure in the format of the file suffix.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -38,13 +38,13 @@ def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
 
     figure = Figure(figsize=_find_size(drawing), layout="constrained")
     draw(drawing, title, figure.add_subplot())
-    # Text stays text: in SVG as such, in PDF in embedded TrueType fonts.
+    # Keep text editable: as text elements in SVG, with TrueType fonts in PDF.
     with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
         figure.savefig(path, dpi=dpi)
 
 
 def draw(drawing: Drawing, title: str, axes: Axes) -> None:
-    """Draw everything on the axes, and name these."""
+    """Draw all marks on ``axes``, and set labels, limits and title."""
     x, y = drawing.x, drawing.y
     ends = {"xlim": (x.low, x.high), "ylim": (y.low, y.high)}
     axes.set(**ends, xlabel=x.label, ylabel=y.label, title=title)
@@ -101,7 +101,7 @@ def _draw_label(label: Label, axes: Axes) -> None:
 
 
 def _draw_raster(raster: Raster, axes: Axes) -> None:
-    """All values of the matrix as one image, with a scale of its colours."""
+    """Draw the matrix at full resolution, with a colour bar."""
     from matplotlib.colors import LinearSegmentedColormap
 
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

@@ -1,4 +1,4 @@
-"""A plot of a matrix: values by row and column as colours."""
+"""Plot a matrix as a heat map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMES = 24
 def plot_matrix(
     matrix: pd.DataFrame, title: str, label: str, low: float = 0.0, high: float | None = None
 ) -> Plot:
-    """Values of a matrix as colours, its first row at the top.
+    """Plot a matrix as a heat map, first row at the top.
 
     The plot's data: the matrix as it was given, of shape (rows, columns).
 
@@ -30,7 +30,7 @@ def plot_matrix(
         high: the value of the last colour, which larger ones have, too; the largest value if None.
 
     Raises:
-        ArgumentError: the matrix has no numbers.
+        ArgumentError: the matrix has no finite values, or values that are not numbers.
     """
     try:
         values = matrix.to_numpy(dtype=float)

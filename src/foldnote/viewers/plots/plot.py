@@ -1,7 +1,7 @@
-"""A plot: its drawing, what it says in words, and the data it is drawn from.
+"""A plot: its drawing, text alternative and data.
 
-A cell shows it as SVG. For figures matplotlib draws the same, on axes of the caller's or into a file; it is
-an extra of the package and imported when it is first asked for.
+Cells show it as SVG. matplotlib, an optional dependency imported on first use, draws it on given axes or
+into a file.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MISSING = (
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A drawing with its words and its data.
+    """A drawing with its text alternative and data.
 
     Attributes:
         title: heading.
-        words: what it shows, as one or two sentences; its text alternative.
-        data: what it is drawn from; the function that made the plot says what a row is.
+        words: text alternative, one or two sentences.
+        data: the plotted data; see the plotting function for its rows and columns.
         drawing: its axes and marks.
     """
 
@@ -47,17 +47,17 @@ class Plot:
 
     @property
     def svg(self) -> str:
-        """The drawing of the cell, in dark ink on a white ground."""
+        """The drawing as SVG, dark on a white background."""
         return write_svg(self.drawing)
 
     def to_matplotlib(self, ax: Axes | None = None) -> Axes:
-        """Draw the plot with matplotlib, in the style that is set there.
+        """Draw the plot with matplotlib, in its current style.
 
         Args:
-            ax: the axes to draw on; without them a new figure of pyplot is made.
+            ax: the axes to draw on; by default a new pyplot figure is created.
 
         Returns:
-            The axes, to be changed at will; ``ax.figure`` is the figure.
+            The axes; ``ax.figure`` is the figure.
 
         Raises:
             ConfigurationError: matplotlib is not installed.
@@ -70,16 +70,16 @@ class Plot:
         return ax
 
     def save(self, path: str | Path, *, dpi: int = 300) -> Path:
-        """Write the plot into a file, as its suffix says, and return its path.
+        """Save the plot in the format of the file suffix, and return its path.
 
         Args:
-            path: ``.svg`` or ``.pdf`` for a figure whose text can be edited, ``.png`` for its pixels,
-                ``.html`` for a page with title, drawing and words. An existing file is replaced. All but
-                the page are drawn by matplotlib; without it ``.svg`` is the drawing of the cell.
-            dpi: dots per inch of a PNG, and of a matrix inside a PDF or SVG.
+            path: ``.svg`` or ``.pdf`` (with editable text), ``.png``, or ``.html`` for a page with title,
+                drawing and description. An existing file is overwritten. All but ``.html`` are drawn by
+                matplotlib; without it ``.svg`` is the drawing shown in cells.
+            dpi: resolution of a PNG, and of a matrix in a PDF or SVG, in dots per inch.
 
         Raises:
-            ArgumentError: the file's name ends otherwise.
+            ArgumentError: the suffix is not one of these.
             ConfigurationError: matplotlib, which draws ``.pdf`` and ``.png``, is not installed.
         """
         place = Path(path).expanduser()
@@ -101,7 +101,7 @@ class Plot:
         return place
 
     def to_html(self) -> str:
-        """The drawing under its heading, with its words below, as HTML."""
+        """HTML of the title, the drawing and its description."""
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
             f"<style>{read_asset('scene.css')}</style>"

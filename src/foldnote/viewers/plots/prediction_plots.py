@@ -1,7 +1,4 @@
-"""The plots of a prediction and of a batch: pLDDT, aligned error, coverage, scores.
-
-Each keeps the data of :mod:`foldnote.results` that it is drawn from.
-"""
+"""Plots of predictions and batches: pLDDT, predicted aligned error, MSA coverage, scores."""
 
 from __future__ import annotations
 
@@ -22,7 +19,18 @@ from foldnote.results import (
     make_distribution,
 )
 from foldnote.text import count
-from foldnote.viewers.plots.drawing import INK, Axis, Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+from foldnote.viewers.plots.drawing import (
+    TEXT_COLOR,
+    Axis,
+    Band,
+    Bars,
+    Border,
+    Curve,
+    Dots,
+    Drawing,
+    Mark,
+    Raster,
+)
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
@@ -30,13 +38,13 @@ from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
 _MOST_LINES = 5
 _PAE_TOP_A = 30.0
 _PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
-"""Dark for sure to pale for unsure, as the AlphaFold database shows it; lightness alone carries the value."""
+"""Dark for low error to pale for high error, as in the AlphaFold database."""
 _IDENTITY_COLORS = ("#d7301f", "#fdbb84", "#91bfdb", "#4575b4")
 _DASHES = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
 
 
 def plot_plddt(models: Sequence[Model]) -> Plot | None:
-    """The pLDDT along the residues, a line for each of the best five models; None without a pLDDT.
+    """Plot the pLDDT of each residue, one line for each of the best five models; None without pLDDT.
 
     The plot's data are the rows of :func:`foldnote.results.list_plddt`.
     """
@@ -54,7 +62,7 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
         Curve(
             rows["position"].tolist(),
             rows["plddt"].tolist(),
-            palette.chain_color(place) if place else INK,
+            palette.chain_color(place) if place else TEXT_COLOR,
             1.2 if place else 1.8,
             _DASHES[place],
             f"rank {key[1]}",
@@ -67,7 +75,7 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
 
 
 def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
-    """The matrix of aligned errors with the borders of the chains.
+    """Plot the predicted aligned error as a matrix with chain borders.
 
     The plot's data: one row for each pair of chains, ``aligned`` and ``scored`` str, ``mean`` float64 in Å.
     """
@@ -85,17 +93,17 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
 
 
 def shade_pae(pae: Pae) -> Raster:
-    """The matrix alone, for a picture that something else is drawn over."""
+    """Return the matrix of predicted aligned errors (Å) as a mark, for drawings with further marks."""
     return Raster(pae.matrix, 0.0, _PAE_TOP_A, _PAE_COLORS, "Predicted aligned error (Å)", has_more=True)
 
 
 def plot_coverage(alignment: Alignment) -> Plot:
-    """How many sequences cover each residue, and how alike they are.
+    """Plot how many sequences of an alignment cover each column, and their identity to the query.
 
     The plot's data are the ``columns`` of :func:`foldnote.results.make_coverage`.
 
     Raises:
-        UnreadableFileError: the sequences are of unequal length.
+        UnreadableFileError: the sequences differ in length.
     """
     coverage = make_coverage(alignment)
     columns = coverage.columns
@@ -121,9 +129,9 @@ def plot_coverage(alignment: Alignment) -> Plot:
 
 
 def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
-    """A histogram of one column.
+    """Plot a histogram of one column.
 
-    The plot's data: one row a bin, ``low`` and ``high`` float64, ``rows`` int64.
+    The plot's data: one row per bin, ``low`` and ``high`` float64, ``rows`` int64.
 
     Raises:
         FoldnoteError: there is no such column, or it holds no numbers.
@@ -149,15 +157,15 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
 
 
 def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) -> Plot:
-    """Two columns of a table against each other.
+    """Plot two columns of a table against each other.
 
-    The plot's data: the rows that have both, with the columns ``x``, ``y`` and, if given, ``label``.
+    The plot's data: the rows with values in both, with the columns ``x``, ``y`` and, if given, ``label``.
 
     Args:
         frame: any table.
         x: the column of the horizontal axis.
         y: the column of the vertical axis.
-        label: the column that names a row under the pointer; by default the index does.
+        label: the column with the tooltips; by default the index.
 
     Raises:
         ArgumentError: a column is missing, or no row has numbers in both.
@@ -197,7 +205,7 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
     largest = list(sizes.sort_values(ascending=False, kind="stable").index[: len(palette.CHAINS)])
     rest = [name for name in sizes.index if name not in largest]
     parts = [("in none", palette.UNKNOWN, names == "")]
-    parts += [(count(len(rest), f"other {group}"), INK, names.isin(rest))]
+    parts += [(count(len(rest), f"other {group}"), TEXT_COLOR, names.isin(rest))]
     parts += [
         (f"{group} {name}", color, names == name)
         for name, color in zip(largest[::-1], palette.CHAINS[: len(largest)][::-1], strict=True)
@@ -276,7 +284,7 @@ def _find_middles(pae: Pae) -> tuple[list[float], list[str]]:
 
 
 def _drop_crowded(names: list[str], starts: list[float], ends: list[float], length: int) -> list[str]:
-    """Names of chains, left out where a chain is too short for its name to be read."""
+    """Chain names; empty for chains too short to be labelled."""
     return [n if b - a > 0.03 * length else "" for n, a, b in zip(names, starts, ends, strict=True)]
 
 

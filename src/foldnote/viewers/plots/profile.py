@@ -7,7 +7,7 @@ import pandas as pd
 from foldnote.errors import ArgumentError
 from foldnote.results import find_metric
 from foldnote.text import count
-from foldnote.viewers.plots.drawing import INK, Axis, Border, Curve, Dots, Drawing, Mark
+from foldnote.viewers.plots.drawing import TEXT_COLOR, Axis, Border, Curve, Dots, Drawing, Mark
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
@@ -52,7 +52,7 @@ def plot_profile(frame: pd.DataFrame, column: str, title: str, level: float | No
     starts = data.loc[data["chain"] != data["chain"].shift(), "position"].tolist()
     marks += [Border("x", start - 0.5) for start in starts[1:]]
     xs, ys = data["position"].tolist(), data[column].tolist()
-    marks.append(Curve(xs, ys, INK, 1.4))
+    marks.append(Curve(xs, ys, TEXT_COLOR, 1.4))
     if len(data) <= _MOST_DOTS:
         marks.append(_make_dots(data.dropna(subset=[column]), column))
     metric = find_metric(column)

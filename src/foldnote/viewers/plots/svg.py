@@ -1,7 +1,7 @@
-"""A drawing as SVG, for cells and pages, without a library.
+"""Write drawings as SVG, for cells and pages.
 
-A cell holds it as an image: sanitisers of notebooks that are not trusted take SVG elements out of HTML, and
-leave images. Its style follows the theme through the ``color-scheme`` of the page.
+Cells embed the SVG as an image, because the sanitizers of untrusted notebooks remove SVG elements but keep
+images. It follows light and dark themes through the ``color-scheme`` of the page.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Draw
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 62
-"""Room for a scale of colours."""
+"""Width of the colour bar with its labels."""
 _LEGEND_PX = 122
 """Room for the names of groups of dots."""
 _DOT_PX = 4
 _LABEL_PX = 5
-"""Between a place and its label."""
+"""Distance of a label from its point."""
 _LIGHT = "svg{color:#222;background:#fff}"
 _DARK = "@media(prefers-color-scheme:dark){svg{color:#ddd;background:#111}}"
 
 
 def write_svg(drawing: Drawing) -> str:
-    """The drawing in dark ink on a white ground."""
+    """Return the drawing as SVG, dark on a white background."""
     return _Writer(drawing).write(_LIGHT)
 
 
 def write_image(drawing: Drawing, label: str) -> str:
-    """The drawing as an image, described by ``label``, with the words that appear under the pointer."""
+    """Return HTML of the drawing as an image with alternative text ``label`` and tooltips."""
     writer = _Writer(drawing)
     size = f'width="{drawing.width}" height="{drawing.height}"'
     source = _encode("svg+xml", writer.write(_LIGHT + _DARK).encode())
@@ -44,7 +44,7 @@ def _encode(kind: str, data: bytes) -> str:
 
 
 class _Writer:
-    """Writes one drawing: pixels of its plane, and the marks in them."""
+    """Writes one drawing; maps data coordinates to pixels."""
 
     def __init__(self, drawing: Drawing) -> None:
         has_scale = any(isinstance(mark, Raster) for mark in drawing.marks)
@@ -63,7 +63,7 @@ class _Writer:
         return round(_TOP + (1 - _share(value, axis.low, axis.high)) * self._height, 1)
 
     def write(self, style: str) -> str:
-        """The marks below the frame and the axes."""
+        """SVG of the marks, and of the frame and axes above them."""
         x, y, width, height = self._drawing.x, self._drawing.y, self._drawing.width, self._drawing.height
         bottom = _TOP + self._height
         parts = [f"<style>{style}</style>", *map(self._write_mark, self._drawing.marks)]
@@ -127,7 +127,7 @@ class _Writer:
         return "".join(f'<polyline points="{" ".join(run)}" {look}/>' for run in runs if run)
 
     def _write_raster(self, raster: Raster) -> str:
-        """The matrix, and beside it the scale with its low end, middle and high end."""
+        """The matrix, and a colour bar labelled at low, middle and high."""
         left, middle = _LEFT + self._width + 10, (raster.low + raster.high) / 2
         names = (f"{raster.high:g}{'+' if raster.has_more else ''}", f"{middle:g}", f"{raster.low:g}")
         tops = (_TOP + 9, _TOP + 4 + self._height / 2, _TOP + self._height)
@@ -154,7 +154,7 @@ class _Writer:
         return [(left, top, max(1.0, right - left - 1), bottom - top) for left, right, top in sides]
 
     def write_words(self, mark: Mark) -> str:
-        """What appears where the pointer is over a dot or bar, as places in per cent of the image."""
+        """HTML of the tooltips of dots and bars, positioned in per cent of the image."""
         if not isinstance(mark, Dots | Bars):
             return ""
         x, y = 100 / self._drawing.width, 100 / self._drawing.height

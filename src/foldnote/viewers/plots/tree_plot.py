@@ -1,4 +1,4 @@
-"""The drawing of a phylogenetic tree: branches to scale, names, and the support of each node."""
+"""Plot phylogenetic trees: branches to scale, with names and support of nodes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _COLUMNS = ("node", "parent", "branch_length")
 _WIDTH = 760
 _PLANE_PX = _WIDTH - 64
 _TIP_PX, _NARROW_TIP_PX = 17, 4
-"""Height of a tip with its name, and without."""
+"""Row height of a tip with and without name."""
 _MOST_NAMED = 150
-"""Tips above which no name can be read."""
+"""Largest number of tips that are labelled."""
 _LONGEST_NAME = 36
 _SMALL_PX = 9
-"""Letters of the names of ancestors."""
+"""Font size of ancestor names."""
 _LETTER_SHARE = 0.58
-"""Width of a letter, of its height."""
+"""Average width of a character relative to the font size."""
 _LEFT_PX = 44
-"""Room to the left of the first node for its name."""
+"""Margin left of the root for its name."""
 _RISES = (3, -10)
 
 _Box = tuple[float, float, float, float]
@@ -35,7 +35,7 @@ _Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Place of each node by its row: the distance from the first node, and the line."""
+    """Position of each node, by row: distance from the root and vertical position."""
 
     parents: list[int]
     depths: list[float]
@@ -44,7 +44,7 @@ class _Layout:
 
 
 class _Plane:
-    """The plane of the drawing in pixels: room for names on both sides of the branches."""
+    """Pixel geometry of the drawing, with margins for names on both sides."""
 
     def __init__(self, layout: _Layout, letters: int) -> None:
         depth = max(layout.depths) or 1.0
@@ -60,7 +60,7 @@ class _Plane:
         self.height = 50 + lines * self._tip_px
 
     def find_box(self, label: Label) -> _Box:
-        """The place that the words of a label take."""
+        """Bounding box of a label."""
         x, foot = label.x / self._per_pixel + _LEFT_PX, -label.y * self._tip_px - label.rise
         width = len(label.text) * label.size * _LETTER_SHARE
         left = x + 5 if label.anchor == "start" else x - 5 - width
@@ -132,7 +132,7 @@ def _lay_out(nodes: pd.DataFrame) -> _Layout:
 
 
 def _draw_branches(layout: _Layout) -> Curve:
-    """Each branch as a step from its parent, in one line with interruptions."""
+    """All branches as steps from the parent, in one line with gaps."""
     xs: list[float] = []
     ys: list[float] = []
     for row, parent in enumerate(layout.parents):
@@ -143,7 +143,7 @@ def _draw_branches(layout: _Layout) -> Curve:
 
 
 def _place_labels(plane: _Plane, tips: list[Label], dots: Dots, words: list[str]) -> list[Label]:
-    """Labels of ancestors, left of their dots and above or below the branch, where they overlap no other."""
+    """Labels of ancestors, left of their dots and above or below the branch, if they overlap no other."""
     taken = [plane.find_box(tip) for tip in tips]
     placed = []
     for x, y, text in zip(dots.xs, dots.ys, words, strict=True):
@@ -167,7 +167,7 @@ def _name_ancestor(node: pd.Series) -> str:
 
 
 def _describe(node: pd.Series) -> str:
-    """What appears where the pointer is over an ancestor."""
+    """Tooltip of an ancestor."""
     support, probability = _read(node, "branch_support"), _read(node, "mean_posterior_probability")
     words = [str(node["node"])]
     words += [] if support is None else [f"support {support:g} %"]
@@ -176,7 +176,7 @@ def _describe(node: pd.Series) -> str:
 
 
 def _read(node: pd.Series, name: str) -> float | None:
-    """A number of a node; None where there is none."""
+    """A numeric value of a node; None if missing."""
     value = node.get(name)
     try:
         number = float(value) if value is not None else np.nan
