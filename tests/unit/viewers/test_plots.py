@@ -28,6 +28,7 @@ from foldnote.viewers import (
 )
 from foldnote.viewers.plots.drawing import find_ticks
 from foldnote.viewers.plots.matrix_plot import plot_matrix
+from foldnote.viewers.plots.prediction_plots import plot_groups
 
 
 @pytest.fixture(autouse=True)
@@ -253,3 +254,32 @@ def test_a_large_matrix_names_some_of_its_columns():
 def test_a_matrix_without_numbers_is_refused(values):
     with pytest.raises(ArgumentError, match="numbers"):
         plot_matrix(pd.DataFrame(values), "None", "x")
+
+
+def test_groups_have_colours_and_names_and_the_smallest_share_one():
+    names = [f"{number}" for number in range(9) for _ in range(12 - number)]
+    frame = pd.DataFrame({"x": range(len(names) + 2), "y": 1.5, "group": [*names, None, ""], "name": HOSTILE})
+    plot = plot_groups(frame, "x", "y", "group", "name")
+    svg = read_svg(plot)
+    shown = ["".join(each.itertext()) for each in svg.findall(".//{*}text")]
+    assert len(svg.findall(".//{*}g/{*}circle")) == len(frame)
+    assert {"group 0", "group 6", "2 other groups", "in none"} <= set(shown)
+    assert "group 7" not in shown
+    assert f"{len(frame)} rows in 9 groups, 2 in none" in plot.words
+    legend = plot.to_matplotlib().get_legend_handles_labels()[1]
+    assert legend[0] == "in none"
+    assert legend[-1] == "group 0"
+    assert HOSTILE not in plot.to_html()
+
+
+def test_groups_that_are_numbers_are_named_without_decimals():
+    frame = pd.DataFrame({"x": [1.0, 2], "y": [3.0, 4], "cluster": [np.nan, 12.0], "name": ["a", "b"]})
+    assert "b, cluster 12" in plot_groups(frame, "x", "y", "cluster", "name").to_html()
+
+
+def test_groups_without_numbers_say_so():
+    frame = pd.DataFrame({"x": ["a"], "y": [3.0], "cluster": [1], "name": ["a"]})
+    with pytest.raises(ArgumentError, match="No row has a number in both"):
+        plot_groups(frame, "x", "y", "cluster", "name")
+    with pytest.raises(ArgumentError, match="no column z"):
+        plot_groups(frame, "x", "z", "cluster", "name")
