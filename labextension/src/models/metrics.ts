@@ -92,5 +92,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['A3D score, mean', false, 'a3dmean', 'a3daverage'],
   ['A3D score, total', false, 'a3dtotal'],
   ['A3D score, highest', false, 'a3dmax'],
-  ['A3D score, lowest', false, 'a3dmin']
+  ['A3D score, lowest', false, 'a3dmin'],
+  ['antimicrobial probability', true, 'antimicrobialprobability'],
+  ['haemolytic probability', false, 'haemolyticprobability']
 ];
