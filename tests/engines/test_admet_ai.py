@@ -29,7 +29,7 @@ admet_ai.ADMETModel(num_workers=0).predict({[ASPIRIN, CAFFEINE, *OTHERS]!r}).to_
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.heavy_engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["admet_ai"].state().installed, reason="needs: foldnote engines install admet_ai"
     ),

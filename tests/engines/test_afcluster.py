@@ -36,6 +36,7 @@ print(json.dumps(cluster(encode(json.loads(open(sys.argv[1]).read())), float(sys
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["afcluster"].state().installed, reason="needs: foldnote engines install afcluster"
     ),

@@ -44,7 +44,7 @@ print(json.dumps([
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.heavy_engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["alde"].state().installed, reason="needs: foldnote engines install alde"
     ),

@@ -26,6 +26,7 @@ CAGE = read_atoms(TRP_CAGE)
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["alphacutter"].state().installed,
         reason="needs: foldnote engines install alphacutter",

@@ -28,7 +28,7 @@ numpy.savez("direct.npz", embedding=embeddings[0].numpy(), attention=attentions[
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.heavy_engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["antiberty"].state().installed, reason="needs: foldnote engines install antiberty"
     ),

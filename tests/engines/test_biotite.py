@@ -40,7 +40,7 @@ print(json.dumps([struc.tm_score(fixed, moved, ours, theirs, length) for length 
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.heavy_engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["biotite"].state().installed, reason="needs: foldnote engines install biotite"
     ),

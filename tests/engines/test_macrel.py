@@ -19,7 +19,7 @@ PEPTIDES = {
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.heavy_engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["macrel"].state().installed, reason="needs: foldnote engines install macrel"
     ),
