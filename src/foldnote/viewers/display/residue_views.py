@@ -20,7 +20,7 @@ from foldnote.viewers.scene.model import Coloring, Scene
 
 _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
-_PROFILE = "B-factor column along the chain (pLDDT of a predicted structure)"
+_PROFILE = "B-factor column along the chain: pLDDT of a predicted structure"
 _STEPS = 24
 _REMOVED = ("#9aa0a6", "#c2c8cf", "#6c737a")
 """Greys of what was cut out, so that domains stand out."""
@@ -66,7 +66,11 @@ def show_domains(result: Result) -> list[Any]:
     bundles = [
         table_bundle(table, title) for table, title in zip(numbered, ("Regions", _RESIDUES), strict=True)
     ]
-    profile = [plot_profile(frame, "plddt", _PROFILE)] if "plddt" in frame.columns else []
+    profile = (
+        [plot_profile(frame.rename(columns={"plddt": "B-factor"}), "B-factor", _PROFILE)]
+        if "plddt" in frame.columns
+        else []
+    )
     return [_paint(result, structure, coloring), bundles[0], *profile, bundles[1]]
 
 

@@ -11,7 +11,7 @@ from foldnote.viewers.plots.drawing import TEXT_COLOR, Axis, Border, Curve, Dots
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
-_MOST_DOTS = 1000
+_MOST_DOTS = 300
 """Residues up to which each is a dot that says its number and value under the pointer."""
 _CHAIN_SHARE = 0.03
 """Share of all residues from which on a chain is wide enough for its name."""
@@ -75,7 +75,7 @@ def _make_axis(data: pd.DataFrame, starts: list[int]) -> Axis:
     """Places by number, or with several chains the middle of each with its name."""
     length = max(len(data), 2)
     if len(starts) < 2:
-        return Axis("Residue", 1, length)
+        return Axis("Position in the file", 1, length)
     ends = [*starts[1:], len(data) + 1]
     middles = [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)]
     names = [
