@@ -71,7 +71,7 @@ def test_what_the_user_says_of_the_column_is_in_the_legend():
 @pytest.mark.parametrize(
     ("values", "meaning", "said"),
     [
-        (lambda i: 101 + i % 7, "plddt", "run from 101 to 107"),
+        (lambda i: 101 + i % 7, "plddt", "range from 101 to 107"),
         (lambda i: 0.0, "plddt", "all equal"),
         (lambda i: 0.0, "error", "negative or all equal"),
         (lambda i: i % 9, "bfactor", "'plddt' or 'error', not 'bfactor'"),
