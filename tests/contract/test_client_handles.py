@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldnote.errors import BadRequestError, JobFailedError, NotFoundError
+from foldnote.errors import JobFailedError, NotFoundError, UnfinishedJobError
 
 
 async def test_a_job_is_waited_for_and_its_result_opened(api, settle, name, settings):
@@ -16,7 +16,7 @@ async def test_a_job_is_waited_for_and_its_result_opened(api, settle, name, sett
 
 async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(api, settle, name, settings):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    with pytest.raises(BadRequestError):
+    with pytest.raises(UnfinishedJobError):
         await settle(job.result())
     assert (await settle(job.stop())).is_final
     await settle(job.delete())

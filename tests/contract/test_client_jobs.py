@@ -98,7 +98,7 @@ async def test_an_unknown_tool_has_near_names(api, settle):
 
 
 async def test_a_tool_without_an_engine_says_what_to_do(api, settle):
-    tool = await settle(api.tools.get("admet"))
+    tool = await settle(api.tools.get("af-traj"))
     with pytest.raises(ToolUnavailableError, match="cannot run"):
         await settle(api.jobs.submit(tool, tool.example_job["settings"]))
 

@@ -29,7 +29,7 @@ def test_the_account_and_a_recommendation_are_a_call_each(here):
 
 
 def test_tools_are_searched(here):
-    assert [tool.type for tool in fn.tools("anarci", runs_here=True)] == ["anarci"]
+    assert [tool.type for tool in fn.tools("AutoDock Vina", runs_here=True)] == ["vina"]
     assert fn.tools(family="no-such-family") == ()
 
 

@@ -37,7 +37,7 @@ def clean_python(dist, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clean")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", next(dist.glob("*.whl")))
+    run(python, "-m", "pip", "install", "--quiet", "--no-compile", next(dist.glob("*.whl")))
     return python
 
 

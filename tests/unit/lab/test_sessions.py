@@ -91,7 +91,7 @@ async def test_each_profile_has_one_session(service):
 
 async def test_engines_are_listed_with_their_licence():
     found = {engine.name: engine for engine in (await EngineManager().list_engines()).engines}
-    assert found["anarci"].tools == ("anarci",)
+    assert found["anarci"].tools == ("anarci", "antibody-annotation")
     assert found["anarci"].licence
 
 
