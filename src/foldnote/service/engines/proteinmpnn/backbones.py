@@ -1,0 +1,178 @@
+"""Reads the protein chains of a structure with their backbone atoms, as ProteinMPNN needs them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gemmi
+from engine_protocol import fail
+
+BACKBONE = ("N", "CA", "C", "O")
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"
+UNKNOWN = "X"
+BROKEN = 2.5
+"""Å between C and the next N from which on residues are missing between the two."""
+LONGEST_GAP = 64
+"""Missing residues that are filled in at most; ProteinMPNN sees no difference from 33 on."""
+Place = tuple[float, float, float]
+NOWHERE: Place = (math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class BackboneResidue:
+    """One residue; ``number`` is empty where it is missing from the structure."""
+
+    number: str
+    letter: str
+    atoms: dict[str, Place]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all backbone atoms are there."""
+        return all(name in self.atoms for name in BACKBONE)
+
+    @property
+    def is_designable(self) -> bool:
+        """Whether an amino acid can be chosen for it."""
+        return self.is_whole and self.letter != UNKNOWN
+
+
+@dataclass
+class Backbone:
+    """The protein chains of the first model by id, and what was left out."""
+
+    chains: dict[str, list[BackboneResidue]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_backbone(path: Path) -> Backbone:
+    """The backbone of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
+    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        if "_atom_site." in text:
+            structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
+        else:
+            structure = gemmi.read_pdb_string(text)
+    except (RuntimeError, ValueError, IndexError) as exc:
+        fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}")
+    if not len(structure) or not structure[0].count_atom_sites():
+        fail("The file holds no atoms. Give the structure of an antibody as PDB.")
+    found = Backbone()
+    if len(structure) > 1:
+        found.notes.append(f"The first of {len(structure)} models was used.")
+    structure.merge_chain_parts()
+    left_out = 0
+    for chain in structure[0]:
+        residues, others = read_chain(chain)
+        left_out += others
+        if residues:
+            found.chains[chain.name] = fill_gaps(residues)
+    if left_out:
+        found.notes.append(f"{left_out} residues of ligands, nucleic acids, water or others were left out.")
+    check_backbone(found)
+    return found
+
+
+def read_chain(chain: Any) -> tuple[list[BackboneResidue], int]:
+    """The amino acids of a chain, and how many other residues it has."""
+    residues: list[BackboneResidue] = []
+    seen: set[str] = set()
+    others = 0
+    for residue in chain:
+        number = str(residue.seqid).strip()
+        if number in seen:
+            continue
+        atoms = read_atoms(residue)
+        letter = find_letter(residue)
+        is_bonded = bool(residues) and measure_bond(residues[-1].atoms, atoms) < BROKEN
+        is_hetero = residue.het_flag == "H" and residue.name != "MSE"
+        if (
+            not atoms
+            or (letter == UNKNOWN and not {"N", "CA", "C"} <= set(atoms))
+            or (is_hetero and not is_bonded)
+        ):
+            others += 1
+            continue
+        seen.add(number)
+        residues.append(BackboneResidue(number, letter, atoms))
+    return residues, others
+
+
+def read_atoms(residue: Any) -> dict[str, Place]:
+    """Places of the backbone atoms, those of the highest occupancy."""
+    atoms: dict[str, Any] = {}
+    for atom in residue:
+        is_calcium = atom.name == "CA" and atom.element.name not in {"C", "X"}
+        if atom.name in BACKBONE and not is_calcium:
+            known = atoms.get(atom.name)
+            if known is None or atom.occ > known.occ:
+                atoms[atom.name] = atom
+    return {name: (atom.pos.x, atom.pos.y, atom.pos.z) for name, atom in atoms.items()}
+
+
+def find_letter(residue: Any) -> str:
+    """One letter; ``X`` for what is none of the 20 amino acids. Selenomethionine counts as methionine."""
+    code = gemmi.find_tabulated_residue("MET" if residue.name == "MSE" else residue.name)
+    letter = code.one_letter_code if code.is_amino_acid() else UNKNOWN
+    return letter if letter in LETTERS else UNKNOWN
+
+
+def measure_bond(before: dict[str, Place], after: dict[str, Place]) -> float:
+    """Å from C to the next N; infinite where one is missing."""
+    if "C" not in before or "N" not in after:
+        return math.inf
+    return math.dist(before["C"], after["N"])
+
+
+def fill_gaps(residues: list[BackboneResidue]) -> list[BackboneResidue]:
+    """The chain with residues that are missing where it is broken and its numbers leave room.
+
+    Numbers that jump while the chain goes on, as those of antibody numbering do, are no gap.
+    """
+    filled = residues[:1]
+    for before, after in pairwise(residues):
+        room = int(digits(after.number)) - int(digits(before.number)) - 1
+        if room > 0 and measure_bond(before.atoms, after.atoms) > BROKEN:
+            filled += [BackboneResidue("", UNKNOWN, {})] * min(room, LONGEST_GAP)
+        filled.append(after)
+    return filled
+
+
+def digits(number: str) -> str:
+    """A residue number without its insertion code."""
+    return number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+def check_backbone(found: Backbone) -> None:
+    """Note incomplete and unknown residues; end with a sentence where nothing can be designed."""
+    residues = [(chain, each) for chain, rows in found.chains.items() for each in rows]
+    if not residues:
+        fail("The structure has no protein chain.")
+    if not any(each.is_whole for _, each in residues):
+        fail(
+            "No residue has all of the backbone atoms N, CA, C and O, which ProteinMPNN needs. A trace of CA"
+            " atoms is not enough."
+        )
+    missing = sum(not each.number for _, each in residues)
+    if missing:
+        found.notes.append(
+            f"{missing} residues are missing where chains are broken; ProteinMPNN sees the gap."
+        )
+    partial = [f"{chain}{each.number}" for chain, each in residues if each.number and not each.is_whole]
+    if partial:
+        found.notes.append(f"Not designed for lack of backbone atoms: {name_some(partial)}.")
+    unknown = [
+        f"{chain}{each.number}" for chain, each in residues if each.is_whole and each.letter == UNKNOWN
+    ]
+    if unknown:
+        found.notes.append(f"Not designed, as none of the 20 amino acids: {name_some(unknown)}.")
+
+
+def name_some(names: list[str], most: int = 10) -> str:
+    """The first names, and how many there are beyond."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
