@@ -82,6 +82,7 @@ def heavy_atoms(structure):
     }
 
 
+@pytest.mark.exhaustive  # half a minute of both cores for the engine that changes least
 def test_atoms_are_where_the_package_puts_them(prediction, structure, tmp_path):
     engine = load_engines()["abodybuilder2"]
     run_directly(engine, [str(engine.python), "-c", DIRECT], tmp_path)
@@ -143,7 +144,7 @@ def test_no_confidence_is_claimed(prediction, structure):
     assert "9 residues of the light sequence" in notes[1]
 
 
-@pytest.mark.exhaustive  # the direct run above has the same seed in another process
+@pytest.mark.exhaustive
 def test_the_same_seed_gives_the_same_structure(structure, tmp_path):
     _, outputs = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
     again = gemmi.read_structure(str(outputs / "prediction.pdb"))
