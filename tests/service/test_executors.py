@@ -240,6 +240,7 @@ def test_an_attempt_whose_runner_died_is_not_begun_again(executor, make_attempt)
     wait_until(lambda: not executor.poll(spec.folder).alive, "the end of the runner")
     executor.submit(spec)
     wait_until(lambda: is_gone(executor, spec), "the refusal of the second runner")
+    assert not executor.poll(spec.folder).alive
 
 
 def test_a_revoked_attempt_never_runs(executor, make_attempt):

@@ -7,7 +7,7 @@ export interface ProgressBarProps {
   readonly label: string;
   /** Per cent that are done; null when that is not known. */
   readonly percent: number | null;
-  /** Whether nothing moves for now, although it is known how far it came. */
+  /** Whether progress is paused at the known fraction. */
   readonly isWaiting?: boolean;
 }
 
