@@ -296,7 +296,7 @@ def test_the_router_ranks_tools_for_a_described_task(lab):
     expect(sidebar.get_by_text("Takes", exact=True)).to_be_visible()
     lab.picture("tools-open", sidebar)
     sidebar.get_by_role("button", name="Engines of this computer").click()
-    expect(sidebar.locator(".fn-Engine").first).to_contain_text("Probe of the tests", timeout=60_000)
+    expect(sidebar.locator(".fn-Engine", has_text="Probe of the tests")).to_be_visible(timeout=60_000)
     assert lab.accessibility_faults("#foldnote-sidebar") == []
 
 
