@@ -18,8 +18,8 @@ from foldnote.errors import FoldnoteError, UnreadableFileError
 from foldnote.lab.responses import ResultAnswer, ResultFileRecord
 from foldnote.results import Alignment, Result, open_result
 from foldnote.results.naming.file_kinds import FileKind, find_kind
-from foldnote.results.prediction.evidence import read_evidence
 from foldnote.results.prediction.pae import make_pae
+from foldnote.results.prediction.score_files import read_score_file
 from foldnote.viewers.display.bundles import bundle, default_view, join_bundles, table_bundle
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
 
@@ -72,7 +72,7 @@ def _draw_default(result: Result) -> str:
 
 def _draw_errors(result: Result) -> str:
     name = result.files[0].name
-    found = read_evidence(result.read(name), name)
+    found = read_score_file(result.read(name), name)
     pae = None if found.pae is None else make_pae(found.pae, name, found.tokens, None)
     if pae is None:
         raise UnreadableFileError(

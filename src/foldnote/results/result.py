@@ -33,10 +33,10 @@ from foldnote.results.molecules.molecule_files import (
 )
 from foldnote.results.naming.families import find_plddt_family, is_bulk
 from foldnote.results.naming.file_kinds import FileKind, find_kind, structure_order
-from foldnote.results.prediction.evidence import EvidenceBook, make_score_table, read_evidence
 from foldnote.results.prediction.grouping import assemble
 from foldnote.results.prediction.model import Model, make_model_table
 from foldnote.results.prediction.ranking_files import read_order, read_sample_scores
+from foldnote.results.prediction.score_files import ScoreFiles, make_score_table, read_score_file
 from foldnote.results.provenance.manifest import Manifest, read_manifest
 from foldnote.results.sequences.alignment import Alignment, read_alignment
 from foldnote.results.sequences.antibody_numbering import Region, find_regions, read_numbering
@@ -93,8 +93,8 @@ class Result:
         for parts in (self.tables, self.alignments, self.molecules):
             for name in parts:
                 attempt(name, parts.__getitem__, name)
-        for name in self._book.names:
-            self._book.look_up(name)
+        for name in self._score_files.names:
+            self._score_files.read(name)
         return self.problems
 
     def match(self, patterns: Sequence[str] = ()) -> tuple[str, ...]:
@@ -203,7 +203,9 @@ class Result:
         read = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
         tables = [(name, table) for name, table in read if table is not None]
         samples = [each for name, table in tables if (each := read_sample_scores(table, name)) is not None]
-        return assemble(self.structures, self._book, orders, find_rows(tables, names), samples, self.jobs)
+        return assemble(
+            self.structures, self._score_files, orders, find_rows(tables, names), samples, self.jobs
+        )
 
     @property
     def model_table(self) -> pd.DataFrame:
@@ -281,7 +283,7 @@ class Result:
             order; columns have the names and values of the files.
         """
         names = self._reader.named(FileKind.DATA, FileKind.ARRAY)
-        return make_score_table(self._book, names)
+        return make_score_table(self._score_files, names)
 
     @cached_property
     def manifest(self) -> Manifest | None:
@@ -350,11 +352,11 @@ class Result:
         return owners
 
     @cached_property
-    def _book(self) -> EvidenceBook:
+    def _score_files(self) -> ScoreFiles:
         names = self._reader.named(FileKind.DATA, FileKind.ARRAY, FileKind.SCORES)
         sizes = {name: self._reader.sizes[name] for name in names}
-        return EvidenceBook(
-            sizes, lambda name: self._reader.attempt(name, self._reader.parse, read_evidence, name)
+        return ScoreFiles(
+            sizes, lambda name: self._reader.attempt(name, self._reader.parse, read_score_file, name)
         )
 
     @cached_property

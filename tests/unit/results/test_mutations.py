@@ -16,7 +16,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
 from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
 from foldnote.results.molecules.molecule_files import read_molecules
-from foldnote.results.prediction.evidence import read_evidence
+from foldnote.results.prediction.score_files import read_score_file
 from foldnote.results.sequences.alignment import read_alignment
 from foldnote.results.structure.confidence import StatedPlddt, find_confidence
 from foldnote.results.structure.formats import find_format, read_structure_text
@@ -76,10 +76,10 @@ CASES = {
     "clustal.aln": (read_alignment, data("clustal.aln")),
     "x.a3m": (read_alignment, b"#3,2\t2,1\n>query the one\nACDEFGHI\n>near\nACDklEFGH-\n"),
     "x.sto": (read_alignment, b"# STOCKHOLM 1.0\n#=GS a DE first\na ACD\nb A-D\n//\n"),
-    "scores.json": (read_evidence, SCORES.encode()),
-    "old.json": (read_evidence, b'[{"residue1":[1,1,2,2],"residue2":[1,2,1,2],"distance":[0,1,2,3]}]'),
-    "scores.npz": (read_evidence, npz(plddt=np.ones(5), pae=np.ones((2, 2)), ptm=np.array([0.5]))),
-    "pae.npy": (read_evidence, npz(pae=np.ones((2, 2)))[40:]),
+    "scores.json": (read_score_file, SCORES.encode()),
+    "old.json": (read_score_file, b'[{"residue1":[1,1,2,2],"residue2":[1,2,1,2],"distance":[0,1,2,3]}]'),
+    "scores.npz": (read_score_file, npz(plddt=np.ones(5), pae=np.ones((2, 2)), ptm=np.array([0.5]))),
+    "pae.npy": (read_score_file, npz(pae=np.ones((2, 2)))[40:]),
     "lines.jsonl": (read_table, b'{"a": {"b": 1}}\n{"a": 2}\n'),
     "table.csv": (read_table, b'name,iptm\n"a,b",0.5\nc,0.25\n'),
     "table.tsv": (read_table, b"name\tiptm\na\t0.5\n"),
@@ -188,7 +188,7 @@ def test_a_small_file_cannot_ask_for_much_memory():
     )
     tracemalloc.start()
     with pytest.raises(UnreadableFileError):
-        read_evidence(huge_npy + b"\n", "pae.npy")
+        read_score_file(huge_npy + b"\n", "pae.npy")
     with pytest.raises(UnreadableFileError):
         read_molecules(b"\n\n\n999999  0  0  0  0  0            999 V2000\n", "x.sdf")
     with pytest.raises(UnreadableFileError):
@@ -205,7 +205,7 @@ def test_an_npz_of_many_arrays_that_pack_well_is_refused():
         for number in range(12):
             archive.writestr(f"a{number}.npy", bytes(8 * 1024**2))
     with pytest.raises(UnreadableFileError, match=r"s\.npz.*expand to 100,663,296"):
-        read_evidence(bomb.getvalue(), "s.npz")
+        read_score_file(bomb.getvalue(), "s.npz")
 
 
 @pytest.mark.parametrize("text", [b"[" + b"{}," * 5_000_000 + b"1]", b"[" + b"1," * 50_000_001 + b"1]"])

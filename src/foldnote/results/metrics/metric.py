@@ -1,4 +1,4 @@
-"""A metric, and the table of those that are known: ``metrics.toml``."""
+"""The record of one metric, and the reader of the table of known metrics, ``metrics.toml``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Metric:
-    """One row of the table.
+    """One metric of the table.
 
     Attributes:
-        label: what people call it.
-        unit: unit or scale in words.
-        higher_is_better: the direction; None where neither is better or it depends.
-        definition: one sentence.
-        names: how programs spell it in their files.
+        label: the usual name, for headings and axes.
+        unit: the unit or scale, such as ``Å`` or ``0 to 1``.
+        higher_is_better: None where neither direction is better or it depends on the question.
+        definition: what the metric measures, in one sentence.
+        names: the names under which programs write it.
         group: ``confidence``, ``docking``, ``geometry``, ``sequence``, ``molecule`` or ``admet``.
-        range: least and greatest value that the definition allows; None where it is open.
-        source: who defined it.
-        pattern: regular expression over the lower-case name, for families of names; "" without.
+        range: smallest and largest value that the definition allows; None where there is no limit.
+        source: the publication or program that defined it; "" where none is given.
+        pattern: regular expression searched for in the lower-case name, for families of names; "" for none.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Metric:
 
 
 def read_metrics() -> tuple[Metric, ...]:
-    """The rows of the table, in its order."""
+    """Read ``metrics.toml``, keeping its order."""
     table = tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8"))
     return tuple(_read_metric(row, table["sources"]) for row in table["metric"])
 

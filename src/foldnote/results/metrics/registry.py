@@ -1,7 +1,7 @@
-"""Known figures of predictions: what each means, its scale, and which direction is better.
+"""Look up the definition, scale and direction of a metric by the name that a program writes.
 
-One row a metric in ``metrics.toml``, under the names that programs write. A name that is not there is shown
-as it stands, and nothing is claimed of it.
+The metrics are listed in ``metrics.toml``. A figure without an entry is shown under its own name, without
+unit or direction.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ RANKING_NAMES = (
     "ptm",
     "mean_plddt",
 )
-"""Figures by which programs rank models, the most telling first; higher is better in all."""
+"""Figures by which programs rank models, in order of preference; higher is better for all of them."""
 
 RANK_COLUMNS = ("caprieval_rank", "final_rank", "Rank", "rank")
-"""Ranks that a program's own table gives its structures; 1 is the best."""
+"""Columns in which a program's own table ranks its structures; 1 is the best."""
 
 ENERGY_NAMES = ("total_score",)
-"""Figures by which programs rank models where a lower one is better."""
+"""Figures by which programs rank models; lower is better."""
 
-_TELLING = frozenset(
+_SCORES = frozenset(
     {
         "ptm",
         "iptm",
@@ -55,15 +55,15 @@ _TELLING = frozenset(
         "affinity_pred_value",
     }
 )
-_BARE = re.compile(r"[^a-z0-9+]+")
+_IGNORED = re.compile(r"[^a-z0-9+]+")
 _PREFIX = re.compile(r"^scores?\.")
-"""What stands before a figure of a job in the table of a batch."""
+"""Prefix of the columns of scores in the table of a batch."""
 _UNIT = re.compile(r"\s*[\[(][^\[\]()]*[\])]\s*$")
 
 
 def bare_name(name: str) -> str:
-    """``name`` as it is compared: in lower case, without spaces, hyphens and underscores."""
-    return _BARE.sub("", name.lower())
+    """Reduce ``name`` to lower-case letters, digits and ``+``, for comparison."""
+    return _IGNORED.sub("", name.lower())
 
 
 _BY_NAME = {bare_name(name): metric for metric in METRICS for name in metric.names}
@@ -71,10 +71,10 @@ _PATTERNS = tuple((re.compile(metric.pattern), metric) for metric in METRICS if 
 
 
 def find_metric(name: str) -> Metric | None:
-    """The metric that a file calls ``name``, or None.
+    """Find the metric that programs write as ``name``; None if it is not in the table.
 
-    Case, spaces, hyphens and underscores do not count, nor does a unit in brackets at the end, nor the
-    ``score.`` before a figure in the table of a batch.
+    Case, spaces, hyphens, underscores, a unit in brackets at the end, and the prefix ``score.`` of a batch
+    table's columns are ignored.
     """
     lower = name.lower().strip()
     return _find(lower) or _find(_PREFIX.sub("", lower))
@@ -85,6 +85,9 @@ def _find(lower: str) -> Metric | None:
     return found or next((metric for pattern, metric in _PATTERNS if pattern.search(lower)), None)
 
 
-def has_scores(names: object) -> bool:
-    """Whether a set of figure names is that of a score file, and not of a configuration."""
-    return isinstance(names, dict) and any(str(name).lower() in _TELLING for name in names)
+def has_scores(figures: object) -> bool:
+    """Whether ``figures`` is a dict with at least one confidence or affinity score.
+
+    Distinguishes score files from configuration files.
+    """
+    return isinstance(figures, dict) and any(str(name).lower() in _SCORES for name in figures)

@@ -1,7 +1,7 @@
-"""Scores of chains and of pairs of chains in a JSON file, whichever way a program nests them.
+"""Read per-chain and per-chain-pair scores from JSON files.
 
-Lists; objects whose keys are 0, 1, 2 … or 1, 2, 3 …; objects by the names of chains; and objects by pairs of
-names, ``"(A, B)"``, as OpenFold 3 writes them.
+Programs write them as lists, as objects with the keys 0, 1, 2, … or 1, 2, 3, …, as objects keyed by chain
+name, or, in OpenFold 3, as objects keyed by pairs of chain names such as ``"(A, B)"``.
 """
 
 from __future__ import annotations
@@ -14,17 +14,22 @@ import numpy as np
 
 from foldnote.results.core.numeric import Floats, as_floats, as_matrix
 
-_LARGEST = 10_000
-"""Values of the largest table that is kept."""
+_MAX_VALUES = 10_000
+"""Larger tables are ignored."""
 _PAIR = re.compile(r"\(\s*([^\s,()]+)\s*,\s*([^\s,()]+)\s*\)")
 _SCORE = re.compile(r"ptm|plddt|pae")
-"""What the name of a score of chains holds; objects by names may hold anything else."""
+"""Occurs in the names of per-chain scores; other objects keyed by chain are not scores."""
 
 
 def read_chain_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
-    """Arrays of shape (C,) or (C, C) by the file's own names, C chains in the file's order, NaN for no value.
+    """Collect the per-chain tables of a score file under the names that the file uses.
 
-    Scores of pairs are the same in both directions, and have no value for a chain with itself.
+    Args:
+        content: the parsed JSON object.
+
+    Returns:
+        Float64 arrays of shape (C,) or (C, C) for C chains in the file's order; missing values are NaN.
+        Tables given by pairs of chain names are symmetric, with NaN on the diagonal.
     """
     found: dict[str, Floats] = {}
     order = _find_order(content)
@@ -36,7 +41,7 @@ def read_chain_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
             continue
         else:
             array = _read_table(value, is_score=_SCORE.search(name) is not None)
-        if array is not None and array.size <= _LARGEST:
+        if array is not None and array.size <= _MAX_VALUES:
             found[str(key)] = array
     return found
 
@@ -59,7 +64,7 @@ def _is_nested(value: object) -> bool:
 
 
 def _unmap(value: object, *, is_score: bool) -> object:
-    """Lists in place of objects; ``null`` inside becomes NaN."""
+    """Replace objects by lists of their values; None if an object is not keyed by position or chain."""
     if isinstance(value, Mapping):
         keys = list(value)
         counted = [[str(i + first) for i in range(len(keys))] for first in (0, 1)]
@@ -78,7 +83,7 @@ def _has_keys(value: object, keys: list[Any]) -> bool:
 
 
 def _find_order(content: Mapping[str, Any]) -> list[str]:
-    """The names of chains in the order of the scores that are given by them."""
+    """Chain names in the order of the first per-chain score that is keyed by name; else []."""
     named = (
         [str(name) for name in value]
         for key, value in content.items()
@@ -91,7 +96,7 @@ def _fill_pairs(value: Mapping[str, Any], order: list[str]) -> Floats | None:
     pairs = [found.groups() for pair in value if (found := _PAIR.fullmatch(str(pair)))]
     names = list(dict.fromkeys([*order, *(name for pair in pairs for name in pair)]))
     scores = as_floats(list(value.values()))
-    if scores is None or len(names) ** 2 > _LARGEST:
+    if scores is None or len(names) ** 2 > _MAX_VALUES:
         return None
     matrix = np.full((len(names), len(names)), np.nan)
     for (one, other), score in zip(pairs, scores, strict=True):

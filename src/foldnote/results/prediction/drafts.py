@@ -1,8 +1,7 @@
-"""Models while their files are being gathered, and copies of one model by their content.
+"""Models under construction, and the detection of copies of one model under two names.
 
-A program may write the best of its samples a second time, under another name. Two files hold the same model
-where their atoms have the same coordinates and B-factors; figures in score files are rounded, and equal ones
-prove nothing.
+A program may write its best sample twice. Two files hold the same model if their atoms have identical
+coordinates and B-factors; scores are rounded, so equal scores prove nothing.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from foldnote.results.tables.tabular import Scalar
 
 @dataclass(eq=False)
 class ModelDraft:
-    """One model; ``variants`` holds the structure to show first.
+    """A model whose files are still being collected.
 
     Attributes:
-        key: what the names of its files have in common.
-        prediction: what was predicted, by the names.
-        variants: its structures.
-        files: the score files that are about it.
-        figures: single figures by the files' own names.
-        order: its place in a list that the program left, from 0.
-        is_scored: whether the program's list of samples gives its score.
-        is_chosen: whether the program copied it to the top of its folder as the best one.
+        key: the common part of its files' names.
+        prediction: name of the prediction that it belongs to, from the file names.
+        variants: its structures, the one to show first; never empty.
+        files: names of its score files.
+        figures: scores under the names in the files.
+        order: 0-based position in the program's ranking file; None if not listed.
+        is_scored: whether a table of sample scores gives its ranking score.
+        is_chosen: whether the program copied it to the top of its folder as the best sample.
     """
 
     key: LinkKey
@@ -44,76 +43,82 @@ class ModelDraft:
 
     @property
     def name(self) -> str:
-        """File name of the structure to show first."""
+        """File name of the first structure."""
         return self.variants[0].name
 
     @cached_property
     def folder(self) -> str:
-        """The job's folder in lower case, without folders of single samples."""
+        """The job's folder in lower case, without subfolders of single samples."""
         return find_job_folder(self.name).lower()
 
     @cached_property
     def sample(self) -> tuple[int, int] | None:
-        """Seed and sample by the name."""
+        """Seed and sample number in the file name; None if it has none."""
         return find_seed_sample(self.name)
 
     @property
     def rank(self) -> int | None:
-        """The best rank that one of its names carries."""
+        """The lowest rank in the names of its structures; None if none has one."""
         return min((r for each in self.variants if (r := find_rank(each.name)) is not None), default=None)
 
-    def take_in(self, copy: ModelDraft) -> None:
-        """Make another draft's structures and files forms of this one; own figures stay."""
+    def merge(self, copy: ModelDraft) -> None:
+        """Add a copy's structures, files and figures; existing figures are kept."""
         self.variants += copy.variants
         self.files += [name for name in copy.files if name not in self.files]
         self.figures |= {key: value for key, value in copy.figures.items() if key not in self.figures}
 
 
 def join_copies(drafts: Sequence[ModelDraft]) -> list[ModelDraft]:
-    """The drafts without copies, which become forms of the model that they repeat.
+    """Merge copies into the models that they repeat, as further variants.
 
-    Within a job's folder a copy of a sample joins the sample, and without samples of seeds a model joins the
-    one that carries its rank. Two samples never become one.
+    Within a job's folder, a copy is merged into its sample or, without samples, into the identical model with
+    a rank in its name. Two samples are never merged.
+
+    Returns:
+        The remaining drafts, in the order given.
     """
     by_folder: dict[str, list[ModelDraft]] = defaultdict(list)
     for draft in drafts:
         by_folder[draft.folder].append(draft)
-    gone: set[int] = set()
+    merged: set[int] = set()
     for group in by_folder.values():
         samples = [draft for draft in group if draft.sample is not None]
         originals = samples or [draft for draft in group if draft.rank is not None]
         others = [draft for draft in group if draft not in set(originals)]
         if originals and others:
-            gone |= _join(originals, others)
+            merged |= _merge_copies(originals, others)
             _share_prediction(samples, others)
-    return [draft for draft in drafts if id(draft) not in gone]
+    return [draft for draft in drafts if id(draft) not in merged]
 
 
-def _join(originals: list[ModelDraft], others: list[ModelDraft]) -> set[int]:
-    """Identities of the ``others`` that are copies of one of ``originals``, which has taken them in."""
+def _merge_copies(originals: list[ModelDraft], others: list[ModelDraft]) -> set[int]:
+    """Merge those of ``others`` that are copies into their originals, and return their ids.
+
+    Originals with the same scores are compared first, to read few structures.
+    """
     likely: dict[frozenset[tuple[str, Scalar]], list[ModelDraft]] = defaultdict(list)
     for draft in originals:
         likely[frozenset(draft.figures.items())].append(draft)
     by_content: dict[bytes, ModelDraft] = {}
-    joined = set()
+    merged = set()
     for other in others:
         own = _read_contents([other])
         if not own:
             continue
-        near = likely.get(frozenset(other.figures.items()), ())
-        twin = next((draft for draft in near if own.keys() & _read_contents([draft]).keys()), None)
-        if twin is None:
+        similar = likely.get(frozenset(other.figures.items()), ())
+        original = next((draft for draft in similar if own.keys() & _read_contents([draft]).keys()), None)
+        if original is None:
             by_content = by_content or _read_contents(originals)
-            twin = next((by_content[content] for content in own if content in by_content), None)
-        if twin is not None:
-            twin.is_chosen |= twin.sample is not None and _is_top(other)
-            twin.take_in(other)
-            joined.add(id(other))
-    return joined
+            original = next((by_content[content] for content in own if content in by_content), None)
+        if original is not None:
+            original.is_chosen |= original.sample is not None and _is_top(other)
+            original.merge(other)
+            merged.add(id(other))
+    return merged
 
 
 def _read_contents(drafts: Iterable[ModelDraft]) -> dict[bytes, ModelDraft]:
-    """Drafts by the contents of their structures that can be read; the first of several counts."""
+    """Map the content of each readable structure to its draft; the first draft of several is kept."""
     found: dict[bytes, ModelDraft] = {}
     for draft in drafts:
         for structure in draft.variants:
@@ -123,14 +128,14 @@ def _read_contents(drafts: Iterable[ModelDraft]) -> dict[bytes, ModelDraft]:
 
 
 def _is_top(draft: ModelDraft) -> bool:
-    """Whether the program copied the draft as its best: its name says no rank, or the first."""
+    """Whether the draft may be the program's copy of its best model: it has no rank or the first one."""
     return draft.rank in (None, 0, 1)
 
 
 def _share_prediction(samples: Sequence[ModelDraft], others: Sequence[ModelDraft]) -> None:
-    """Call the samples of a folder and the model at its top one prediction.
+    """Give a folder's samples and the copy of the best model at its top the same prediction name.
 
-    The folder's name counts, or else, where the folder itself was opened, the name of the file at the top.
+    It is the samples' name (the folder's); if that is empty because the folder itself was opened, the copy's.
     """
     tops = [draft for draft in others if PurePosixPath(draft.name.lower()).stem.endswith("model")]
     names = [{draft.prediction for draft in drafts} for drafts in (samples, tops)]

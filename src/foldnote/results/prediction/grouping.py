@@ -1,9 +1,9 @@
-"""Group files into models and order the models.
+"""Group the files of a result into models and rank them.
 
-Names and single figures are looked at, and the atoms of a model only where it may be the copy of another
-(:mod:`foldnote.results.prediction.drafts`). A rank is taken from a list that the program left, from the file
-names where all of them carry one, or from the figure by which programs rank, in that order; where there is
-nothing of the kind, the names' own order stands and the model says so.
+Files are grouped by name and by single figures; atoms are read only to detect copies
+(:mod:`foldnote.results.prediction.drafts`). Models are ranked by the program's ranking file, by the ranks in
+the file names if all have one, or by the score that the program ranks by, in that order. Otherwise they keep
+the order of their names, and ``Model.ranked_by`` is "".
 """
 
 from __future__ import annotations
@@ -31,52 +31,55 @@ from foldnote.results.naming.families import (
 )
 from foldnote.results.naming.file_kinds import is_side_structure, structure_order
 from foldnote.results.prediction.drafts import ModelDraft, join_copies
-from foldnote.results.prediction.evidence import EvidenceBook
 from foldnote.results.prediction.model import Model
 from foldnote.results.prediction.ranking_files import SAMPLE_SCORE, Order, SampleScores
+from foldnote.results.prediction.score_files import ScoreFiles
 from foldnote.results.structure.structure import Structure
 from foldnote.results.tables.tabular import Scalar
 
 Rows = Mapping[str, Mapping[str, Scalar]]
-"""Figures of score tables by the file name of the structure that a row is about."""
+"""Figures of score tables, by the file name of the structure that the row belongs to."""
 
 
 def assemble(
     structures: Sequence[Structure],
-    book: EvidenceBook,
+    score_files: ScoreFiles,
     orders: Sequence[Order] = (),
     rows: Rows | None = None,
     samples: Sequence[SampleScores] = (),
     jobs: Container[str] = (),
 ) -> tuple[Model, ...]:
-    """The models, best first within each prediction.
+    """Build the models, best first within each prediction.
 
     Args:
-        structures: every structure of the result.
-        book: the score files.
-        orders: lists of models in their order, as some programs leave them.
-        rows: figures of score tables that name structures.
+        structures: all structures of the result.
+        score_files: all score files of the result.
+        orders: the ranking files.
+        rows: figures of score tables that refer to structures.
         samples: tables of samples with the score by which the program ranked them.
-        jobs: the folders of a batch's jobs, whose models are ranked apart.
+        jobs: folders of a batch's jobs; the models of each are ranked separately.
     """
-    drafts = _draft(structures, orders)
-    _link(drafts, book)
-    _add_figures(drafts, book, orders, rows or {})
+    drafts = _group_structures(structures, orders)
+    _assign_files(drafts, score_files)
+    _add_figures(drafts, score_files, orders, rows or {})
     drafts = join_copies(drafts)
     for table in samples:
         _add_sample_scores(drafts, table, is_alone=len([t for t in samples if t.folder == table.folder]) == 1)
-    _tell_jobs_apart(drafts, jobs)
+    _separate_jobs(drafts, jobs)
     groups: dict[str, list[ModelDraft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.prediction].append(draft)
     ranked = [_rank(groups[prediction]) for prediction in sorted(groups, key=structure_order)]
-    _adopt([group[0] for group, _ in ranked], book, {file for draft in drafts for file in draft.files})
+    assigned = {file for draft in drafts for file in draft.files}
+    _assign_prediction_files([group[0] for group, _ in ranked], score_files, assigned)
     return tuple(
-        _finish(draft, rank, by, book) for group, by in ranked for rank, draft in enumerate(group, 1)
+        _make_model(draft, rank, by, score_files)
+        for group, by in ranked
+        for rank, draft in enumerate(group, 1)
     )
 
 
-def _finish(draft: ModelDraft, rank: int, by: str, book: EvidenceBook) -> Model:
+def _make_model(draft: ModelDraft, rank: int, by: str, score_files: ScoreFiles) -> Model:
     return Model(
         name=draft.name,
         rank=rank,
@@ -86,12 +89,12 @@ def _finish(draft: ModelDraft, rank: int, by: str, book: EvidenceBook) -> Model:
         variants=tuple(draft.variants[1:]),
         scores=dict(draft.figures),
         files=tuple(draft.files),
-        _book=book,
+        _score_files=score_files,
     )
 
 
-def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[ModelDraft]:
-    """One draft a model; forms of the same model (relaxed, another format) share one."""
+def _group_structures(structures: Sequence[Structure], orders: Sequence[Order]) -> list[ModelDraft]:
+    """Make one draft per model; variants of a model (relaxed, or in another format) share one."""
     aliases = {LinkKey(o.folder, ("ranked", str(i))): link for o in orders for i, link in enumerate(o.links)}
     listed = {order.folder for order in orders}
     last = max((step for each in structures if (step := find_step(each.name)) is not None), default=None)
@@ -112,17 +115,17 @@ def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[Mod
 
 
 def _model_words(name: str) -> frozenset[str]:
-    """Words that tell two structures apart though they are no part of a link.
-
-    All but those of a relaxation.
-    """
+    """Words of a file name that distinguish models with the same link, without those about relaxation."""
     stem = PurePosixPath(strip_packing(name)).stem
     words = frozenset(word for word in stem.replace(".", "_").replace("-", "_").split("_") if word)
     return words - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
 
 
-def _link(drafts: Sequence[ModelDraft], book: EvidenceBook) -> None:
-    """Give every score file to the drafts that its name means."""
+def _assign_files(drafts: Sequence[ModelDraft], score_files: ScoreFiles) -> None:
+    """Assign every score file to the drafts that match its name.
+
+    A file that matches none but holds scores belongs to the only draft of its folder or of the result.
+    """
     by_key: dict[LinkKey, list[ModelDraft]] = defaultdict(list)
     by_tokens: dict[tuple[str, ...], list[ModelDraft]] = defaultdict(list)
     by_folder: dict[str, list[ModelDraft]] = defaultdict(list)
@@ -130,33 +133,33 @@ def _link(drafts: Sequence[ModelDraft], book: EvidenceBook) -> None:
         by_key[draft.key].append(draft)
         by_tokens[draft.key.tokens].append(draft)
         by_folder[draft.key.folder].append(draft)
-    for name in sorted(book.names, key=structure_order):
+    for name in sorted(score_files.names, key=structure_order):
         key = find_link(name)
         owners = by_key.get(key) or (by_tokens[key.tokens] if len(by_tokens.get(key.tokens, [])) == 1 else [])
         if not owners:
             alone = drafts if len(drafts) == 1 else by_folder.get(key.folder, [])
-            owners = [*alone] if len(alone) == 1 and _is_telling(name, book) else []
+            owners = [*alone] if len(alone) == 1 and _holds_scores(name, score_files) else []
         for draft in owners:
             draft.files.append(name)
 
 
-def _is_telling(name: str, book: EvidenceBook) -> bool:
-    """Whether a file whose name fits no model holds a pLDDT, an aligned error or known figures."""
-    if has_scores(dict(book.figures(name))):
+def _holds_scores(name: str, score_files: ScoreFiles) -> bool:
+    """Whether a file holds a known score, a pLDDT or a PAE."""
+    if has_scores(dict(score_files.figures(name))):
         return True
-    evidence = book.look_up(name)
-    return evidence.pae is not None or evidence.plddt is not None
+    contents = score_files.read(name)
+    return contents.pae is not None or contents.plddt is not None
 
 
 def _add_figures(
-    drafts: Sequence[ModelDraft], book: EvidenceBook, orders: Iterable[Order], rows: Rows
+    drafts: Sequence[ModelDraft], score_files: ScoreFiles, orders: Iterable[Order], rows: Rows
 ) -> None:
-    places = {link: (order, place) for order in orders for place, link in enumerate(order.links)}
+    positions = {link: (order, index) for order in orders for index, link in enumerate(order.links)}
     for draft in drafts:
         for name in draft.files:
-            _take_figures(draft, book.figures(name))
-        if draft.key in places:
-            order, draft.order = places[draft.key]
+            _merge_figures(draft, score_files.figures(name))
+        if draft.key in positions:
+            order, draft.order = positions[draft.key]
             draft.figures = dict(order.figures[draft.order]) | draft.figures
         for structure in draft.variants:
             row = rows.get(structure.name, {})
@@ -165,9 +168,9 @@ def _add_figures(
 
 
 def _add_sample_scores(drafts: Iterable[ModelDraft], table: SampleScores, *, is_alone: bool) -> None:
-    """Give the samples of a table its scores, in place of those that their own files round.
+    """Replace the rounded ranking scores of samples by those in the table.
 
-    Where the best sample is not in the archive, its copy at the top of the folder has its score.
+    If the best sample itself is not in the archive, its score goes to the copy at the top of the folder.
     """
     group = [draft for draft in drafts if draft.folder == table.folder]
     if not is_alone:
@@ -181,17 +184,17 @@ def _add_sample_scores(drafts: Iterable[ModelDraft], table: SampleScores, *, is_
         tops[0].figures[SAMPLE_SCORE], tops[0].is_scored = table.scores[table.best], True
 
 
-def _take_figures(draft: ModelDraft, figures: Mapping[str, Scalar]) -> None:
-    """Add the numbers of a file in which one at least is a known metric; others hold settings."""
+def _merge_figures(draft: ModelDraft, figures: Mapping[str, Scalar]) -> None:
+    """Add a file's numbers if at least one is a known metric; other files hold settings."""
     if any(find_metric(name) for name in figures):
         numbers = {key: value for key, value in figures.items() if not isinstance(value, str)}
         draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _tell_jobs_apart(drafts: Sequence[ModelDraft], jobs: Container[str]) -> None:
-    """Name predictions by their folders where these are of several jobs.
+def _separate_jobs(drafts: Sequence[ModelDraft], jobs: Container[str]) -> None:
+    """Add the folder to the names of predictions of different jobs.
 
-    They are where the archive is a batch's, or where several folders hold files of the same name.
+    Folders belong to different jobs if the archive is a batch's or if they hold files of the same name.
     """
     folders: dict[tuple[str, str], set[str]] = defaultdict(set)
     for draft in drafts:
@@ -207,7 +210,7 @@ def _tell_jobs_apart(drafts: Sequence[ModelDraft], jobs: Container[str]) -> None
 
 
 def _rank(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
-    """The drafts of one prediction, best first, and what ranked them."""
+    """Sort the drafts of one prediction, best first; also return where the order comes from."""
     if any(draft.order is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: _or_last(draft.order)), "the program's list"
     if any(draft.is_scored for draft in drafts):
@@ -229,9 +232,9 @@ def _put_chosen_first(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
 def _rank_by_figure(
     drafts: list[ModelDraft], enough: Callable[[Iterable[bool]], bool]
 ) -> tuple[list[ModelDraft], str] | None:
-    """The drafts in the order of the first ranking figure that ``enough`` of them have.
+    """Sort by the first ranking figure that ``enough`` (``all`` or ``any``) of the drafts have.
 
-    The sample that the program copied to the top is the best one, whatever rounded figures say.
+    The sample that the program copied to the top comes first, since the figures may be rounded.
     """
     for names, key in ((RANK_COLUMNS, _or_last), (RANKING_NAMES, _descending), (ENERGY_NAMES, _or_last)):
         for name in names:
@@ -250,21 +253,21 @@ def _by_sample_score(draft: ModelDraft) -> tuple[float, bool]:
     return (_descending(_number(draft.figures.get(SAMPLE_SCORE))), not draft.is_chosen)
 
 
-def _adopt(best: Sequence[ModelDraft], book: EvidenceBook, taken: set[str]) -> None:
-    """Files named after a prediction alone, such as one affinity, are about its best model."""
+def _assign_prediction_files(best: Sequence[ModelDraft], score_files: ScoreFiles, assigned: set[str]) -> None:
+    """Assign files named after a prediction but no model, such as an affinity, to its best model."""
     free: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name in sorted(book.names - taken, key=structure_order):
+    for name in sorted(score_files.names - assigned, key=structure_order):
         free[find_link(name).tokens].append(name)
     for draft in best:
         tokens, folder = draft.key.tokens, draft.key.folder
         for length in range(1, len(tokens) + 1 if draft.prediction else 0):
             for name in [*free.get(tokens[:length], ())]:
-                place = find_link(name).folder
-                is_near = place in (folder, ".") or folder.startswith(f"{place}/")
-                if is_near and _is_telling(name, book):
+                parent = find_link(name).folder
+                is_near = parent in (folder, ".") or folder.startswith(f"{parent}/")
+                if is_near and _holds_scores(name, score_files):
                     draft.files.append(name)
                     free[tokens[:length]].remove(name)
-                    _take_figures(draft, book.figures(name))
+                    _merge_figures(draft, score_files.figures(name))
 
 
 def _or_last(rank: float | None) -> float:

@@ -1,7 +1,6 @@
-"""A predicted model: one structure with everything that the result says about it.
+"""A predicted model: a structure with its rank, scores, pLDDT and PAE.
 
-Files are put together and models are ranked by :mod:`foldnote.results.prediction.grouping`; here stands what
-comes of it.
+:mod:`foldnote.results.prediction.grouping` assigns files to models and ranks them.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import pandas as pd
 from foldnote.errors import UnreadableFileError
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
-from foldnote.results.prediction.evidence import EvidenceBook
 from foldnote.results.prediction.pae import Pae, make_pae
+from foldnote.results.prediction.score_files import ScoreFiles
 from foldnote.results.structure.confidence import Confidence, StatedPlddt
 from foldnote.results.structure.geometry import COLUMNS
 from foldnote.results.structure.structure import Structure
@@ -33,16 +32,16 @@ class Model(NotebookRepr):
     Attributes:
         name: file name of its structure.
         rank: 1 for the best model of its prediction.
-        ranked_by: what the rank is from: ``the program's list`` (``ranking_debug.json``), ``file name``, a
-            figure such as ``ranking_score``, ``the program's choice`` where only the best model is marked, by
-            a copy at the top, or "" where nothing ranks the models and they stand in the order of their
-            names.
-        prediction: what was predicted, as the file names call it; models are ranked within one prediction.
-        structure: the structure; of several forms of one model the relaxed one.
-        variants: its other forms, such as the unrelaxed one.
-        scores: single figures, on the files' own scale and under their own names; :data:`METRICS` defines
-            the known ones. None where a file says that there is no value.
-        files: the files that say something about it.
+        ranked_by: where the rank comes from: ``the program's list`` (``ranking_debug.json``), ``file name``,
+            a score such as ``ranking_score``, or ``the program's choice`` if the program only marked the best
+            model by a copy at the top of the folder. "" if there is no ranking and the models are in the
+            order of their names.
+        prediction: name of the prediction, from the file names; models are ranked within one prediction.
+        structure: the structure; the relaxed one if there are several versions.
+        variants: the other versions, such as the unrelaxed one.
+        scores: single figures under the names and on the scale of the files; :data:`METRICS` defines the
+            known ones. None where a file gives no value.
+        files: names of the model's score files.
     """
 
     name: str
@@ -53,11 +52,11 @@ class Model(NotebookRepr):
     variants: tuple[Structure, ...]
     scores: Mapping[str, Scalar]
     files: tuple[str, ...]
-    _book: EvidenceBook = field(repr=False)
+    _score_files: ScoreFiles = field(repr=False)
 
     @property
     def confidence(self) -> Confidence | None:
-        """The pLDDT per residue and per atom, 0 to 100, with its source; None without evidence of one.
+        """The pLDDT per residue and per atom, 0 to 100, with its source; None if there is no evidence of one.
 
         Raises:
             UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -66,7 +65,7 @@ class Model(NotebookRepr):
 
     @property
     def plddt(self) -> pd.DataFrame | None:
-        """The pLDDT of the polymers' residues: see :attr:`foldnote.results.Structure.plddt`.
+        """The pLDDT of the polymers' residues; see :attr:`foldnote.results.Structure.plddt`.
 
         Raises:
             UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -75,37 +74,37 @@ class Model(NotebookRepr):
 
     @cached_property
     def pae(self) -> Pae | None:
-        """The predicted aligned error in Å with the borders between chains, or None without one."""
-        for name in sorted(self.files, key=_pae_first):
-            evidence = self._book.look_up(name)
-            if evidence.pae is not None:
+        """The predicted aligned error in Å with the chain boundaries; None if no file has one."""
+        for name in sorted(self.files, key=_rank_pae_file):
+            contents = self._score_files.read(name)
+            if contents.pae is not None:
                 try:
                     parsed = self.structure.to_gemmi()
                 except UnreadableFileError:
                     parsed = None
-                pae = make_pae(evidence.pae, name, evidence.tokens, parsed)
+                pae = make_pae(contents.pae, name, contents.tokens, parsed)
                 if pae is not None:
                     return pae
         return None
 
     @cached_property
     def chain_scores(self) -> Mapping[str, Floats]:
-        """Scores of chains and pairs of chains, under the files' own names.
+        """Scores of chains and chain pairs, under the names in the files.
 
-        Float64 arrays of shape (C,) or (C, C), C chains in the file's order; NaN where there is no value. See
+        Float64 arrays of shape (C,) or (C, C) for C chains in the file's order; missing values are NaN. See
         :func:`foldnote.results.prediction.chain_tables.read_chain_tables`.
         """
         found: dict[str, Floats] = {}
         for name in self.files:
-            found |= self._book.look_up(name).tables
+            found |= self._score_files.read(name).tables
         return found
 
     @property
     def claims(self) -> list[StatedPlddt]:
-        """What the files of this model call its pLDDT: of residues, tokens or atoms first, then means."""
-        said = [self._book.look_up(name) for name in self.files]
-        values = [StatedPlddt(each.plddt, each.file) for each in said if each.plddt is not None]
-        figures = ((each.figures.get(name), each.file) for each in said for name in MEAN_PLDDT_NAMES)
+        """The pLDDT values in the score files: first those per residue, token or atom, then means."""
+        files = [self._score_files.read(name) for name in self.files]
+        values = [StatedPlddt(each.plddt, each.file) for each in files if each.plddt is not None]
+        figures = ((each.figures.get(name), each.file) for each in files for name in MEAN_PLDDT_NAMES)
         means = [StatedPlddt(np.array([v]), f) for v, f in figures if isinstance(v, float) and v > 0]
         return values + means
 
@@ -115,10 +114,11 @@ class Model(NotebookRepr):
 
 
 def make_geometry_table(models: Iterable[Model]) -> pd.DataFrame:
-    """Where the geometry of models is not that of proteins; empty where nothing is wrong.
+    """Tabulate the geometric outliers of several models.
 
     Returns:
-        One row an outlier: ``model`` str, then the columns of :attr:`foldnote.results.Structure.geometry`.
+        One row per outlier: ``model`` str, then the columns of :attr:`foldnote.results.Structure.geometry`.
+        Empty if there are none.
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
@@ -129,11 +129,14 @@ def make_geometry_table(models: Iterable[Model]) -> pd.DataFrame:
 
 
 def make_model_table(models: Iterable[Model], jobs: Container[str] = ()) -> pd.DataFrame:
-    """The models and their figures; see :attr:`foldnote.results.Result.model_table`.
+    """Tabulate models and their scores.
 
     Args:
-        models: one row each.
-        jobs: the folders of a batch's jobs, which are then named.
+        models: the models, one row each.
+        jobs: folders of a batch's jobs; if a model is in one, the table gets the column ``job``.
+
+    Returns:
+        See :attr:`foldnote.results.Result.model_table`.
     """
     front = ["prediction", "rank", "model"]
     rows = [{**m.scores, "prediction": m.prediction, "rank": m.rank, "model": m.name} for m in models]
@@ -145,7 +148,7 @@ def make_model_table(models: Iterable[Model], jobs: Container[str] = ()) -> pd.D
     return frame
 
 
-def _pae_first(name: str) -> tuple[bool, str]:
-    """Files that are named after an aligned error before the others."""
+def _rank_pae_file(name: str) -> tuple[bool, str]:
+    """Sort key: files whose name suggests a PAE come first."""
     lower = name.lower()
     return (not any(word in lower for word in ("pae", "aligned_error", "full_data")), name)

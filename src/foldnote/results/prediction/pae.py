@@ -1,10 +1,10 @@
-"""Predicted aligned errors with the chains that they are between.
+"""The predicted aligned error (PAE) of a model, with the residue or atom that each row stands for.
 
-Files give a bare matrix. Which row is which residue is known where the file says it, or where the structure
-of the same model has as many tokens as the matrix has rows; otherwise the borders stay unknown.
+Rows are assigned to residues by the labels in the file, or by the model's structure if it has as many tokens
+as the matrix has rows; otherwise the chain boundaries are unknown.
 
-AlphaFold 3 numbers the chains of its tokens A, B, C … whatever they are called, and names the chains of its
-atoms as the structure does. The chains of the atoms therefore decide.
+AlphaFold 3 labels the chains of tokens A, B, C, … regardless of their names, but labels the chains of atoms
+as the structure does, so the atoms' labels take precedence.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ TOKEN_COLUMNS = ["chain", "number", "residue", "atom"]
 
 @dataclass(frozen=True, eq=False)
 class TokenLabels:
-    """The tokens of a matrix as its own file names them.
+    """The tokens of a PAE matrix as labelled in its own file.
 
     Attributes:
-        frame: one row a token: see :attr:`Pae.tokens`.
-        is_confirmed: whether the chains are those of the file's atoms, not counted letters.
+        frame: one row per token, with the columns of :attr:`Pae.tokens`.
+        is_confirmed: True if the chain names were confirmed by the file's atoms; otherwise they may be mere
+            consecutive letters.
     """
 
     frame: pd.DataFrame
@@ -42,12 +43,13 @@ class Pae(NotebookRepr):
     """The predicted aligned error of one model.
 
     Attributes:
-        matrix: float32, shape (L, L), Å, lower is better. Row i, column j: the expected error in the place of
-            token j when prediction and truth are superposed at token i. A token is a residue of a polymer,
-            or an atom of a ligand or a modified residue.
-        tokens: one row a token, in the order of the matrix: ``chain`` str, ``number`` str, ``residue`` str,
-            ``atom`` str ("" for a whole residue). None where neither file nor structure tells.
-        source: the file that the matrix is from.
+        matrix: float32, shape (L, L), Å, lower is better. Entry (i, j) is the expected position error of
+            token j when prediction and true structure are superposed at token i. A token is a standard
+            residue of a polymer, or one heavy atom of a ligand or a modified residue.
+        tokens: one row per token, in the order of the matrix: ``chain`` str, ``number`` str, ``residue`` str,
+            ``atom`` str ("" for a whole residue). None where neither the file nor the structure identifies
+            the tokens.
+        source: name of the file that holds the matrix.
     """
 
     matrix: NDArray[np.float32]
@@ -71,7 +73,7 @@ class Pae(NotebookRepr):
 
     @property
     def borders(self) -> NDArray[np.int64]:
-        """Index of the first token of each chain but the first: where lines are drawn in a plot."""
+        """Index of the first token of every chain except the first: the chain boundaries of a plot."""
         return self.starts[1:]
 
     @property
@@ -80,12 +82,12 @@ class Pae(NotebookRepr):
         return () if self.tokens is None else tuple(str(self.tokens["chain"].iloc[i]) for i in self.starts)
 
     def by_chain(self) -> pd.DataFrame:
-        """Mean error between chains, in Å.
+        """Mean error within and between chains, in Å.
 
         Returns:
-            Square frame; index ``aligned`` and columns ``scored`` are chain names, values float64. A chain
-            of one token has no error to itself worth the name, and is given as it stands. Empty where chains
-            are unknown.
+            Square table of float64; the index ``aligned`` and the columns ``scored`` are chain names. The
+            diagonal entry of a chain with one token is that token's error relative to itself, which carries
+            no information. Empty where chains are unknown.
         """
         starts, ends = self.starts, [*self.borders, len(self)]
         spans = [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=False)]
@@ -99,12 +101,12 @@ class Pae(NotebookRepr):
 
 
 def label_tokens(chains: list[str], numbers: list[str], atom_chains: list[str]) -> TokenLabels:
-    """The labels of tokens, chains named as the atoms' chains are where a file has both.
+    """Label tokens, with the chain names of the atoms where the file gives them.
 
     Args:
-        chains: the chain of each token, which may be a counted letter.
-        numbers: the residue number of each token.
-        atom_chains: the chain of each atom, in the same order of chains; empty without.
+        chains: chain of each token; may be consecutive letters instead of names.
+        numbers: residue number of each token.
+        atom_chains: chain of each atom, chains in the same order as in ``chains``; [] if the file has none.
     """
     counted, named = list(dict.fromkeys(chains)), list(dict.fromkeys(atom_chains))
     is_confirmed = len(counted) == len(named)
@@ -117,13 +119,13 @@ def label_tokens(chains: list[str], numbers: list[str], atom_chains: list[str]) 
 def make_pae(
     matrix: Array, source: str, labels: TokenLabels | None, structure: gemmi.Structure | None
 ) -> Pae | None:
-    """The error matrix with its tokens, or None when it cannot be one.
+    """Build a PAE from a file's matrix; None if it is not square or has values outside 0 to 1000 Å.
 
     Args:
-        matrix: what the file holds; a leading axis of length 1 is dropped.
+        matrix: the array in the file, Å; leading axes of length 1 are dropped.
         source: the file's name.
-        labels: tokens as the file names them, if it does.
-        structure: the structure of the same model, if there is one.
+        labels: the tokens as labelled in the file; None if it has no labels.
+        structure: the structure of the same model; None if it cannot be read.
     """
     square = np.asarray(matrix, dtype=np.float32)
     while square.ndim > 2 and square.shape[0] == 1:
@@ -141,10 +143,10 @@ def make_pae(
 
 
 def _choose_tokens(own: pd.DataFrame, labels: TokenLabels) -> pd.DataFrame | None:
-    """The structure's tokens or the file's; None where both are possible and contradict each other.
+    """Choose between the structure's tokens and the file's; None if they contradict each other.
 
-    Counted letters are recognised by the lengths of the chains: the structure's chains have the same lengths
-    in the same order, under other names.
+    If the chains have the same lengths in the same order, the file's unconfirmed names are taken for
+    consecutive letters and the structure's names are used.
     """
     named = labels.frame
     ours, theirs = own["chain"].tolist(), named["chain"].tolist()
@@ -161,9 +163,12 @@ def _find_lengths(chains: list[str]) -> list[int]:
 
 
 def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:
-    """The tokens of a structure's first model in file order, waters left out.
+    """List the tokens of a structure's first model in file order, without waters.
 
-    A standard residue of a polymer is one token; every heavy atom of anything else is one of its own.
+    A standard residue of a polymer is one token; every other residue has one token per heavy atom.
+
+    Returns:
+        The columns of :attr:`Pae.tokens`, one row per token.
     """
     rows: list[tuple[str, str, str, str]] = []
     for where, residue in walk_residues(structure[0]):

@@ -1,8 +1,8 @@
-"""Lists of models in their order, as some programs leave them beside the structures.
+"""Read the ranking files that some programs write beside their structures.
 
-One such file is a JSON object with ``order``, a list of model names from the best, and one object a figure
-with its value for every model, or a list of the values in that order. Another is a table with one row a
-sample: its seed, its number and the score by which the program ranked it, which score files give rounded.
+``ranking_debug.json`` of AlphaFold 2 and files like it hold ``order``, the model names from best to worst,
+and for each score an object by model name or a list in that order. ``ranking_scores.csv`` of AlphaFold 3
+holds one row per sample with its seed, number and unrounded ranking score.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FIGURE_NAMES = {"plddts": "mean_plddt"}
 
 @dataclass(frozen=True)
 class Order:
-    """One list.
+    """The order of the models in one ranking file.
 
     Attributes:
-        folder: the folder that the file is in.
-        links: what the names of each model's files have in common, from the best model.
-        figures: single figures of each, in the same order.
+        folder: folder of the ranking file, in lower case.
+        links: link key of each model, best first.
+        figures: scores of each model, in the same order.
     """
 
     folder: str
@@ -37,7 +37,7 @@ class Order:
 
 
 def read_order(content: Any, name: str) -> Order | None:
-    """The order in the JSON ``content`` of the file ``name``, or None when it holds none."""
+    """Read the order from the parsed JSON ``content`` of file ``name``; None if it has no list ``order``."""
     names = content.get("order") if isinstance(content, Mapping) else None
     if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
         return None
@@ -57,12 +57,12 @@ _TABLE = re.compile(r"(?:^|/)([^/]*?)_?ranking_scores\.csv$")
 
 @dataclass(frozen=True)
 class SampleScores:
-    """A table of the samples of one job.
+    """The ranking scores of one job's samples.
 
     Attributes:
-        folder: the folder that the file is in, in lower case.
-        prediction: what stands before ``ranking_scores.csv`` in its name, in lower case; mostly "".
-        scores: ``ranking_score`` by seed and sample, higher is better.
+        folder: folder of the file, in lower case; "" for the root.
+        prediction: the part of the file name before ``ranking_scores.csv``, in lower case; mostly "".
+        scores: ``ranking_score`` by seed and sample number; higher is better.
     """
 
     folder: str
@@ -76,7 +76,7 @@ class SampleScores:
 
 
 def read_sample_scores(table: pd.DataFrame, name: str) -> SampleScores | None:
-    """The scores in the table of the file ``name``, or None when it is no table of samples."""
+    """Read the ranking scores from the table in file ``name``; None if it is not a ``ranking_scores.csv``."""
     plain = strip_packing(name)
     found = _TABLE.search(plain)
     if found is None or not {"seed", "sample", SAMPLE_SCORE} <= set(table.columns):

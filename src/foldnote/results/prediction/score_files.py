@@ -1,8 +1,7 @@
-"""Read score files into scores with standard names.
+"""Read JSON, npz and npy files: single figures, pLDDT, PAE with its tokens, and per-chain scores.
 
-JSON, npz and npy files are read when they are asked for, and only what is known is kept of them: single
-figures, a pLDDT, an aligned error and the tokens that it is between. Which model a file is about is another
-question (:mod:`foldnote.results.naming.families`).
+Files are read on demand. Which model a file belongs to is decided in
+:mod:`foldnote.results.prediction.grouping`.
 """
 
 from __future__ import annotations
@@ -26,25 +25,27 @@ from foldnote.results.tables.tabular import Scalar, find_figures, read_json
 
 PLDDT_NAMES = ("plddt", "atom_plddts", "atom_plddt", "confidencescore", "plddts", "per_residue_plddt")
 PAE_NAMES = ("pae", "predicted_aligned_error", "token_pair_pae", "full_pae")
-_LARGEST = 20_000
-"""Side of the largest matrix that is believed."""
-_LARGEST_KEPT = 4_000_000
-"""Larger matrices (2,000 tokens) are read again when they are asked for again."""
+_MAX_SIDE = 20_000
+"""A matrix given as lists of residue pairs is ignored if it has more rows."""
+_MAX_CACHED_VALUES = 4_000_000
+"""Files with a larger PAE matrix (over 2,000 tokens) are not cached but read again on each access."""
 MAX_FIGURES_BYTES = 32 * 1024**2
-"""Larger files are not looked into for single figures; their arrays are still read on demand."""
+"""Larger files are not searched for single figures; their arrays are still read on demand."""
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """What one file says.
+class ScoreFile:
+    """The scores in one file.
 
     Attributes:
-        file: its name.
-        figures: single values by the file's own names.
-        plddt: one value a residue, token or atom, on the file's scale; None without.
-        pae: matrix in Å; None without.
-        tokens: the tokens of the matrix where the file names them.
-        tables: small arrays by the file's own names, such as scores between chains.
+        file: the file's name.
+        figures: single values under the names in the file.
+        plddt: float64, shape (N,), one value per residue, token or atom, on the file's scale; None if
+            missing.
+        pae: numeric, shape (L, L) or with leading axes of length 1, Å, unchecked; None if missing.
+        tokens: the labels of the PAE's tokens; None if the file has none.
+        tables: scores of chains and chain pairs, float64, shapes (C,) and (C, C), under the names in the
+            file.
     """
 
     file: str
@@ -55,11 +56,15 @@ class Evidence:
     tables: Mapping[str, Floats] = field(default_factory=dict)
 
 
-def read_evidence(data: bytes, name: str) -> Evidence:
-    """What the JSON, npz or npy file ``name`` says.
+def read_score_file(data: bytes, name: str) -> ScoreFile:
+    """Read a JSON, npz or npy file.
+
+    Args:
+        data: the file's content, decompressed.
+        name: its name, whose extension gives the format; the name of an npy file also says what the array is.
 
     Raises:
-        UnreadableFileError: it is damaged.
+        UnreadableFileError: the file is damaged.
     """
     plain = strip_packing(name)
     if plain.endswith(".npz"):
@@ -72,12 +77,12 @@ def read_evidence(data: bytes, name: str) -> Evidence:
     return _from_json(read_json(data, name), name)
 
 
-def _from_json(content: Any, name: str) -> Evidence:
+def _from_json(content: Any, name: str) -> ScoreFile:
     if isinstance(content, list) and len(content) == 1:
         content = content[0]
     if not isinstance(content, Mapping):
-        return Evidence(name)
-    return Evidence(
+        return ScoreFile(name)
+    return ScoreFile(
         file=name,
         figures=find_figures({key: _unwrap(value) for key, value in content.items()}),
         plddt=_first(content, PLDDT_NAMES, as_floats),
@@ -88,11 +93,11 @@ def _from_json(content: Any, name: str) -> Evidence:
 
 
 def _unwrap(value: object) -> object:
-    """The figure in a list of one, as some programs write single figures."""
+    """Take the value out of a list of length 1, as some programs write single figures."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
+def _from_arrays(arrays: Mapping[str, Array], name: str) -> ScoreFile:
     numbers = {key: array for key, array in arrays.items() if array.dtype.kind in "biuf"}
     plddt = _first(numbers, (*PLDDT_NAMES, "lddt"), _as_vector)
     pae = _first(numbers, PAE_NAMES, lambda array: array)
@@ -102,11 +107,11 @@ def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
         for key, array in numbers.items()
         if 1 < array.size <= 10_000 and "chain" in key.lower()
     }
-    return Evidence(name, find_figures(single), plddt, pae, None, kept)
+    return ScoreFile(name, find_figures(single), plddt, pae, None, kept)
 
 
 def _first(content: Mapping[str, Any], names: Iterable[str], read: Callable[[Any], Any]) -> Any:
-    """The first value under one of ``names`` that ``read`` understands, or None."""
+    """Return the first value under one of ``names`` for which ``read`` is not None, or None."""
     lower = {str(key).lower(): value for key, value in content.items()}
     found = (read(lower[name]) for name in names if name in lower)
     return next((value for value in found if value is not None), None)
@@ -118,13 +123,13 @@ def _as_vector(array: Array) -> Floats | None:
 
 
 def _read_triples(content: Mapping[str, Any]) -> Array | None:
-    """A matrix from the older spelling: residues, residues and distances as three lists."""
+    """Build the matrix from the older AlphaFold DB format: lists ``residue1``, ``residue2``, ``distance``."""
     rows, columns = as_floats(content.get("residue1")), as_floats(content.get("residue2"))
     values = as_floats(content["distance"])
     if rows is None or columns is None or values is None or not len(rows) == len(columns) == len(values):
         return None
     side = np.nanmax([rows.max(), columns.max()])
-    if not 1 <= side <= _LARGEST or side**2 != len(values) or min(rows.min(), columns.min()) < 1:
+    if not 1 <= side <= _MAX_SIDE or side**2 != len(values) or min(rows.min(), columns.min()) < 1:
         return None
     matrix = np.full((int(side), int(side)), np.nan, dtype=np.float32)
     matrix[rows.astype(int) - 1, columns.astype(int) - 1] = values
@@ -140,42 +145,50 @@ def _read_tokens(content: Mapping[str, Any]) -> TokenLabels | None:
     return label_tokens([str(c) for c in chains], [str(n) for n in numbers], [str(c) for c in of_atoms])
 
 
-class EvidenceBook:
-    """The evidence of a result's files, each read once and when it is asked for."""
+class ScoreFiles:
+    """The score files of a result, read on demand and cached."""
 
-    def __init__(self, sizes: Mapping[str, int], read: Callable[[str], Evidence | None]) -> None:
-        """Keep how to read one file.
+    def __init__(self, sizes: Mapping[str, int], read: Callable[[str], ScoreFile | None]) -> None:
+        """Store the sizes and the reader.
 
         Args:
             sizes: size in bytes of every JSON, npz and npy file, by name.
-            read: the evidence in a file; None when it is damaged, which the reader reports.
+            read: reads the file of a name; reports damage itself and then returns None.
         """
         self.sizes = sizes
         self.names = frozenset(sizes)
         self._read = read
-        self._kept: dict[str, Evidence] = {}
+        self._kept: dict[str, ScoreFile] = {}
 
-    def look_up(self, name: str) -> Evidence:
-        """What the file ``name`` says; nothing when it is damaged."""
+    def read(self, name: str) -> ScoreFile:
+        """Read the file ``name``; a damaged file has no scores."""
         if name not in self._kept:
-            found = self._read(name) or Evidence(name)
-            if found.pae is not None and found.pae.size > _LARGEST_KEPT:
+            found = self._read(name) or ScoreFile(name)
+            if found.pae is not None and found.pae.size > _MAX_CACHED_VALUES:
                 return found
             self._kept[name] = found
         return self._kept[name]
 
     def figures(self, name: str) -> Mapping[str, Scalar]:
-        """Single figures of a file.
+        """Read the single figures of a file.
 
-        None where a smaller file beside it has them, so that it need not be read.
+        Empty for very large files, and for files of arrays whose figures are in a smaller file beside them.
         """
         if is_bulk(name, self.names) or self.sizes[name] > MAX_FIGURES_BYTES:
             return {}
-        return self.look_up(name).figures
+        return self.read(name).figures
 
 
-def make_score_table(book: EvidenceBook, names: Iterable[str]) -> pd.DataFrame:
-    """The figures of the files that hold a known score; see :attr:`foldnote.results.Result.score_table`."""
-    rows = {name: dict(book.figures(name)) for name in names}
+def make_score_table(score_files: ScoreFiles, names: Iterable[str]) -> pd.DataFrame:
+    """Tabulate the figures of all files that hold a known score.
+
+    Args:
+        score_files: the score files of the result.
+        names: the files to consider.
+
+    Returns:
+        One row per file, indexed by ``file``; see :attr:`foldnote.results.Result.score_table`.
+    """
+    rows = {name: dict(score_files.figures(name)) for name in names}
     kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
     return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))
