@@ -1,6 +1,7 @@
 """Services for the tests of this folder: one that is shared, and as many of their own as a test wants."""
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,16 +33,21 @@ def name() -> str:
 
 @pytest.fixture
 def make_service(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
-    """Starts services with data folders of their own, and ends them after the test."""
+    """Makes services with data folders of their own, and ends them after the test.
+
+    ``data`` is a folder that one of them gets a copy of; one that is not to be started is not.
+    """
     made: list[ServiceProcess] = []
 
-    def make(*arguments: str) -> ServiceProcess:
+    def make(*arguments: str, data: Path | None = None, is_started: bool = True) -> ServiceProcess:
         folder = tmp_path / f"service{len(made)}"
         folder.mkdir()
         made.append(ServiceProcess(folder, *arguments))
-        return made[-1].start()
+        if data is not None:
+            shutil.copytree(data, folder / "data", symlinks=True)
+        return made[-1].start() if is_started else made[-1]
 
     yield make
     for each in made:
-        if each.process.poll() is None:
+        if each.process is not None and each.process.poll() is None:
             each.kill()

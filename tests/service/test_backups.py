@@ -18,6 +18,9 @@ import pytest
 from chaos import assert_consistent, fault_of_result, rows
 from service_process import PDB, ServiceProcess
 
+from foldnote.service.admin import main
+from foldnote.service.backups.making import make_backup
+
 KILLED_AT = """
 import os, sys
 from pathlib import Path
@@ -63,41 +66,57 @@ def names(service) -> set[str]:
     return {job["jobName"] for job in service.client.get("/jobs").json()["jobs"]}
 
 
-@pytest.fixture
-def lab(make_service) -> ServiceProcess:
-    """A service with a job, its log and a file."""
-    service = make_service("--no-rate-limit")
-    service.run("first.output-1.chatter-2.score")
+FIRST = "first.output-1.chatter-2.score"
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory) -> Path:
+    """The data folder of a service that has ended, with a job, its log and a file."""
+    service = ServiceProcess(tmp_path_factory.mktemp("past"), "--no-rate-limit").start()
+    service.run(FIRST)
     assert service.client.put("/upload/a.pdb", content=PDB.encode()).status_code == 200
-    return service
+    assert service.end() == 0
+    return data(service)
+
+
+@pytest.fixture
+def stopped(make_service, past) -> ServiceProcess:
+    """A service on a copy of that folder; it does not run."""
+    return make_service("--no-rate-limit", data=past, is_started=False)
+
+
+@pytest.fixture
+def lab(stopped) -> ServiceProcess:
+    """A service on a copy of that folder."""
+    return stopped.start()
 
 
 def assert_first_is_whole(service) -> None:
-    assert fault_of_result(service.client, "first.output-1.chatter-2.score", is_batch=False) is None
+    assert fault_of_result(service.client, FIRST, is_batch=False) is None
     log = service.client.get("/jobs/first.output-1.chatter-2.score/log").json()["log"]
     assert log == "line 0\nline 1\n"
-    assert service.job("first.output-1.chatter-2.score")["score"] == {"probe": 0.5}
+    assert service.job(FIRST)["score"] == {"probe": 0.5}
     assert [file["name"] for file in service.client.get("/files").json()["files"]] == ["a.pdb"]
     assert_consistent(service)
 
 
 @pytest.mark.parametrize("is_running", [True, False], ids=["while it runs", "while it is stopped"])
-def test_a_backup_restored_elsewhere_has_everything(lab, make_service, tmp_path, is_running):
-    if not is_running:
-        lab.end()
-    made = back_up(lab, tmp_path / "backup")
+def test_a_backup_restored_elsewhere_has_everything(stopped, make_service, tmp_path, is_running):
+    if is_running:
+        stopped.start()
+    made = back_up(stopped, tmp_path / "backup")
     assert (made["jobs"], made["files"], made["missing"]) == (1, 1, [])
-    other = make_service("--no-rate-limit")
-    other.end()
-    shutil.rmtree(data(other))
+    other = make_service("--no-rate-limit", is_started=False)
     assert restore(other, tmp_path / "backup")["kept"] is None
     other.start()
-    assert other.key == lab.key
+    if not is_running:
+        stopped.start()
+    assert other.key == stopped.key
     assert_first_is_whole(other)
 
 
-def test_a_backup_is_private_and_its_list_is_one_that_others_can_check(lab, tmp_path):
-    back_up(lab, tmp_path / "backup")
+def test_a_backup_is_private_and_its_list_is_one_that_others_can_check(stopped, tmp_path):
+    back_up(stopped, tmp_path / "backup")
     modes = {stat.S_IMODE(path.lstat().st_mode) for path in (tmp_path / "backup").rglob("*")}
     assert modes == {0o700, 0o600}
     done = subprocess.run(
@@ -126,7 +145,7 @@ def test_what_was_replaced_is_kept_and_can_be_put_back(lab, tmp_path):
     lab.end()
     kept = Path(restore(lab, tmp_path / "backup", "--replace")["kept"])
     lab.start()
-    assert names(lab) == {"first.output-1.chatter-2.score"}
+    assert names(lab) == {FIRST}
     assert_first_is_whole(lab)
     lab.run("third.output-1")
     lab.end()
@@ -135,7 +154,7 @@ def test_what_was_replaced_is_kept_and_can_be_put_back(lab, tmp_path):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         old.rename(path)
     lab.start()
-    assert names(lab) == {"first.output-1.chatter-2.score", "second.output-1"}
+    assert names(lab) == {FIRST, "second.output-1"}
     assert fault_of_result(lab.client, "second.output-1", is_batch=False) is None
 
 
@@ -161,11 +180,26 @@ def test_what_ran_when_the_backup_was_made_runs_again_once(lab, tmp_path):
     assert not (lab.engines / "probe" / "alive" / "double").exists()
 
 
+@pytest.fixture(scope="module")
+def backup(past, tmp_path_factory) -> Path:
+    """A backup of that folder."""
+    folder = tmp_path_factory.mktemp("backups") / "backup"
+    make_backup(past, folder)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Everything in a folder: files with their bytes, and folders."""
+    return {
+        str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
+        for path in folder.rglob("*")
+    }
+
+
 @pytest.mark.parametrize("kind", ["cut", "flipped", "gone", "more", "link", "list"])
-def test_a_damaged_backup_changes_nothing(lab, tmp_path, kind):
-    back_up(lab, tmp_path / "backup")
-    lab.end()
-    victim = next((tmp_path / "backup" / "objects").rglob("??/*"))
+def test_a_damaged_backup_changes_nothing(past, backup, tmp_path, capsys, kind):
+    copy = shutil.copytree(backup, tmp_path / "backup")
+    victim = next((copy / "objects").rglob("??/*"))
     if kind == "cut":
         os.truncate(victim, victim.stat().st_size - 1)
     elif kind == "flipped":
@@ -180,29 +214,35 @@ def test_a_damaged_backup_changes_nothing(lab, tmp_path, kind):
         victim.rename(tmp_path / "aside")
         victim.symlink_to(tmp_path / "aside")
     else:
-        sums = tmp_path / "backup" / "SHA256SUMS"
+        sums = copy / "SHA256SUMS"
         sums.write_text("".join(sums.read_text().splitlines(keepends=True)[:-1]))
-    before = sorted(path.name for path in data(lab).iterdir())
-    for command in (("restore", "--replace"), ("check-backup",)):
-        done = admin(lab, command[0], tmp_path / "backup", *command[1:])
-        assert (done.returncode, "is damaged" in done.stderr) == (1, True), done.stderr
-        assert "Traceback" not in done.stderr
-    assert sorted(path.name for path in data(lab).iterdir()) == before
-    lab.start()
-    assert_first_is_whole(lab)
+    folder = shutil.copytree(past, tmp_path / "data")
+    for command in (("restore", str(copy), "--replace"), ("check-backup", str(copy))):
+        assert main(["--data-dir", str(folder), "--json", *command]) == 1
+        assert "is damaged" in capsys.readouterr().err
+    assert contents(folder) == contents(past)
 
 
-def test_a_backup_of_a_later_version_is_refused(lab, tmp_path):
-    lab.end()
-    with closing(sqlite3.connect(data(lab) / "service.sqlite3")) as connection, connection:
+def test_a_service_goes_on_after_a_damaged_backup_was_refused(stopped, backup, tmp_path):
+    copy = shutil.copytree(backup, tmp_path / "backup")
+    next((copy / "objects").rglob("??/*")).unlink()
+    refused = admin(stopped, "restore", copy, "--replace")
+    assert (refused.returncode, "is damaged" in refused.stderr) == (1, True), refused.stderr
+    assert "Traceback" not in refused.stderr
+    stopped.start()
+    assert_first_is_whole(stopped)
+
+
+def test_a_backup_of_a_later_version_is_refused(stopped, tmp_path):
+    with closing(sqlite3.connect(data(stopped) / "service.sqlite3")) as connection, connection:
         connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
-    back_up(lab, tmp_path / "backup")
-    done = admin(lab, "restore", tmp_path / "backup", "--replace")
+    back_up(stopped, tmp_path / "backup")
+    done = admin(stopped, "restore", tmp_path / "backup", "--replace")
     assert done.returncode == 1
     assert "later version of foldnote" in done.stderr
 
 
-def test_folders_that_are_none_of_it_are_told_so(lab, tmp_path):
+def test_folders_that_are_none_of_it_are_told_so(stopped, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "other").touch()
     for arguments, sentence in (
@@ -210,7 +250,7 @@ def test_folders_that_are_none_of_it_are_told_so(lab, tmp_path):
         (("restore", tmp_path / "full", "--replace"), "is no backup of foldnote"),
         (("check-backup", tmp_path / "none"), "is no backup of foldnote"),
     ):
-        done = admin(lab, *arguments)
+        done = admin(stopped, *arguments)
         assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
 
 
@@ -261,31 +301,37 @@ def test_what_is_deleted_while_a_backup_is_made_is_whole_in_it(make_service, tmp
     assert_consistent(service)
 
 
+@pytest.fixture(scope="module")
+def grown(past, tmp_path_factory) -> Path:
+    """That folder, in which a second job has run since the backup."""
+    service = ServiceProcess(tmp_path_factory.mktemp("grown"), "--no-rate-limit")
+    shutil.copytree(past, data(service))
+    service.start().run("second.output-1")
+    assert service.end() == 0
+    return data(service)
+
+
 @pytest.mark.parametrize("renames", range(0, 9, 2))
-def test_a_restore_that_is_killed_leaves_the_old_or_the_new(lab, tmp_path, renames):
-    back_up(lab, tmp_path / "backup")
-    lab.run("second.output-1")
-    lab.end()
-    killed = admin(lab, renames, "restore", tmp_path / "backup", "--replace", code=KILLED_AT)
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new(make_service, grown, backup, renames):
+    service = make_service("--no-rate-limit", data=grown, is_started=False)
+    killed = admin(service, renames, "restore", backup, "--replace", code=KILLED_AT)
     assert killed.returncode == 9, killed.stderr
-    lab.start()
-    both = {"first.output-1.chatter-2.score", "second.output-1"}
-    assert names(lab) == (both if renames == 0 else {"first.output-1.chatter-2.score"})
-    assert_first_is_whole(lab)
-    assert not any(path.name.startswith("restore-") for path in data(lab).iterdir())
+    service.start()
+    both = {FIRST, "second.output-1"}
+    assert names(service) == (both if renames == 0 else {FIRST})
+    assert_first_is_whole(service)
+    assert not any(path.name.startswith("restore-") for path in data(service).iterdir())
 
 
-def test_a_backup_that_is_killed_is_none(lab, tmp_path):
-    killed = admin(lab, 0, "backup", tmp_path / "backup", code=KILLED_AT)
+def test_a_backup_that_is_killed_is_none(stopped, tmp_path):
+    killed = admin(stopped, 0, "backup", tmp_path / "backup", code=KILLED_AT)
     assert killed.returncode == 9
     assert not (tmp_path / "backup").exists()
-    back_up(lab, tmp_path / "backup")
+    back_up(stopped, tmp_path / "backup")
 
 
 def test_a_data_folder_of_an_earlier_version_is_backed_up_and_restored(make_service, tmp_path):
-    service = make_service("--no-rate-limit")
-    service.end()
-    shutil.rmtree(data(service))
+    service = make_service("--no-rate-limit", is_started=False)
     old = Path(__file__).parent / "data" / "data-folder-m0013.zip"
     zipfile.ZipFile(old).extractall(data(service))
     back_up(service, tmp_path / "backup")

@@ -6,18 +6,34 @@ import sqlite3
 import stat
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from chaos import fault_of_result
+from service_process import ServiceProcess
 
 DATABASE = "service.sqlite3"
 
 
-@pytest.fixture
-def lab(make_service):
-    service = make_service("--no-rate-limit")
+@pytest.fixture(scope="module")
+def past(tmp_path_factory) -> Path:
+    """The data folder of a service that has ended, with a job."""
+    service = ServiceProcess(tmp_path_factory.mktemp("past"), "--no-rate-limit").start()
     service.run("first.output-1")
-    return service
+    assert service.end() == 0
+    return data(service)
+
+
+@pytest.fixture
+def stopped(make_service, past) -> ServiceProcess:
+    """A service on a copy of that folder; it does not run."""
+    return make_service("--no-rate-limit", data=past, is_started=False)
+
+
+@pytest.fixture
+def lab(stopped) -> ServiceProcess:
+    """A service on a copy of that folder."""
+    return stopped.start()
 
 
 def data(service):
@@ -33,24 +49,22 @@ def last_words(service) -> str:
 
 
 @pytest.mark.parametrize("page", [1, 2, 5, 9, "all but the first"])
-def test_a_damaged_database_is_told_with_its_file_and_what_to_do(lab, page, tmp_path):
-    lab.end()
-    path = data(lab) / DATABASE
+def test_a_damaged_database_is_told_with_its_file_and_what_to_do(stopped, page):
+    path = data(stopped) / DATABASE
     content = bytearray(path.read_bytes())
     start, end = (4096, len(content)) if isinstance(page, str) else (4096 * (page - 1), 4096 * page)
     content[start:end] = os.urandom(end - start)
     path.write_bytes(content)
-    words = last_words(lab)
+    words = last_words(stopped)
     assert words.startswith(f"The database {path} is damaged: ")
-    assert f"foldnote admin --data-dir {data(lab)} restore BACKUP --replace" in words
+    assert f"foldnote admin --data-dir {data(stopped)} restore BACKUP --replace" in words
     assert "SELECT" not in words
     assert path.read_bytes() == content, "nothing was changed"
 
 
-def test_a_database_that_is_none_is_told(lab):
-    lab.end()
-    (data(lab) / DATABASE).write_text("no database" * 1000)
-    assert "is damaged: file is not a database" in last_words(lab)
+def test_a_database_that_is_none_is_told(stopped):
+    (data(stopped) / DATABASE).write_text("no database" * 1000)
+    assert "is damaged: file is not a database" in last_words(stopped)
 
 
 def test_a_damaged_database_that_is_moved_away_as_advised_leaves_nothing_behind(lab, tmp_path):
@@ -89,9 +103,7 @@ def test_a_log_goes_with_its_database_into_another_folder(lab, tmp_path, make_se
     shutil.move(data(lab) / DATABASE, tmp_path)
     lab.start()
     (aside,) = data(lab).glob(f"{DATABASE}-wal.of-*")
-    other = make_service("--no-rate-limit")
-    other.end()
-    shutil.rmtree(data(other))
+    other = make_service("--no-rate-limit", is_started=False)
     data(other).mkdir()
     shutil.move(tmp_path / DATABASE, data(other))
     shutil.move(aside, data(other) / f"{DATABASE}-wal")
@@ -102,14 +114,11 @@ def test_a_log_goes_with_its_database_into_another_folder(lab, tmp_path, make_se
     }
 
 
-def test_a_database_that_is_copied_back_is_not_mixed_with_the_log_of_the_newer_one(lab, tmp_path):
-    lab.end()
-    shutil.copy(data(lab) / DATABASE, tmp_path)
-    lab.start()
+def test_a_database_that_is_copied_back_is_not_mixed_with_the_log_of_the_newer_one(lab, past):
     for number in range(5):
         lab.run(f"newer{number}.output-1")
     lab.kill()
-    shutil.copy(tmp_path / DATABASE, data(lab))
+    shutil.copy(past / DATABASE, data(lab))
     lab.start()
     assert [job["jobName"] for job in lab.client.get("/jobs").json()["jobs"]] == ["first.output-1"]
     with closing(sqlite3.connect(data(lab) / DATABASE)) as connection:
