@@ -44,7 +44,7 @@ def test_sequences_of_unequal_length_are_no_alignment():
 
     assert not found.is_aligned
     assert found.to_frame()["residues"].tolist() == [3, 2]
-    with pytest.raises(UnreadableFileError, match="no alignment"):
+    with pytest.raises(UnreadableFileError, match="not an alignment"):
         _ = found.length
 
 

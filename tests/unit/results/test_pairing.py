@@ -23,7 +23,7 @@ def numbers_of(pairing):
 
 
 def methods(pairing):
-    return [stretch.method for stretch in pairing.stretches]
+    return [segment.method for segment in pairing.segments]
 
 
 LYSOZYME = chain("1akiA", "A").letters

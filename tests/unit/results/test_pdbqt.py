@@ -79,7 +79,7 @@ def test_a_flexible_side_chain_is_named_and_not_counted():
 
 
 def test_side_chains_alone_are_no_ligand():
-    with pytest.raises(UnreadableFileError, match="flexible residues of a receptor and no ligand"):
+    with pytest.raises(UnreadableFileError, match="flexible receptor residues but no ligand"):
         read_first(SIDE_CHAIN)
 
 

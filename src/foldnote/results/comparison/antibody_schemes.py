@@ -1,8 +1,8 @@
-"""Infer from residue numbers and letters whether a chain's variable domain is numbered by an antibody scheme.
+"""Recognise the antibody numbering scheme of a chain from its residue numbers and its conserved residues.
 
 The conserved cysteines and tryptophan of an immunoglobulin variable domain have fixed numbers in each scheme
 (IMGT: Lefranc et al., Dev. Comp. Immunol. 27, 55, 2003; Kabat and Chothia: Al-Lazikani et al., J. Mol. Biol.
-273, 927, 1997; AHo: Honegger and Plückthun, J. Mol. Biol. 309, 657, 2001). Nothing is numbered here.
+273, 927, 1997; AHo: Honegger and Plückthun, J. Mol. Biol. 309, 657, 2001). This module assigns no numbers.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass
 
 from foldnote.results.comparison.traces import CentralAtoms
 
-_FEWEST = 60
-"""Residues of a variable domain at the least."""
+_MIN_RESIDUES = 60
+"""Shorter stretches are not taken for a variable domain."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """Numbers that residues of equal position share in all domains numbered so.
+    """A numbering scheme, as far as needed to recognise it.
 
     Attributes:
-        name: ``IMGT``, ``AHo`` or ``Kabat``, the last for Chothia's and Martin's, too, and with the chain.
-        anchors: the conserved cysteine, tryptophan and cysteine.
+        name: ``IMGT``, ``AHo``, ``Kabat heavy`` or ``Kabat light``; Kabat includes Chothia and Martin, whose
+            conserved residues have the same numbers.
+        anchors: number and letter of the conserved cysteine, tryptophan and cysteine.
         last: last number of the variable domain.
     """
 
@@ -41,17 +42,17 @@ _ALTERNATIVES = {
     "Kabat heavy": (("35A", "31A"), ("82A", "72A")),
     "Kabat light": (("27A", "30A"),),
 }
-"""Where Kabat's numbering inserts, and Chothia's or Martin's in its place."""
+"""Insertion numbers that occur in Kabat only, each with its counterpart in Chothia or Martin."""
 
 
 @dataclass(frozen=True)
 class NumberedDomain:
-    """A variable domain at the beginning of a chain.
+    """A variable domain at the start of a chain.
 
     Attributes:
-        scheme: how it is numbered.
-        length: its residues that are present.
-        numbers: their numbers.
+        scheme: the numbering scheme.
+        length: number of residues present.
+        numbers: their residue numbers with insertion code.
     """
 
     scheme: Scheme
@@ -60,13 +61,13 @@ class NumberedDomain:
 
 
 def find_numbered_domain(trace: CentralAtoms) -> NumberedDomain | None:
-    """The variable domain that a chain begins with and its scheme, or None where no scheme fits."""
+    """Find the variable domain at the start of a chain and its scheme; None if no scheme fits."""
     for scheme in _SCHEMES:
         numbers = _list_domain(trace, scheme.last)
         letters = dict(zip(numbers, trace.letters, strict=False))
         if (
             trace.kind == "protein"
-            and _FEWEST <= len(numbers) == len(letters)
+            and _MIN_RESIDUES <= len(numbers) == len(letters)
             and all(letters.get(number) == letter for number, letter in scheme.anchors)
         ):
             return NumberedDomain(scheme, len(numbers), frozenset(numbers))
@@ -74,7 +75,7 @@ def find_numbered_domain(trace: CentralAtoms) -> NumberedDomain | None:
 
 
 def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
-    """Whether equal numbers of two domains mean equal positions."""
+    """Whether residues with equal numbers in two domains are at equivalent positions."""
     if first.scheme != second.scheme:
         return False
     return not any(
@@ -84,13 +85,13 @@ def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
 
 
 def _list_domain(trace: CentralAtoms, last: int) -> list[str]:
-    """Numbers from the chain's beginning up to ``last``, as long as they do not descend."""
+    """Residue numbers from the start of the chain up to ``last``, ending where they decrease."""
     found: list[str] = []
-    before = -10_000
+    previous = -10_000
     for number in trace.numbers:
-        figure = int(re.sub(r"[^\d-]", "", number) or "0")
-        if figure > last or figure < before:
+        value = int(re.sub(r"[^\d-]", "", number) or "0")
+        if value > last or value < previous:
             break
         found.append(number)
-        before = figure
+        previous = value
     return found

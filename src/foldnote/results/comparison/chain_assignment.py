@@ -1,4 +1,4 @@
-"""Which chain of one structure is superposed on which chain of another."""
+"""Decide which chain of one structure is superposed on which chain of another."""
 
 from __future__ import annotations
 
@@ -19,105 +19,120 @@ from foldnote.results.comparison.structural_alignment import align_traces, pair_
 from foldnote.results.comparison.traces import CentralAtoms
 from foldnote.results.core.numeric import Floats
 
-_MOST_TRIALS = 120
-_MOST_ALIGNED = 12
-_MOST_SEEDS = 3
-_MOST_ROUNDS = 5
+_MAX_TRIALS = 120
+_MAX_ALIGNED = 12
+_MAX_SEEDS = 3
+_MAX_ROUNDS = 5
 _COPY_IDENTITY = 0.9
 _SAME_RMSD_A = 0.1
-_NEAR_A = 10.0
-"""Distance at which the middles of two superposed chains count as half as near as at none."""
-_LARGEST_PRODUCT = 100_000
-_LEAST_SHARE = 0.25
-"""A chain is left alone where the mean term of the TM-score, over the shorter chain, is below this."""
+_HALF_DISTANCE_A = 10.0
+"""Distance between the centroids of two superposed chains at which their proximity score is one half."""
+_MAX_JOINED_SIZE = 100_000
+_MIN_SHARE = 0.25
+"""Chains are not paired if the mean TM-score term over the shorter chain is below this."""
 
 
 def assign_chains(
     fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], pair: PairChains
 ) -> list[Pairing]:
-    """One partner for each chain that has one: the most similar, and among copies those that fit best.
+    """Pair each chain with the most similar one; among identical copies, choose those that fit best.
 
     Args:
         fixed: chains of the fixed structure.
-        mobile: chains of the other.
-        pair: pairs the residues of two chains, or finds them unrelated.
+        mobile: chains of the mobile structure.
+        pair: pairs the residues of two chains; returns None if they are unrelated.
+
+    Returns:
+        Pairings in the order of ``fixed``; unrelated chains are left out.
     """
-    matched = _match_groups(_group(fixed), _group(mobile), pair)
+    matched = _match_groups(_group_copies(fixed), _group_copies(mobile), pair)
     candidates = [pairing for pairings in matched for pairing in pairings]
     chosen: Sequence[Pairing] = candidates
     if any(len(pairings) > 1 for pairings in matched):
-        chosen = _choose_trial([_choose_copies(candidates, seed) for seed in candidates[:_MOST_TRIALS]])
+        chosen = _choose_trial([_choose_copies(candidates, seed) for seed in candidates[:_MAX_TRIALS]])
     return sorted(chosen, key=lambda pairing: list(fixed).index(pairing.fixed))
 
 
 def assign_chains_by_structure(
     fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms]
 ) -> list[Pairing]:
-    """Protein chains paired by structural alignment; of complexes under one superposition of all chains.
+    """Pair protein chains by structural alignment, those of a complex under one common superposition.
 
-    The superposition of a complex starts from the alignments of single chains and from that of all chains as
-    one in the order of the files.
+    The superposition of a complex is searched for from the alignments of single chains and from the alignment
+    of all chains, joined in file order.
+
+    Returns:
+        The pairings with the highest TM-score; empty if either structure has no protein of three residues.
     """
-    ours = [trace for trace in fixed if trace.kind == "protein" and len(trace) >= 3]
-    theirs = [trace for trace in mobile if trace.kind == "protein" and len(trace) >= 3]
-    if not ours or not theirs:
+    fixed = [trace for trace in fixed if trace.kind == "protein" and len(trace) >= 3]
+    mobile = [trace for trace in mobile if trace.kind == "protein" and len(trace) >= 3]
+    if not fixed or not mobile:
         return []
-    if len(ours) == len(theirs) == 1:
-        known = pair_chains(ours[0], theirs[0]) or Pairing(ours[0], theirs[0], ())
-        return [_make(ours[0], theirs[0], *_align(known)[:2])]
-    length = min(sum(map(len, ours)), sum(map(len, theirs)))
-    aligned = [(known, *_align(known)) for known in _choose_seeds(_take_first(ours), _take_first(theirs))]
+    if len(fixed) == len(mobile) == 1:
+        known = pair_chains(fixed[0], mobile[0]) or Pairing(fixed[0], mobile[0], ())
+        return [_make_pairing(fixed[0], mobile[0], *_align(known)[:2])]
+    length = min(sum(map(len, fixed)), sum(map(len, mobile)))
+    aligned = [
+        (known, *_align(known))
+        for known in _choose_seeds(_take_representatives(fixed), _take_representatives(mobile))
+    ]
     aligned.sort(key=lambda each: -each[3].score)
-    seeds = [each[3] for each in aligned[:_MOST_SEEDS]]
-    seeds += _superpose_copies(ours, theirs, [_make(k.fixed, k.mobile, *rows) for k, *rows, _ in aligned])
-    if sum(map(len, ours)) * sum(map(len, theirs)) <= _LARGEST_PRODUCT:
-        everything = (np.concatenate([trace.points for trace in traces]) for traces in (ours, theirs))
+    seeds = [each[3] for each in aligned[:_MAX_SEEDS]]
+    seeds += _superpose_copies(
+        fixed, mobile, [_make_pairing(k.fixed, k.mobile, *rows) for k, *rows, _ in aligned]
+    )
+    if sum(map(len, fixed)) * sum(map(len, mobile)) <= _MAX_JOINED_SIZE:
+        everything = (np.concatenate([trace.points for trace in traces]) for traces in (fixed, mobile))
         seeds.append(align_traces(*everything).fit)
-    trials = [_grow(ours, theirs, seed, length) for seed in seeds]
+    trials = [_grow(fixed, mobile, seed, length) for seed in seeds]
     return max((trial for trial in trials if trial), key=lambda trial: _fit(trial, length).score, default=[])
 
 
 def _superpose_copies(
-    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], aligned: Sequence[Pairing]
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], aligned: Sequence[Pairing]
 ) -> list[TmFit]:
-    """Superpositions by other copies of aligned chains: the few that bring most chains near to another."""
+    """Superpose other copies of the aligned chains; return those that bring the most chains together."""
     seeds: list[TmFit] = []
     for found in aligned:
-        for a, b in _list_copies(ours, theirs, found):
-            if (a, b) != (found.fixed, found.mobile) and len(seeds) < _MOST_TRIALS:
+        for a, b in _list_copies(fixed, mobile, found):
+            if (a, b) != (found.fixed, found.mobile) and len(seeds) < _MAX_TRIALS:
                 points, targets = b.points[found.mobile_rows], a.points[found.rows]
                 seeds.append(find_tm_fit(points, targets, min(len(a), len(b)), starts=4, shortest=20))
-    middles, others = (np.array([trace.points.mean(axis=0) for trace in traces]) for traces in (ours, theirs))
+    centroids, others = (
+        np.array([trace.points.mean(axis=0) for trace in traces]) for traces in (fixed, mobile)
+    )
 
-    def count_near(seed: TmFit) -> float:
+    def score_proximity(seed: TmFit) -> float:
         moved = others @ seed.rotation.T + seed.translation
-        squares = np.sum((middles[:, None] - moved[None]) ** 2, axis=2)
-        return float(np.sum(1 / (1 + squares.min(axis=int(len(middles) < len(others))) / _NEAR_A**2)))
+        squares = np.sum((centroids[:, None] - moved[None]) ** 2, axis=2)
+        return float(
+            np.sum(1 / (1 + squares.min(axis=int(len(centroids) < len(others))) / _HALF_DISTANCE_A**2))
+        )
 
-    return sorted(seeds, key=lambda seed: -count_near(seed))[:_MOST_SEEDS]
+    return sorted(seeds, key=lambda seed: -score_proximity(seed))[:_MAX_SEEDS]
 
 
 def _list_copies(
-    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], found: Pairing
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], found: Pairing
 ) -> list[tuple[CentralAtoms, CentralAtoms]]:
-    """The aligned chain of the structure with fewer copies beside every copy of the other."""
-    own = [trace for trace in ours if trace.letters == found.fixed.letters]
-    other = [trace for trace in theirs if trace.letters == found.mobile.letters]
+    """Pair the aligned chain of the structure with fewer copies with every copy in the other one."""
+    own = [trace for trace in fixed if trace.letters == found.fixed.letters]
+    other = [trace for trace in mobile if trace.letters == found.mobile.letters]
     if len(own) < len(other):
         return [(found.fixed, trace) for trace in other]
     return [(trace, found.mobile) for trace in own]
 
 
 def gather(pairings: Sequence[Pairing]) -> tuple[Floats, Floats]:
-    """The paired points of the fixed and of the mobile structure, both of shape (n, 3), Å."""
+    """Concatenate the paired points of the fixed and of the mobile structure, each of shape (n, 3), Å."""
     return (
         np.concatenate([np.empty((0, 3)), *(p.fixed.points[p.rows] for p in pairings)]),
         np.concatenate([np.empty((0, 3)), *(p.mobile.points[p.mobile_rows] for p in pairings)]),
     )
 
 
-def _group(traces: Sequence[CentralAtoms]) -> list[list[CentralAtoms]]:
-    """Chains by sequence; copies of one sequence may lack different residues."""
+def _group_copies(traces: Sequence[CentralAtoms]) -> list[list[CentralAtoms]]:
+    """Group chains by sequence; copies may lack different residues."""
     groups: list[list[CentralAtoms]] = []
     for trace in traces:
         group = next((group for group in groups if _is_copy(trace, group[0])), None)
@@ -135,24 +150,24 @@ def _is_copy(first: CentralAtoms, second: CentralAtoms) -> bool:
     return pairing is not None and pairing.equal >= _COPY_IDENTITY * max(len(first), len(second))
 
 
-def _take_first(traces: Sequence[CentralAtoms]) -> list[CentralAtoms]:
-    """The first of each group of equal chains."""
-    return [members[0] for members in _group(traces)]
+def _take_representatives(traces: Sequence[CentralAtoms]) -> list[CentralAtoms]:
+    """The first chain of each group of copies."""
+    return [members[0] for members in _group_copies(traces)]
 
 
 def _match_groups(
-    ours: Sequence[Sequence[CentralAtoms]], theirs: Sequence[Sequence[CentralAtoms]], pair: PairChains
+    fixed: Sequence[Sequence[CentralAtoms]], mobile: Sequence[Sequence[CentralAtoms]], pair: PairChains
 ) -> list[list[Pairing]]:
-    """For each group and its most similar partner, the pairings of all chains of the one with the other's."""
-    firsts = [found for a in ours for b in theirs if (found := pair(a[0], b[0])) is not None]
+    """Match each group with the most similar one; return the pairings of all their chains, per match."""
+    firsts = [found for a in fixed for b in mobile if (found := pair(a[0], b[0])) is not None]
     firsts.sort(key=lambda p: (p.equal, p.fixed.chain == p.mobile.chain), reverse=True)
-    ours_by_first = {id(group[0]): group for group in ours}
-    theirs_by_first = {id(group[0]): group for group in theirs}
+    fixed_groups = {id(group[0]): group for group in fixed}
+    mobile_groups = {id(group[0]): group for group in mobile}
     return [
         [
             found
-            for a in ours_by_first[id(first.fixed)]
-            for b in theirs_by_first[id(first.mobile)]
+            for a in fixed_groups[id(first.fixed)]
+            for b in mobile_groups[id(first.mobile)]
             if (found := pair(a, b)) is not None
         ]
         for first in _keep_disjoint(firsts)
@@ -160,7 +175,7 @@ def _match_groups(
 
 
 def _choose_copies(candidates: Sequence[Pairing], seed: Pairing) -> list[Pairing]:
-    """Of the pairings of copies those that are nearest when the chains of one are superposed."""
+    """Choose the pairings whose chains are closest when the chains of ``seed`` are superposed."""
     targets, points = gather([seed])
     rotation, translation = fit(points, targets)
 
@@ -172,7 +187,7 @@ def _choose_copies(candidates: Sequence[Pairing], seed: Pairing) -> list[Pairing
 
 
 def _keep_disjoint(pairings: Sequence[Pairing]) -> list[Pairing]:
-    """The pairings in order whose chains no earlier one has."""
+    """Keep the pairings whose chains do not occur in an earlier one."""
     found: list[Pairing] = []
     for pairing in pairings:
         if all(one.fixed is not pairing.fixed and one.mobile is not pairing.mobile for one in found):
@@ -181,30 +196,32 @@ def _keep_disjoint(pairings: Sequence[Pairing]) -> list[Pairing]:
 
 
 def _choose_trial(trials: Sequence[Sequence[Pairing]]) -> Sequence[Pairing]:
-    """The pairings of least RMSD; of those that are as good, the one that pairs chains of the same name."""
+    """Choose the lowest RMSD; among equally good trials, the one with most chains of the same name paired."""
     rmsds = [measure_rmsd(*reversed(gather(trial))) for trial in trials]
     good = [i for i, rmsd in enumerate(rmsds) if rmsd <= min(rmsds) + _SAME_RMSD_A]
     names = [sum(p.fixed.chain == p.mobile.chain for p in trial) for trial in trials]
     return trials[max(good, key=lambda i: (names[i], -rmsds[i]))]
 
 
-def _choose_seeds(ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms]) -> list[Pairing]:
-    """Pairs of chains to align: the most similar ones where some are related; else all, the longest first."""
-    related = [found for a, b in product(ours, theirs) if (found := pair_chains(a, b)) is not None]
+def _choose_seeds(fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms]) -> list[Pairing]:
+    """Choose chains to align: the most similar ones if any are related, else all, longest first."""
+    related = [found for a, b in product(fixed, mobile) if (found := pair_chains(a, b)) is not None]
     if related:
-        return _keep_disjoint(sorted(related, key=lambda pairing: -pairing.equal))[:_MOST_ALIGNED]
-    every = [Pairing(a, b, ()) for a, b in product(ours, theirs)]
-    return sorted(every, key=lambda p: -min(len(p.fixed), len(p.mobile)))[:_MOST_ALIGNED]
+        return _keep_disjoint(sorted(related, key=lambda pairing: -pairing.equal))[:_MAX_ALIGNED]
+    every = [Pairing(a, b, ()) for a, b in product(fixed, mobile)]
+    return sorted(every, key=lambda p: -min(len(p.fixed), len(p.mobile)))[:_MAX_ALIGNED]
 
 
 def _align(known: Pairing) -> tuple[list[int], list[int], TmFit]:
-    """The structural alignment of two chains, which starts from what is known besides."""
+    """Align two chains by structure; the known pairs are one of the starting points."""
     pairs = (np.array(known.rows, dtype=np.intp), np.array(known.mobile_rows, dtype=np.intp))
     found = align_traces(known.fixed.points, known.mobile.points, [pairs])
     return found.rows.tolist(), found.mobile_rows.tolist(), found.fit
 
 
-def _make(fixed: CentralAtoms, mobile: CentralAtoms, rows: list[int], mobile_rows: list[int]) -> Pairing:
+def _make_pairing(
+    fixed: CentralAtoms, mobile: CentralAtoms, rows: list[int], mobile_rows: list[int]
+) -> Pairing:
     return Pairing(fixed, mobile, (PairedSegment(rows, mobile_rows, "structure"),))
 
 
@@ -214,13 +231,13 @@ def _fit(pairings: Sequence[Pairing], length: int) -> TmFit:
 
 
 def _grow(
-    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], start: TmFit, length: int
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], start: TmFit, length: int
 ) -> list[Pairing]:
-    """The chains that fit under a superposition, then under that of all of them, as long as it improves."""
+    """Pair chains under a superposition and superpose them again, as long as the TM-score improves."""
     best: list[Pairing] = []
     best_score = 0.0
-    for _ in range(_MOST_ROUNDS):
-        grown = _pair_under(ours, theirs, start, length)
+    for _ in range(_MAX_ROUNDS):
+        grown = _pair_under(fixed, mobile, start, length)
         if not grown:
             break
         start = _fit(grown, length)
@@ -231,23 +248,23 @@ def _grow(
 
 
 def _pair_under(
-    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], start: TmFit, length: int
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], start: TmFit, length: int
 ) -> list[Pairing]:
-    """Each chain with the one that lies best on it under a superposition, as far as enough does."""
+    """Pair each chain with the one that matches it best under a superposition, if they match well enough."""
     tried = []
-    placed = [(b, b.points @ start.rotation.T + start.translation) for b in theirs]
-    for a, (b, moved) in product(ours, placed):
+    placed = [(b, b.points @ start.rotation.T + start.translation) for b in mobile]
+    for a, (b, moved) in product(fixed, placed):
         if not _can_touch(a.points, moved):
             continue
         rows, mobile_rows, total = pair_superposed(a.points, moved, length)
-        if len(rows) >= 3 and total >= _LEAST_SHARE * min(len(a), len(b)):
-            tried.append((total, _make(a, b, rows.tolist(), mobile_rows.tolist())))
+        if len(rows) >= 3 and total >= _MIN_SHARE * min(len(a), len(b)):
+            tried.append((total, _make_pairing(a, b, rows.tolist(), mobile_rows.tolist())))
     tried.sort(key=lambda each: -each[0])
     return _keep_disjoint([pairing for _, pairing in tried])
 
 
 def _can_touch(points: Floats, others: Floats) -> bool:
-    """Whether the spheres around two chains overlap or nearly do."""
-    middle, other = points.mean(axis=0), others.mean(axis=0)
-    reach = np.linalg.norm(points - middle, axis=1).max() + np.linalg.norm(others - other, axis=1).max()
-    return bool(np.linalg.norm(middle - other) <= reach + _NEAR_A)
+    """Whether the bounding spheres of two chains overlap or nearly overlap."""
+    centroid, other = points.mean(axis=0), others.mean(axis=0)
+    reach = np.linalg.norm(points - centroid, axis=1).max() + np.linalg.norm(others - other, axis=1).max()
+    return bool(np.linalg.norm(centroid - other) <= reach + _HALF_DISTANCE_A)

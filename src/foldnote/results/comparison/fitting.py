@@ -1,10 +1,10 @@
-"""Least-squares fit of paired points, and the TM-score of a pairing.
+"""Least-squares fit of paired points, and the TM-score of a set of pairs.
 
-The fit is that of Kabsch, Acta Cryst. A32, 922 (1976). It is our own code because the search for the TM-score
-and the structural alignment need many fits at once, and because gemmi's ``superpose_positions`` leaves points
-on a line unsuperposed; elsewhere both give the same RMSD (tested to 1e-6). The TM-score is that of Zhang and
-Skolnick, Proteins 57, 702 (2004): the greatest value over rotations and translations, searched for from
-fragments of the pairing. It is our own because tmtools is GPL and biotite pairs the residues itself.
+The fit is that of Kabsch, Acta Cryst. A32, 922 (1976). It is implemented here because the TM-score search and
+the structural alignment need many fits at once, and because gemmi's ``superpose_positions`` does not
+superpose collinear points; otherwise both give the same RMSD (tested to 1e-6). The TM-score is that of Zhang
+and Skolnick, Proteins 57, 702 (2004): the maximum over rotations and translations, searched for from
+fragments of the pairs. It is implemented here because tmtools is GPL and biotite chooses the pairs itself.
 """
 
 from __future__ import annotations
@@ -17,38 +17,43 @@ from numpy.typing import NDArray
 
 from foldnote.results.core.numeric import Floats
 
-_SHORTEST_FRAGMENT = 4
-_MOST_STARTS = 40
-_MOST_ROUNDS = 20
-_LARGEST_BATCH = 1_000_000
-"""Distances that are computed at a time."""
+_MIN_FRAGMENT = 4
+_MAX_STARTS = 40
+_MAX_ROUNDS = 20
+_BATCH_SIZE = 1_000_000
+"""Number of distances computed at a time, to limit memory."""
 
 
 def fit(points: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """Rotation (3, 3) and translation (3,) that bring ``points`` nearest to ``targets``.
+    """Find the rotation and translation that minimize the RMSD of ``points`` to ``targets``.
 
-    Both of shape (n, 3).
+    Args:
+        points: float64, shape (n, 3).
+        targets: float64, shape (n, 3), in the same unit.
+
+    Returns:
+        Rotation (3, 3) and translation (3,); a point x moves to ``rotation @ x + translation``.
     """
-    middle, target_middle = points.mean(axis=0), targets.mean(axis=0)
-    rotation = find_rotations(((points - middle).T @ (targets - target_middle))[None])[0]
-    return rotation, target_middle - rotation @ middle
+    centroid, target_centroid = points.mean(axis=0), targets.mean(axis=0)
+    rotation = find_rotations(((points - centroid).T @ (targets - target_centroid))[None])[0]
+    return rotation, target_centroid - rotation @ centroid
 
 
 def measure_rmsd(points: Floats, targets: Floats) -> float:
-    """Root mean square distance after the best fit, in the points' unit."""
+    """Root-mean-square distance of two sets of paired points (n, 3) after the best fit, in their unit."""
     rotation, translation = fit(points, targets)
     moved = points @ rotation.T + translation
     return float(np.sqrt(np.mean(np.sum((moved - targets) ** 2, axis=1))))
 
 
 def find_scale(length: int) -> float:
-    """The distance d0 (Å) of a protein of ``length`` residues; at least 0.5 Å, as for short ones."""
+    """The TM-score's distance scale d0 (Å) for a protein of ``length`` residues; at least 0.5 Å."""
     return max(0.5, 1.24 * float(np.cbrt(max(length, 15) - 15)) - 1.8)
 
 
 @dataclass(frozen=True, eq=False)
 class TmFit:
-    """The superposition that gives the TM-score of a pairing.
+    """The superposition with the highest TM-score found.
 
     Attributes:
         score: TM-score, 0 to 1.
@@ -62,53 +67,56 @@ class TmFit:
 
 
 def find_tm_score(points: Floats, targets: Floats, length: int) -> float:
-    """The TM-score of a pairing: see :func:`find_tm_fit`."""
+    """The TM-score of paired residues, 0 to 1; the arguments are those of :func:`find_tm_fit`."""
     return find_tm_fit(points, targets, length).score
 
 
 def find_tm_fit(
-    points: Floats, targets: Floats, length: int, *, starts: int = _MOST_STARTS, shortest: int = 0
+    points: Floats, targets: Floats, length: int, *, starts: int = _MAX_STARTS, shortest: int = 0
 ) -> TmFit:
-    """The superposition of a pairing with the greatest TM-score, as far as the search finds it.
+    """Search for the superposition of paired residues with the highest TM-score.
 
     Args:
         points: Cα of the mobile residues, shape (n, 3), Å.
         targets: Cα of their partners, shape (n, 3), Å.
-        length: number of residues of the structure that the score is normalized by.
-        starts: about how many fragments of one size the search begins with.
-        shortest: size of the shortest of them; at least four.
+        length: number of residues that the score is normalized by.
+        starts: approximate number of starting fragments of each size.
+        shortest: size of the shortest starting fragments; values below four count as four.
 
     Returns:
-        The fit; its score is 1 when all residues of the structure are paired and superpose exactly.
+        The fit; its score is 1 if all ``length`` residues are paired and superpose exactly.
     """
     scale = find_scale(length)
     origin, target_origin = points.mean(axis=0), targets.mean(axis=0)
     fits = (
-        _climb(points - origin, targets - target_origin, chosen, scale)
-        for chosen in _choose_fragments(len(points), starts, max(_SHORTEST_FRAGMENT, shortest))
+        _refine_starts(points - origin, targets - target_origin, selected, scale)
+        for selected in _choose_fragments(len(points), starts, max(_MIN_FRAGMENT, shortest))
     )
     best, rotation, translation = max(fits, key=lambda found: found[0])
     return TmFit(best / length, rotation, target_origin + translation - rotation @ origin)
 
 
 def fit_many(points: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Rotations (s, 3, 3) and translations (s, 3) of s weighted least-squares fits of the same pairing.
+    """Compute s weighted least-squares fits of the same paired points.
 
     Args:
-        points: shape (n, 3); the fits are exact to rounding where its mean is near the origin.
-        targets: shape (n, 3), likewise.
-        weights: shape (s, n), not negative, each row with a sum above 0.
+        points: shape (n, 3); centre them near the origin to avoid loss of precision.
+        targets: shape (n, 3); likewise.
+        weights: shape (s, n), non-negative, with a positive sum in each row.
+
+    Returns:
+        Rotations (s, 3, 3) and translations (s, 3).
     """
     shares = weights / weights.sum(axis=1, keepdims=True)
-    middles, target_middles = shares @ points, shares @ targets
+    centroids, target_centroids = shares @ points, shares @ targets
     products = (points[:, :, None] * targets[:, None, :]).reshape(len(points), 9)
-    covariances = (shares @ products).reshape(-1, 3, 3) - middles[:, :, None] * target_middles[:, None, :]
+    covariances = (shares @ products).reshape(-1, 3, 3) - centroids[:, :, None] * target_centroids[:, None, :]
     rotations = find_rotations(covariances)
-    return rotations, target_middles - np.einsum("sij,sj->si", rotations, middles)
+    return rotations, target_centroids - np.einsum("sij,sj->si", rotations, centroids)
 
 
 def find_rotations(covariances: Floats) -> Floats:
-    """The rotations (s, 3, 3) that fit best, of covariances (s, 3, 3) of points (rows) and targets."""
+    """Find the best-fit rotations (s, 3, 3) from covariances (s, 3, 3) of points (rows) with targets."""
     left, _, right = np.linalg.svd(covariances)
     signs = np.where(np.linalg.det(left) * np.linalg.det(right) < 0, -1.0, 1.0)
     right[:, 2, :] *= signs[:, None]
@@ -116,9 +124,9 @@ def find_rotations(covariances: Floats) -> Floats:
 
 
 def _choose_fragments(count: int, starts: int, shortest: int) -> Iterator[NDArray[np.bool_]]:
-    """The fragments that the search begins with, (s, count): the whole, halves, and so on; in batches."""
+    """Yield batches of masks (s, count) of the starting fragments: all pairs, halves, quarters, and so on."""
     places = np.arange(count)
-    batch = max(1, _LARGEST_BATCH // max(count, 1))
+    batch = max(1, _BATCH_SIZE // max(count, 1))
     fragments = np.array(_list_fragments(count, starts, shortest))
     for first in range(0, len(fragments), batch):
         begin, size = fragments[first : first + batch].T[:, :, None]
@@ -136,15 +144,19 @@ def _list_fragments(count: int, starts: int, shortest: int) -> list[tuple[int, i
         size = max(shortest, size // 2)
 
 
-def _climb(
-    points: Floats, targets: Floats, chosen: NDArray[np.bool_], scale: float
+def _refine_starts(
+    points: Floats, targets: Floats, selected: NDArray[np.bool_], scale: float
 ) -> tuple[float, Floats, Floats]:
-    """The best sum and its fit from many starts: fit what is chosen, choose what is near, until it stays."""
+    """Refine starting fragments: fit the selected pairs, select the close ones, repeat until unchanged.
+
+    Returns:
+        The highest sum of TM-score terms, with its rotation and translation.
+    """
     reach = float(np.clip(scale, 4.5, 8.0))
     best, rotation, translation = -1.0, np.eye(3), np.zeros(3)
     few = min(3, len(points)) - 1
-    for _ in range(_MOST_ROUNDS):
-        rotations, translations = fit_many(points, targets, chosen.astype(np.float64))
+    for _ in range(_MAX_ROUNDS):
+        rotations, translations = fit_many(points, targets, selected.astype(np.float64))
         moved = points @ np.swapaxes(rotations, 1, 2) + translations[:, None, :]
         squares = np.sum((moved - targets) ** 2, axis=2)
         sums = np.sum(1 / (1 + squares / scale**2), axis=1)
@@ -153,8 +165,8 @@ def _climb(
             best, rotation, translation = float(sums[top]), rotations[top], translations[top]
         limits = np.maximum(reach**2, np.partition(squares, few, axis=1)[:, few])
         near = squares <= limits[:, None]
-        changed = (near != chosen).any(axis=1)
+        changed = (near != selected).any(axis=1)
         if not changed.any():
             break
-        chosen = near[changed]
+        selected = near[changed]
     return best, rotation, translation

@@ -1,7 +1,7 @@
-"""Superposition of two structures: the pairs of residues, the least-squares fit, RMSD and TM-score.
+"""Superposition of two structures: residue pairs, least-squares fit, RMSD and TM-score.
 
-Residues are paired by number where both chains share a numbering, else by aligning the sequences, or, where
-asked for, by structural alignment. The result says which.
+Residues are paired by number if the chains share a numbering, else by sequence alignment, or by structural
+alignment on request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from foldnote.results.structure.structure import Structure
 
 PairingMethod = Literal["auto", "numbers", "sequence", "structure"]
 
-_LEAST_PAIRS = 3
+_MIN_PAIRS = 3
 _PAIR_CHAINS: Mapping[str, PairChains] = {
     "auto": pair_chains,
     "numbers": pair_by_number,
@@ -42,23 +42,23 @@ _PAIR_CHAINS: Mapping[str, PairChains] = {
 
 @dataclass(frozen=True, eq=False)
 class Superposition(NotebookRepr):
-    """How a mobile structure lies best over a fixed one.
+    """The least-squares superposition of a mobile structure on a fixed one.
 
     Attributes:
         rotation: float64, shape (3, 3).
-        translation: float64, shape (3,), Å; a mobile point x goes to ``rotation @ x + translation``.
-        rmsd: over the paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
-        tm_score: 0 to 1, of the paired protein residues by the definition of Zhang and Skolnick (2004),
-            normalized by the number of protein residues of the fixed structure; None without protein. It is
-            the greatest over many fits, of which the least-squares fit of all pairs need not be the best.
-        mobile_tm_score: the same, normalized by the number of protein residues of the mobile structure.
+        translation: float64, shape (3,), Å; a mobile point x moves to ``rotation @ x + translation``.
+        rmsd: RMSD of the paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
+        tm_score: TM-score of the paired protein residues (Zhang and Skolnick, 2004), 0 to 1, normalized by
+            the number of protein residues in the fixed structure; None if fewer than three are paired. It is
+            the maximum over many superpositions, not that of the least-squares fit.
+        mobile_tm_score: the same, normalized by the number of protein residues in the mobile structure.
         pairing: how residues were paired: ``residue numbers``, ``sequence``, ``structure``, or
-            ``residue numbers and sequence`` where one part was paired so and another so.
+            ``residue numbers and sequence`` if different parts were paired differently.
         aligned: number of pairs.
-        coverage: share of the fixed structure's residues that are paired, 0 to 1.
-        mobile_coverage: share of the mobile structure's residues that are paired, 0 to 1.
-        identity: share of the pairs with the same residue, 0 to 1.
-        pairs: one row a pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
+        coverage: fraction of the fixed structure's residues that are paired, 0 to 1.
+        mobile_coverage: fraction of the mobile structure's residues that are paired, 0 to 1.
+        identity: fraction of the pairs with identical residues, 0 to 1.
+        pairs: one row per pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
             float64 in Å after the fit.
     """
 
@@ -76,22 +76,28 @@ class Superposition(NotebookRepr):
 
     @property
     def matrix(self) -> Floats:
-        """Rotation and translation as one matrix, shape (4, 4), for points as columns (x, y, z, 1)."""
+        """The transformation as a homogeneous matrix, float64 (4, 4), for column vectors (x, y, z, 1)."""
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.translation
         return matrix
 
     def move(self, points: Floats) -> Floats:
-        """Points of the mobile structure where they come to lie, shape (n, 3), Å."""
+        """Superpose points of the mobile structure, shape (n, 3), Å; returns the same shape."""
         return np.asarray(points @ self.rotation.T + self.translation)
 
     def move_structure(self, structure: Structure | Model) -> gemmi.Structure:
-        """The whole of a structure where it comes to lie, every model of it.
+        """Superpose a complete structure, including all its models, ligands and waters.
+
+        Args:
+            structure: usually the mobile structure.
+
+        Returns:
+            A moved copy.
 
         Raises:
             UnreadableFileError: the structure's file is damaged or holds no atoms.
         """
-        moved = _as_structure(structure).to_gemmi()
+        moved = _get_structure(structure).to_gemmi()
         transform = gemmi.Transform(
             gemmi.Mat33(self.rotation.tolist()), gemmi.Vec3(*self.translation.tolist())
         )
@@ -107,62 +113,62 @@ class Superposition(NotebookRepr):
 def superpose(
     fixed: Structure | Model, mobile: Structure | Model, *, pairing: PairingMethod = "auto"
 ) -> Superposition:
-    """The best fit of ``mobile`` over ``fixed``; first models, polymers only.
+    """Superpose ``mobile`` on ``fixed``, using the polymers of the first model of each.
 
-    Each chain is paired with the most similar one, of several equal ones in the way that fits best. Chains
-    that are not related are left out.
+    Each chain is paired with the most similar one; identical copies are assigned so that they fit best.
+    Unrelated chains are left out.
 
     Args:
-        fixed: the structure that stays where it is.
-        mobile: the structure that is moved.
-        pairing: how residues are paired. ``auto``: by residue number where both chains share a numbering
-            (an antibody scheme, or numbers under which the sequences agree), else by sequence alignment
-            (BLOSUM62) where the sequences are similar enough. ``numbers`` or ``sequence``: by that alone;
-            ``numbers`` pairs what has the same number however the sequences differ. ``structure``: by a
-            structural alignment of the Cα atoms that maximizes the TM-score; proteins only.
+        fixed: the reference structure.
+        mobile: the structure to be moved.
+        pairing: how residues are paired. ``auto``: by residue number if the chains share a numbering (an
+            antibody scheme, or numbers under which the sequences agree), else by sequence alignment
+            (BLOSUM62) if the sequences are similar enough. ``numbers`` or ``sequence``: by that method only;
+            ``numbers`` ignores the sequences. ``structure``: by a structural alignment of the Cα atoms that
+            maximizes the TM-score; proteins only.
 
     Raises:
-        ArgumentError: there is no such pairing.
+        ArgumentError: ``pairing`` is not one of these.
         UnreadableFileError: a file is damaged, or fewer than three residues can be paired.
     """
-    first, second = _as_structure(fixed), _as_structure(mobile)
-    ours, theirs = read_traces(first), read_traces(second)
+    first, second = _get_structure(fixed), _get_structure(mobile)
+    fixed_traces, mobile_traces = read_traces(first), read_traces(second)
     if pairing == "structure":
-        pairings = assign_chains_by_structure(ours, theirs)
+        pairings = assign_chains_by_structure(fixed_traces, mobile_traces)
     elif pairing in _PAIR_CHAINS:
-        pairings = assign_chains(ours, theirs, _PAIR_CHAINS[pairing])
+        pairings = assign_chains(fixed_traces, mobile_traces, _PAIR_CHAINS[pairing])
     else:
         names = ", ".join(repr(name) for name in [*_PAIR_CHAINS, "structure"])
         raise ArgumentError(f"There is no pairing {pairing!r}. Choose one of {names}.")
-    if sum(len(each.rows) for each in pairings) < _LEAST_PAIRS:
-        reason = _explain_failure(ours, theirs, pairing)
+    if sum(len(each.rows) for each in pairings) < _MIN_PAIRS:
+        reason = _explain_failure(fixed_traces, mobile_traces, pairing)
         raise UnreadableFileError(f"{second.name} cannot be superposed on {first.name}: {reason}")
-    return _measure(pairings, ours, theirs)
+    return _make_superposition(pairings, fixed_traces, mobile_traces)
 
 
-def _as_structure(item: Structure | Model) -> Structure:
+def _get_structure(item: Structure | Model) -> Structure:
     return item.structure if isinstance(item, Model) else item
 
 
 def _explain_failure(
-    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], pairing: PairingMethod
+    fixed_traces: Sequence[CentralAtoms], mobile_traces: Sequence[CentralAtoms], pairing: PairingMethod
 ) -> str:
-    kinds = {trace.kind for trace in ours} & {trace.kind for trace in theirs}
+    kinds = {trace.kind for trace in fixed_traces} & {trace.kind for trace in mobile_traces}
     if pairing == "structure":
         return "a structural alignment needs a protein chain of at least three residues in both."
     if not kinds:
         return "they have no chains of the same kind, protein or nucleic acid."
     ways = {
         "auto": "their chains share no numbering, and their sequences are not similar enough to align",
-        "numbers": f"their chains have fewer than {_LEAST_PAIRS} residue numbers in common",
+        "numbers": f"their chains have fewer than {_MIN_PAIRS} residue numbers in common",
         "sequence": "the sequences of their chains are not similar enough to align",
     }
     advice = " Pair residues by structural alignment: pairing='structure'." if "protein" in kinds else ""
     return f"{ways[pairing]}.{advice}"
 
 
-def _measure(
-    pairings: Sequence[Pairing], ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms]
+def _make_superposition(
+    pairings: Sequence[Pairing], fixed_traces: Sequence[CentralAtoms], mobile_traces: Sequence[CentralAtoms]
 ) -> Superposition:
     targets, points = gather(pairings)
     rotation, translation = fit(points, targets)
@@ -177,20 +183,20 @@ def _measure(
         rotation=rotation,
         translation=translation,
         rmsd=float(np.sqrt(np.mean(distances**2))),
-        tm_score=_find_tm_score(pairings, ours),
-        mobile_tm_score=_find_tm_score(pairings, theirs),
-        pairing=" and ".join(sorted({stretch.method for p in pairings for stretch in p.stretches})),
+        tm_score=_find_tm_score(pairings, fixed_traces),
+        mobile_tm_score=_find_tm_score(pairings, mobile_traces),
+        pairing=" and ".join(sorted({segment.method for p in pairings for segment in p.segments})),
         aligned=len(rows),
-        coverage=len(rows) / sum(map(len, ours)),
-        mobile_coverage=len(rows) / sum(map(len, theirs)),
+        coverage=len(rows) / sum(map(len, fixed_traces)),
+        mobile_coverage=len(rows) / sum(map(len, mobile_traces)),
         identity=sum(pairing.equal for pairing in pairings) / len(rows),
         pairs=frame.assign(distance=distances),
     )
 
 
 def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[CentralAtoms]) -> float | None:
-    """Of the paired proteins, by the number of protein residues in ``traces``."""
+    """TM-score of the paired proteins, normalized by the number of protein residues in ``traces``."""
     targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
-    if len(points) < _LEAST_PAIRS:
+    if len(points) < _MIN_PAIRS:
         return None
     return find_tm_score(points, targets, sum(len(trace) for trace in traces if trace.kind == "protein"))

@@ -1,4 +1,4 @@
-"""The central atom of each residue of a structure's polymer chains: what superpositions are made from."""
+"""Read the central atom of each polymer residue (Cα or C3'), from which superpositions are computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldnote.results.structure.residues import find_letter
 from foldnote.results.structure.structure import Structure
 from foldnote.results.structure.walk import walk_polymers
 
-_FURTHEST_A = 1e6
+_MAX_COORDINATE_A = 1e6
 _CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
 
 
@@ -22,11 +22,11 @@ class CentralAtoms:
     """The central atoms of one chain: Cα of a protein, C3' of a nucleic acid.
 
     Attributes:
-        chain: the author's chain name.
+        chain: chain name assigned by the authors.
         kind: ``protein`` or ``nucleic``.
-        letters: one letter a residue, ``X`` where there is none for it.
-        numbers: residue number of each with insertion code, such as ``112A``.
-        points: shape (n, 3), Å.
+        letters: one-letter codes; ``X`` for residues without one.
+        numbers: residue numbers with insertion code, such as ``112A``.
+        points: float64, shape (n, 3), Å.
     """
 
     chain: str
@@ -40,13 +40,13 @@ class CentralAtoms:
         return len(self.letters)
 
     def cut(self, first: int, last: int) -> CentralAtoms:
-        """The residues from place ``first`` up to, not including, ``last``."""
+        """Select the residues from index ``first`` to ``last``, exclusive."""
         part = slice(first, last)
         return CentralAtoms(self.chain, self.kind, self.letters[part], self.numbers[part], self.points[part])
 
 
 def read_traces(structure: Structure) -> list[CentralAtoms]:
-    """The traces of the first model's polymer chains; residues without a known position are left out.
+    """Read the polymer chains of the first model; residues without a central atom are left out.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -78,5 +78,5 @@ def _read_trace(chain: str, residues: Sequence[gemmi.Residue], kind: str) -> Cen
 
 
 def _has_position(atom: gemmi.Atom) -> bool:
-    """Whether an atom's coordinates are known and plausible (a damaged file holds anything)."""
-    return all(abs(value) < _FURTHEST_A for value in atom.pos.tolist())
+    """Whether an atom's coordinates are finite and plausible; a damaged file may hold any number."""
+    return all(abs(value) < _MAX_COORDINATE_A for value in atom.pos.tolist())

@@ -1,10 +1,10 @@
-"""Which atoms of a small molecule or a residue give hydrogen bonds, and which take them.
+"""Assign hydrogen-bond donors and acceptors among the atoms of small molecules and residues.
 
-Neighbours are those of the file's bonds or, where a format has none, atoms within the sum of their covalent
-radii. An atom gives where the file writes a hydrogen at it, or, where the file writes none at all, where its
-bonds leave room for one. Oxygen takes unless it is positively charged; nitrogen takes where it has at most
-two neighbours and no room for a hydrogen that the file leaves out, or three that do not lie in a plane with
-it (an amine, not an amide).
+Neighbours are taken from the file's bonds or, in formats without bonds, from interatomic distances: at most
+the sum of the covalent radii plus a tolerance. An atom is a donor if the file has a hydrogen at it or, in
+files without hydrogens, if its bonds leave a valence for one. Oxygen is an acceptor unless positively
+charged. Nitrogen is an acceptor if it has at most two neighbours and no implicit hydrogen, or three
+neighbours that are not coplanar with it (an amine, not an amide).
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from foldnote.results.molecules.molecule import Molecule
 
 Roles = NDArray[np.bool_]
 
-_SLACK_A = 0.4
-_PLANAR_DEGREES = 350.0
+_TOLERANCE_A = 0.4
+_MAX_PYRAMIDAL_DEGREES = 350.0
 _VALENCE = {"N": 3, "O": 2}
-_MOST_MEASURED = 2_000
-"""Atoms of molecules without bonds beyond which neighbours are not looked for."""
+_MAX_ATOMS = 2_000
+"""In larger molecules without bonds, neighbours are not searched for."""
 _BACKBONE_PROTEIN = {"N": (True, False), "O": (False, True), "OXT": (False, True)}
 _BACKBONE_NUCLEIC = dict.fromkeys(["OP1", "OP2", "OP3", "O3'", "O5'", "O4'"], (False, True)) | {
     "O2'": (True, True)
 }
-_GIVES, _TAKES, _BOTH = (True, False), (False, True), (True, True)
+_DONOR, _ACCEPTOR, _EITHER = (True, False), (False, True), (True, True)
 _PROTEIN: dict[str, dict[str, tuple[bool, bool]]] = {
     "ALA": {}, "CYS": {}, "GLY": {}, "ILE": {}, "LEU": {}, "MET": {}, "PHE": {}, "VAL": {}, "MSE": {},
     "PRO": {"N": (False, False)},
-    "ARG": {"NE": _GIVES, "NH1": _GIVES, "NH2": _GIVES},
-    "ASN": {"OD1": _TAKES, "ND2": _GIVES}, "GLN": {"OE1": _TAKES, "NE2": _GIVES},
-    "ASP": {"OD1": _TAKES, "OD2": _TAKES}, "GLU": {"OE1": _TAKES, "OE2": _TAKES},
-    "HIS": {"ND1": _BOTH, "NE2": _BOTH}, "LYS": {"NZ": _GIVES}, "TRP": {"NE1": _GIVES},
-    "SER": {"OG": _BOTH}, "THR": {"OG1": _BOTH}, "TYR": {"OH": _BOTH},
+    "ARG": {"NE": _DONOR, "NH1": _DONOR, "NH2": _DONOR},
+    "ASN": {"OD1": _ACCEPTOR, "ND2": _DONOR}, "GLN": {"OE1": _ACCEPTOR, "NE2": _DONOR},
+    "ASP": {"OD1": _ACCEPTOR, "OD2": _ACCEPTOR}, "GLU": {"OE1": _ACCEPTOR, "OE2": _ACCEPTOR},
+    "HIS": {"ND1": _EITHER, "NE2": _EITHER}, "LYS": {"NZ": _DONOR}, "TRP": {"NE1": _DONOR},
+    "SER": {"OG": _EITHER}, "THR": {"OG1": _EITHER}, "TYR": {"OH": _EITHER},
 }  # fmt: skip
-_ADENINE = {"N1": _TAKES, "N3": _TAKES, "N6": _GIVES, "N7": _TAKES, "N9": (False, False)}
+_ADENINE = {"N1": _ACCEPTOR, "N3": _ACCEPTOR, "N6": _DONOR, "N7": _ACCEPTOR, "N9": (False, False)}
 _GUANINE = {
-    "N1": _GIVES, "N2": _GIVES, "N3": _TAKES, "N7": _TAKES, "O6": _TAKES, "N9": (False, False)
+    "N1": _DONOR, "N2": _DONOR, "N3": _ACCEPTOR, "N7": _ACCEPTOR, "O6": _ACCEPTOR, "N9": (False, False)
 }  # fmt: skip
-_CYTOSINE = {"N1": (False, False), "N3": _TAKES, "N4": _GIVES, "O2": _TAKES}
-_URACIL = {"N1": (False, False), "N3": _GIVES, "O2": _TAKES, "O4": _TAKES}
+_CYTOSINE = {"N1": (False, False), "N3": _ACCEPTOR, "N4": _DONOR, "O2": _ACCEPTOR}
+_URACIL = {"N1": (False, False), "N3": _DONOR, "O2": _ACCEPTOR, "O4": _ACCEPTOR}
 _NUCLEIC = {
     "A": _ADENINE, "DA": _ADENINE, "G": _GUANINE, "DG": _GUANINE, "C": _CYTOSINE, "DC": _CYTOSINE,
     "U": _URACIL, "DT": _URACIL,
@@ -54,11 +54,11 @@ _NUCLEIC = {
 
 @dataclass(frozen=True, eq=False)
 class PolarAtoms:
-    """What a molecule's atoms can do.
+    """Donors and acceptors of a molecule.
 
     Attributes:
-        roles: shape (n, 2), bool: gives, takes; in the order of :attr:`Molecule.atoms`.
-        hydrogens: by the row of a heavy atom, the places of its hydrogens in Å, shape (h, 3).
+        roles: bool, shape (n, 2), in the order of :attr:`Molecule.atoms`; the columns are donor and acceptor.
+        hydrogens: positions of the hydrogens at each donor, by its row; float64, shape (h, 3), Å.
     """
 
     roles: Roles
@@ -66,10 +66,10 @@ class PolarAtoms:
 
 
 def find_roles(molecule: Molecule) -> PolarAtoms:
-    """Who gives and who takes in a molecule."""
+    """Find the hydrogen-bond donors and acceptors of a molecule."""
     elements = molecule.elements
     charges = molecule.charges if molecule.format == "sdf" else None
-    places = molecule.coordinates
+    positions = molecule.coordinates
     neighbours = list_neighbours(molecule)
     orders = _sum_orders(molecule)
     has_hydrogens = "H" in elements
@@ -79,38 +79,38 @@ def find_roles(molecule: Molecule) -> PolarAtoms:
         if element not in _VALENCE:
             continue
         charge = 0.0 if charges is None else float(np.nan_to_num(charges[row]))
-        light = [other for other in neighbours[row] if elements[other] == "H"]
-        if light:
-            hydrogens[row] = places[light]
+        attached = [other for other in neighbours[row] if elements[other] == "H"]
+        if attached:
+            hydrogens[row] = positions[attached]
         order = orders[row]
         is_open = not np.isfinite(order) or order + 0.1 < _VALENCE[element] + charge
-        gives = bool(light) or (not has_hydrogens and is_open)
-        takes = charge <= 0 and (
-            element == "O" or _has_lone_pair(row, neighbours, places, gives and not light)
+        is_donor = bool(attached) or (not has_hydrogens and is_open)
+        is_acceptor = charge <= 0 and (
+            element == "O" or _has_lone_pair(row, neighbours, positions, is_donor and not attached)
         )
-        roles[row] = (gives, takes)
+        roles[row] = (is_donor, is_acceptor)
     return PolarAtoms(roles, hydrogens)
 
 
 def list_neighbours(molecule: Molecule) -> list[list[int]]:
-    """Rows of the neighbours of each atom, by the file's bonds or else by distance."""
+    """List the rows of each atom's neighbours, from the file's bonds or else by distance."""
     found: list[list[int]] = [[] for _ in molecule.elements]
     for first, second, _ in molecule.bond_rows:
         found[first].append(second)
         found[second].append(first)
-    if molecule.bond_rows or len(found) > _MOST_MEASURED:
+    if molecule.bond_rows or len(found) > _MAX_ATOMS:
         return found
-    places = molecule.coordinates
+    positions = molecule.coordinates
     radii = np.array([gemmi.Element(str(each)).covalent_r for each in molecule.elements])
-    for row, place in enumerate(places):
-        distances = np.linalg.norm(places - place, axis=1)
-        near = np.flatnonzero((distances > 0.1) & (distances < radii + radii[row] + _SLACK_A))
+    for row, position in enumerate(positions):
+        distances = np.linalg.norm(positions - position, axis=1)
+        near = np.flatnonzero((distances > 0.1) & (distances < radii + radii[row] + _TOLERANCE_A))
         found[row] = [int(other) for other in near]
     return found
 
 
 def _sum_orders(molecule: Molecule) -> Floats:
-    """The sum of each atom's bond orders; NaN where the file has no bonds or an order is not known."""
+    """Sum each atom's bond orders, shape (n,); NaN if the file has no bonds or an order is unknown."""
     count = len(molecule.elements)
     if not molecule.bond_rows:
         return np.full(count, np.nan)
@@ -121,30 +121,37 @@ def _sum_orders(molecule: Molecule) -> Floats:
     return totals
 
 
-def _has_lone_pair(row: int, neighbours: list[list[int]], places: Floats, has_unseen_hydrogen: bool) -> bool:
-    """Whether a nitrogen has a lone pair to offer."""
+def _has_lone_pair(
+    row: int, neighbours: list[list[int]], positions: Floats, has_implicit_hydrogen: bool
+) -> bool:
+    """Whether a nitrogen has a lone pair that can accept a hydrogen bond."""
     own = neighbours[row]
     if len(own) <= 2:
-        return not has_unseen_hydrogen
+        return not has_implicit_hydrogen
     if len(own) > 3:
         return False
-    rays = places[own] - places[row]
+    rays = positions[own] - positions[row]
     rays /= np.maximum(np.linalg.norm(rays, axis=1), 1e-9)[:, None]
     angles = [np.degrees(np.arccos(np.clip(a @ b, -1, 1))) for a, b in combinations(rays, 2)]
-    return bool(sum(angles) < _PLANAR_DEGREES)
+    return bool(sum(angles) < _MAX_PYRAMIDAL_DEGREES)
 
 
 def find_residue_role(residue: str, atom: str, element: str) -> tuple[bool, bool]:
-    """Whether an atom of a residue can give, and can take, a hydrogen bond.
+    """Whether an atom of a residue can be a hydrogen-bond donor, and whether it can be an acceptor.
 
-    Protonation is that of pH 7 with both nitrogens of histidine able to do either, as a structure without
-    hydrogens leaves open. Atoms of residues that are not in the table may do both where they are nitrogen or
-    oxygen.
+    Protonation is that at pH 7, except that both nitrogens of histidine can be either, since structures
+    without hydrogens do not show the tautomer. Every nitrogen and oxygen of residues not in the table can be
+    either.
+
+    Args:
+        residue: three-letter name of the parent residue.
+        atom: atom name.
+        element: element symbol.
     """
     if element not in ("N", "O"):
         return (False, False)
     if residue in _PROTEIN:
-        return (_BACKBONE_PROTEIN | _PROTEIN[residue]).get(atom, _BOTH)
+        return (_BACKBONE_PROTEIN | _PROTEIN[residue]).get(atom, _EITHER)
     if residue in _NUCLEIC:
-        return (_BACKBONE_NUCLEIC | _NUCLEIC[residue]).get(atom, _BOTH)
-    return _BOTH
+        return (_BACKBONE_NUCLEIC | _NUCLEIC[residue]).get(atom, _EITHER)
+    return _EITHER

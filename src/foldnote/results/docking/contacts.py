@@ -1,9 +1,9 @@
-"""What a small molecule touches in a structure, with distances, and which of it are hydrogen bonds.
+"""Contacts and hydrogen bonds between a small molecule and a structure.
 
-Everything is measured between the atoms as the files have them: no hydrogen is added and nothing is moved. A
-hydrogen bond is that of Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), on heavy atoms: donor and
-acceptor, nitrogen or oxygen, at most 3.5 Å apart; where the file gives hydrogens of the donor, one of them at
-an angle donor-hydrogen-acceptor of at least 120°.
+Distances are between the atoms in the files: no hydrogen is added and no atom is moved. Hydrogen bonds follow
+Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), applied to heavy atoms: donor and acceptor are
+nitrogen or oxygen, at most 3.5 Å apart; if the file has hydrogens at the donor, one of them has a
+donor-hydrogen-acceptor angle of at least 120°.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
 
 CONTACT_A = 4.0
-"""Heavy atoms at most so far apart touch."""
+"""Maximum distance between heavy atoms in contact, Å."""
 HYDROGEN_BOND_A = 3.5
-LEAST_ANGLE = 120.0
-_HYDROGEN_A = 1.3
+MIN_ANGLE_DEGREES = 120.0
+_MAX_HYDROGEN_A = 1.3
 _BLOCK = 64
-"""Atoms of a molecule that are measured at once."""
+"""Number of a molecule's atoms processed at a time, to limit memory."""
 _COLUMNS = {
     "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
     "ligand_row": "int64", "distance": "float64", "angle": "float64", "donor": "str",
@@ -39,13 +39,13 @@ _DETAILS = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
 
 @dataclass(frozen=True, eq=False)
 class Pocket:
-    """The atoms that a molecule may touch: heavy atoms of polymers and ions of a structure's first model.
+    """The receptor atoms considered for contacts: heavy atoms of the first model's polymers and ions.
 
     Attributes:
-        points: shape (n, 3), Å.
-        owners: chain, number, residue name and atom name of each.
-        roles: shape (n, 2), bool: whether it can give and can take a hydrogen bond.
-        hydrogens: by the row of a heavy atom, the places of its hydrogens, shape (h, 3).
+        points: float64, shape (n, 3), Å.
+        owners: chain, residue number, residue name and atom name of each atom.
+        roles: bool, shape (n, 2): whether each atom can be a hydrogen-bond donor and an acceptor.
+        hydrogens: positions of the hydrogens at each heavy atom that has any, by its row; shape (h, 3), Å.
     """
 
     points: Floats
@@ -55,20 +55,21 @@ class Pocket:
 
 
 def find_contacts(structure: Structure, molecule: Molecule | Pose) -> pd.DataFrame:
-    """What a molecule touches in a structure.
+    """Find the hydrogen bonds and contacts between a molecule and a structure.
 
     Args:
-        structure: the receptor; its first model's polymers and ions count, waters and ligands do not.
-        molecule: the molecule, or the pose, in the receptor's frame.
+        structure: the receptor; the polymers and ions of its first model are considered, waters and ligands
+            are not.
+        molecule: a molecule or pose in the receptor's coordinate frame.
 
     Returns:
-        Hydrogen bonds first, then one row for the nearest pair of atoms of each residue within 4 Å, nearest
-        first: ``kind`` str (``hydrogen bond`` or ``contact``), ``chain``, ``number``, ``residue`` and
-        ``atom`` str of the receptor, ``ligand_atom`` str and ``ligand_row`` int64 (row of
+        One row per hydrogen bond, then one row per residue within 4 Å for its closest pair of heavy atoms,
+        each by ascending distance: ``kind`` str (``hydrogen bond`` or ``contact``), ``chain``, ``number``,
+        ``residue`` and ``atom`` str of the receptor, ``ligand_atom`` str and ``ligand_row`` int64 (row of
         :attr:`Molecule.atoms`), ``distance`` float64 between the heavy atoms in Å, ``angle`` float64
-        (donor-hydrogen-acceptor in degrees; missing where no hydrogen is known), ``donor`` str
-        (``receptor``, ``ligand``, ``either`` or ""), then both places in Å: ``x``, ``y``, ``z``,
-        ``ligand_x``, ``ligand_y``, ``ligand_z`` float64.
+        (donor-hydrogen-acceptor in degrees; missing if no hydrogen is known), ``donor`` str (``receptor``,
+        ``ligand``, ``either`` or ""), then both positions in Å: ``x``, ``y``, ``z``, ``ligand_x``,
+        ``ligand_y``, ``ligand_z`` float64.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -77,11 +78,11 @@ def find_contacts(structure: Structure, molecule: Molecule | Pose) -> pd.DataFra
 
 
 def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd.DataFrame:
-    """The contacts of poses; empty without poses or structure.
+    """Tabulate the contacts of several poses.
 
     Returns:
-        One row a hydrogen bond or a residue: ``ligand`` str, ``rank`` int64, then the columns of
-        :func:`find_contacts`.
+        One row per hydrogen bond or residue in contact: ``ligand`` str, ``rank`` int64, then the columns of
+        :func:`find_contacts`. Empty without poses or structure.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -96,7 +97,7 @@ def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd
 
 
 def read_pocket(structure: Structure) -> Pocket:
-    """The part of a structure that counts, to be measured against many molecules.
+    """Read the receptor atoms of a structure once, for use with several molecules.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -111,11 +112,11 @@ def read_pocket(structure: Structure) -> Pocket:
             heavy = [atom for atom in residue if not atom.is_hydrogen()]
             light = np.array([a.pos.tolist() for a in residue if a.is_hydrogen()]).reshape(-1, 3)
             for atom in heavy:
-                place = atom.pos.tolist()
-                own = light[np.linalg.norm(light - place, axis=1) < _HYDROGEN_A]
+                position = atom.pos.tolist()
+                own = light[np.linalg.norm(light - position, axis=1) < _MAX_HYDROGEN_A]
                 if len(own):
                     hydrogens[len(points)] = own
-                points.append(place)
+                points.append(position)
                 owners.append((*where, atom.name))
                 roles.append(find_residue_role(find_parent(residue.name), atom.name, atom.element.name))
     return Pocket(
@@ -133,18 +134,18 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 
 
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
-    """The contacts of a molecule in a pocket; the columns are those of :func:`find_contacts`."""
+    """Find the contacts of a molecule or pose; the result is that of :func:`find_contacts`."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
     return _make_frame(_list_rows(pocket, own))
 
 
 @dataclass(frozen=True, eq=False)
-class _Touching:
-    """A molecule as contacts need it: its atoms' names and places, read once."""
+class _Ligand:
+    """A molecule with the names and positions of its atoms."""
 
     molecule: Molecule
     names: Sequence[str]
-    places: Floats
+    positions: Floats
 
 
 def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
@@ -155,9 +156,9 @@ def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
     )
     if not len(pocket.points) or not len(heavy):
         return []
-    own = _Touching(molecule, _name_atoms(molecule, elements), molecule.coordinates)
-    pairs = [(i, int(heavy[j]), d) for i, j, d in _list_pairs(pocket.points, own.places[heavy])]
-    return _list_bonds(pocket, own, pairs) + _list_nearest(pocket, own, pairs)
+    own = _Ligand(molecule, _name_atoms(molecule, elements), molecule.coordinates)
+    pairs = [(i, int(heavy[j]), d) for i, j, d in _find_close_pairs(pocket.points, own.positions[heavy])]
+    return _list_hydrogen_bonds(pocket, own, pairs) + _list_closest(pocket, own, pairs)
 
 
 def _make_frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
@@ -165,13 +166,13 @@ def _make_frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     return frame.astype(_COLUMNS | dict.fromkeys(_DETAILS, "float64"))
 
 
-def _list_pairs(points: Floats, places: Floats) -> list[tuple[int, int, float]]:
-    """Rows of the structure's and the molecule's atoms that touch, with their distance."""
-    low, high = places.min(axis=0) - CONTACT_A, places.max(axis=0) + CONTACT_A
+def _find_close_pairs(points: Floats, positions: Floats) -> list[tuple[int, int, float]]:
+    """Find the atoms in contact: receptor row, ligand row (of ``positions``) and distance in Å."""
+    low, high = positions.min(axis=0) - CONTACT_A, positions.max(axis=0) + CONTACT_A
     rows = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
     found: list[tuple[int, int, float]] = []
-    for begin in range(0, len(places), _BLOCK):
-        block = places[begin : begin + _BLOCK]
+    for begin in range(0, len(positions), _BLOCK):
+        block = positions[begin : begin + _BLOCK]
         distances = np.linalg.norm(block[:, None, :] - points[rows][None, :, :], axis=2)
         columns, near = np.nonzero(distances <= CONTACT_A)
         apart = distances[columns, near].tolist()
@@ -179,22 +180,22 @@ def _list_pairs(points: Floats, places: Floats) -> list[tuple[int, int, float]]:
     return found
 
 
-def _list_bonds(
-    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
+def _list_hydrogen_bonds(
+    pocket: Pocket, own: _Ligand, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
-    ours, places = find_roles(own.molecule), own.places
+    ours, positions = find_roles(own.molecule), own.positions
     found = []
     for i, j, distance in sorted(pairs, key=lambda pair: pair[2]):
         gives = bool(pocket.roles[i, 0] and ours.roles[j, 1])
         takes = bool(pocket.roles[i, 1] and ours.roles[j, 0])
         if distance > HYDROGEN_BOND_A or not (gives or takes):
             continue
-        theirs, mine = pocket.points[i], places[j]
+        theirs, mine = pocket.points[i], positions[j]
         angles = {
-            "receptor": _find_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
-            "ligand": _find_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
+            "receptor": _find_widest_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
+            "ligand": _find_widest_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
         }
-        fitting = {w: a for w, a in angles.items() if a is not None and not a < LEAST_ANGLE}
+        fitting = {w: a for w, a in angles.items() if a is not None and not a < MIN_ANGLE_DEGREES}
         if fitting:
             known = {who: angle for who, angle in fitting.items() if np.isfinite(angle)}
             donors = list(known or fitting)
@@ -204,8 +205,8 @@ def _list_bonds(
     return found
 
 
-def _find_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> float:
-    """The widest angle donor-hydrogen-acceptor in degrees; NaN where no hydrogen is known."""
+def _find_widest_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> float:
+    """The widest donor-hydrogen-acceptor angle in degrees; NaN if no hydrogen is known."""
     if hydrogens is None:
         return float("nan")
     back, forth = donor - hydrogens, acceptor - hydrogens
@@ -215,8 +216,8 @@ def _find_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> fl
     return float(np.degrees(np.arccos(np.clip(cosines, -1, 1))).max())
 
 
-def _list_nearest(
-    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
+def _list_closest(
+    pocket: Pocket, own: _Ligand, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
     by_residue: dict[tuple[str, ...], list[tuple[int, int, float]]] = defaultdict(list)
     for pair in pairs:
@@ -230,15 +231,15 @@ def _list_nearest(
 
 
 def _write_row(
-    kind: str, pocket: Pocket, own: _Touching, pair: tuple[int, int, float], angle: float, donor: str
+    kind: str, pocket: Pocket, own: _Ligand, pair: tuple[int, int, float], angle: float, donor: str
 ) -> tuple[object, ...]:
     i, j, distance = pair
-    places = (*pocket.points[i].tolist(), *own.places[j].tolist())
-    return (kind, *pocket.owners[i], own.names[j], j, distance, angle, donor, *places)
+    positions = (*pocket.points[i].tolist(), *own.positions[j].tolist())
+    return (kind, *pocket.owners[i], own.names[j], j, distance, angle, donor, *positions)
 
 
 def _name_atoms(molecule: Molecule, elements: Sequence[str]) -> list[str]:
-    """Each atom's name in its file, or element and place where several have that name."""
+    """Each atom's name in its file, or its element and 1-based row if the name is not unique."""
     names = molecule.names
     counts = Counter(names)
     return [

@@ -1,4 +1,4 @@
-"""Docked poses: molecules in the place where a program put them, ranked as it ranked them."""
+"""Docked poses: recognise them among a result's molecules, and rank them as the program did."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from foldnote.results.tables.tabular import Scalar
 _CONFIDENCE = re.compile(r"confidence[_=]?(-?\d+(?:\.\d+)?)")
 _RANKED = re.compile(r"[_.\-]?(rank|pose)[_.\-]?\d+|[_.\-]?confidence[_=]?-?\d+(\.\d+)?")
 _FORMATS = ("sdf", "mol2", "pdbqt")
-_NAMED = re.compile(r"(^|[^a-z])(rank|poses?|dock|docked|out)(?=[^a-z]|$)")
+_POSE_WORD = re.compile(r"(^|[^a-z])(rank|poses?|dock|docked|out)(?=[^a-z]|$)")
 _NO_LIGAND = frozenset({"pose", "poses", "out", "output", "docked", "docking", "result", "results", "rank"})
 _ENERGIES = ("affinity", "minimizedAffinity", "free_energy", "docking_score")
 
@@ -31,11 +31,12 @@ class Pose(NotebookRepr):
 
     Attributes:
         file: name of the file.
-        ligand: what was docked, by the file's or the folder's name; "" where neither says it.
+        ligand: name of the ligand, from the name of the file or its folder; "" if they do not give one.
         rank: 1 for the best pose of its ligand.
-        ranked_by: ``file name``, ``order in the file``, a figure, or "" where nothing ranks the poses.
-        molecule: atoms, bonds and properties, coordinates in Å in the receptor's frame.
-        scores: figures under the program's own names; :data:`METRICS` defines the known ones.
+        ranked_by: ``file name``, ``order in the file``, the name of a score, or "" if the poses are not
+            ranked.
+        molecule: atoms, bonds and properties; coordinates in Å in the receptor's frame.
+        scores: scores under the program's names; :data:`METRICS` defines the known ones.
     """
 
     file: str
@@ -51,31 +52,32 @@ class Pose(NotebookRepr):
 
 
 def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Pose, ...]:
-    """The poses among molecules, best first within each ligand and folder.
+    """Find the poses among molecules, best first within each ligand and folder.
 
-    A molecule is a pose where a docking figure or its file's name says so; where none does, every molecule
-    with a shape is one, if there is a receptor. A SMILES has no place and is none.
+    A molecule is a pose if it has a docking score or its file is named like one. If there are none such but
+    there is a receptor, every molecule with 3D coordinates is a pose. SMILES have no coordinates and are left
+    out.
 
     Args:
-        molecules: every molecule of a result.
+        molecules: all molecules of a result.
         has_receptor: whether the result holds a structure.
     """
     placed = [molecule for molecule in molecules if molecule.format != "smiles"]
-    everything = [(molecule, find_scores(molecule)) for molecule in _drop_forms(placed)]
-    told = [pair for pair in everything if _is_told(*pair)]
-    if not told and has_receptor:
-        told = [pair for pair in everything if not pair[0].is_flat]
+    everything = [(molecule, find_scores(molecule)) for molecule in _drop_duplicate_formats(placed)]
+    candidates = [pair for pair in everything if _is_pose(*pair)]
+    if not candidates and has_receptor:
+        candidates = [pair for pair in everything if not pair[0].is_flat]
     groups: dict[tuple[str, str], list[tuple[Molecule, dict[str, float]]]] = defaultdict(list)
-    for molecule, scores in told:
+    for molecule, scores in candidates:
         groups[_find_group(molecule)].append((molecule, scores))
     poses: list[Pose] = []
     for key in sorted(groups, key=lambda key: (structure_order(key[0]), structure_order(key[1]))):
-        poses += _rank_group(key[1], _drop_twins(groups[key]))
+        poses += _rank_group(key[1], _drop_unscored_copies(groups[key]))
     return tuple(poses)
 
 
 def find_scores(molecule: Molecule) -> dict[str, float]:
-    """The figures of a record that are known metrics, and the confidence that its file's name carries."""
+    """Collect the properties that are known metrics, and the confidence in a file name (DiffDock)."""
     found = {
         name: float(value)
         for name, value in molecule.properties.items()
@@ -86,11 +88,11 @@ def find_scores(molecule: Molecule) -> dict[str, float]:
 
 
 def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
-    """The poses and their figures.
+    """Tabulate poses and their scores.
 
     Returns:
-        One row a pose: ``ligand`` str, ``rank`` int64, ``file`` str, ``record`` int64 (from 1), ``formula``
-        str, then one float64 column a figure, under the programs' own names.
+        One row per pose: ``ligand`` str, ``rank`` int64, ``file`` str, ``record`` int64 (1-based position in
+        the file), ``formula`` str, then one float64 column per score under the program's name.
     """
     rows: list[dict[str, Scalar]] = [
         {
@@ -107,8 +109,8 @@ def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else columns)
 
 
-def _is_told(molecule: Molecule, scores: Mapping[str, float]) -> bool:
-    return bool(_NAMED.search(strip_packing(molecule.file))) or any(
+def _is_pose(molecule: Molecule, scores: Mapping[str, float]) -> bool:
+    return bool(_POSE_WORD.search(strip_packing(molecule.file))) or any(
         (metric := find_metric(name)) is not None and metric.group == "docking" for name in scores
     )
 
@@ -120,22 +122,24 @@ def _find_group(molecule: Molecule) -> tuple[str, str]:
     return str(path.parent), "" if plain in _NO_LIGAND else plain or path.parent.name
 
 
-def _drop_forms(molecules: Iterable[Molecule]) -> list[Molecule]:
-    """Without the files that are the same poses in a second format; the one with bonds is kept."""
+def _drop_duplicate_formats(molecules: Iterable[Molecule]) -> list[Molecule]:
+    """Drop files that repeat the same poses in another format; the format with bonds is kept."""
     everything = list(molecules)
     forms: dict[str, set[str]] = defaultdict(set)
     for each in everything:
-        forms[_bare(each.file)].add(each.format)
+        forms[_strip_suffix(each.file)].add(each.format)
     best = {name: next(form for form in _FORMATS if form in found) for name, found in forms.items()}
-    return [each for each in everything if each.format == best[_bare(each.file)]]
+    return [each for each in everything if each.format == best[_strip_suffix(each.file)]]
 
 
-def _bare(name: str) -> str:
+def _strip_suffix(name: str) -> str:
     return str(PurePosixPath(strip_packing(name)).with_suffix(""))
 
 
-def _drop_twins(group: list[tuple[Molecule, dict[str, float]]]) -> list[tuple[Molecule, dict[str, float]]]:
-    """Without the copies of ranked files that some programs write a second time without their score."""
+def _drop_unscored_copies(
+    group: list[tuple[Molecule, dict[str, float]]],
+) -> list[tuple[Molecule, dict[str, float]]]:
+    """Drop copies of ranked files that some programs write a second time without the score in the name."""
     scored = {find_rank(molecule.file) for molecule, scores in group if "confidence" in scores}
     return [
         (molecule, scores)

@@ -1,7 +1,7 @@
-"""Tripos MOL2 files: molecules, atoms and bonds; other sections are ignored.
+"""Read Tripos MOL2 files: molecules, atoms and bonds; other sections are ignored.
 
-The reader is our own because RDKit's refuses records with atom types outside Tripos's list, such as ``CL``,
-``BR`` or the GAFF types that antechamber writes, and drops lone pairs.
+RDKit's reader is not used because it rejects atom types outside the Tripos list, such as ``CL``, ``BR`` or
+the GAFF types written by antechamber, and drops lone pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ _NAMED = {"Du": "X", "Any": "X", "Hal": "X", "Het": "X", "Hev": "X", "LP": "X"}
 
 
 def read_mol2(data: bytes, name: str) -> MoleculeFile:
-    """The molecules of a MOL2 file.
+    """Read the molecules of a MOL2 file.
+
+    Args:
+        data: the file's content.
+        name: the file's name, for messages.
 
     Raises:
         UnreadableFileError: no record can be read.
@@ -47,12 +51,12 @@ def _read_record(record: str, name: str, index: int) -> Molecule:
             current.append(line)
     head = sections.get("MOLECULE", [])
     if len(head) < 2:
-        raise RecordError("its head is cut off")
-    atoms, places = _read_atoms(sections.get("ATOM", []))
+        raise RecordError("its MOLECULE section is incomplete")
+    atoms, row_of = _read_atoms(sections.get("ATOM", []))
     announced = int(head[1].split()[0])
     if announced != len(atoms):
-        raise RecordError(f"{announced} atoms are announced and {len(atoms)} are there")
-    bonds = _read_bonds(sections.get("BOND", []), places)
+        raise RecordError(f"it should have {announced} atoms but has {len(atoms)}")
+    bonds = _read_bonds(sections.get("BOND", []), row_of)
     return Molecule(
         name=head[0].strip().strip("*"),
         file=name,
@@ -67,24 +71,24 @@ def _read_record(record: str, name: str, index: int) -> Molecule:
 
 def _read_atoms(lines: list[str]) -> tuple[list[AtomRow], dict[str, int]]:
     rows: list[AtomRow] = []
-    places: dict[str, int] = {}
+    row_of: dict[str, int] = {}
     for line in lines:
         words = line.split()
         if len(words) < 6:
-            raise RecordError("a line of an atom is cut off")
+            raise RecordError("an atom line is incomplete")
         kind = words[5].split(".")[0]
         charge = float(words[8]) if len(words) > 8 else _UNKNOWN
-        places[words[0]] = len(rows)
+        row_of[words[0]] = len(rows)
         x, y, z = (float(word) for word in words[2:5])
         rows.append((words[1], _NAMED.get(kind) or find_element(kind), x, y, z, charge))
-    return rows, places
+    return rows, row_of
 
 
-def _read_bonds(lines: list[str], places: dict[str, int]) -> list[BondRow]:
+def _read_bonds(lines: list[str], row_of: dict[str, int]) -> list[BondRow]:
     rows = []
     for line in lines:
         words = line.split()
-        if len(words) < 4 or words[1] not in places or words[2] not in places:
-            raise RecordError("a bond names an atom that is not there")
-        rows.append((places[words[1]], places[words[2]], _ORDERS.get(words[3].lower(), _UNKNOWN)))
+        if len(words) < 4 or words[1] not in row_of or words[2] not in row_of:
+            raise RecordError("a bond refers to a missing atom")
+        rows.append((row_of[words[1]], row_of[words[2]], _ORDERS.get(words[3].lower(), _UNKNOWN)))
     return rows

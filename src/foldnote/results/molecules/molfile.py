@@ -1,6 +1,6 @@
-"""SDF and mol files, V2000 and V3000, read by RDKit without a check of valences.
+"""Read SDF and mol files (V2000 and V3000) with RDKit, without valence checks.
 
-A record that RDKit refuses is reported, and the others are read.
+Records that RDKit rejects are reported; the others are read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ _UNKNOWN = float("nan")
 
 
 def read_sdf(data: bytes, name: str) -> MoleculeFile:
-    """The molecules of an SDF or mol file.
+    """Read the molecules of an SDF or mol file.
+
+    Args:
+        data: the file's content.
+        name: the file's name, for messages.
 
     Raises:
         UnreadableFileError: no record can be read.
@@ -34,23 +38,28 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
     with rdBase.BlockLogs():
         supplier: Any = Chem.SDMolSupplier()
         supplier.SetData(text, sanitize=False, removeHs=False, strictParsing=False)
-        texts = [supplier.GetItemText(place) for place in range(len(supplier))]
-        filled = [place for place, record in enumerate(texts) if _is_filled(record)]
-        records = ((f"Record {index}", place) for index, place in enumerate(filled, 1))
+        texts = [supplier.GetItemText(item) for item in range(len(supplier))]
+        kept = [item for item, record in enumerate(texts) if _has_content(record)]
+        records = ((f"Record {index}", item) for index, item in enumerate(kept, 1))
         return read_records(
-            records, lambda place, index: _read_record(supplier[place], texts[place], name, index), name
+            records, lambda item, index: _read_record(supplier[item], texts[item], name, index), name
         )
 
 
-def _is_filled(record: str) -> bool:
+def _has_content(record: str) -> bool:
     return bool(record.replace("$$$$", "").strip())
 
 
 def read_record(record: str, name: str, index: int) -> Molecule:
-    """The molecule of one mol block, without properties.
+    """Read the molecule of one mol block, without properties.
+
+    Args:
+        record: the mol block.
+        name: the file's name.
+        index: 0-based position of the record in the file.
 
     Raises:
-        RecordError: RDKit cannot read it, or it holds no atoms or too many.
+        RecordError: RDKit cannot read it, or it has too many atoms.
     """
     from rdkit import Chem
 
@@ -58,11 +67,11 @@ def read_record(record: str, name: str, index: int) -> Molecule:
 
 
 def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
-    """The molecule that RDKit read of a record; None where it refused it."""
+    """Convert an RDKit molecule, which is None if RDKit rejected the record."""
     if molecule is None:
         raise RecordError("RDKit finds no valid mol block in it")
     if molecule.GetNumAtoms() > MOST_ATOMS:
-        raise RecordError(f"it holds more than {MOST_ATOMS:,} atoms")
+        raise RecordError(f"it has more than {MOST_ATOMS:,} atoms")
     found = molecule.GetPropsAsDict(autoConvertStrings=False)
     return Molecule(
         name=molecule.GetProp("_Name").strip(),
@@ -84,9 +93,9 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
 
 
 def _list_atoms(molecule: Any) -> list[AtomRow]:
-    places = molecule.GetConformer().GetPositions().tolist() if molecule.GetNumAtoms() else []
+    positions = molecule.GetConformer().GetPositions().tolist() if molecule.GetNumAtoms() else []
     rows: list[AtomRow] = []
-    for number, (atom, (x, y, z)) in enumerate(zip(molecule.GetAtoms(), places, strict=True), 1):
+    for number, (atom, (x, y, z)) in enumerate(zip(molecule.GetAtoms(), positions, strict=True), 1):
         is_deuterium = atom.GetAtomicNum() == 1 and atom.GetIsotope() == 2
         element = "D" if is_deuterium else find_element(atom.GetSymbol())
         rows.append((f"{element}{number}", element, x, y, z, float(atom.GetFormalCharge())))

@@ -1,11 +1,12 @@
-"""PDBQT files of docked ligands: poses as MODELs, with what the program says of each in REMARK lines.
+"""Read PDBQT files of docked ligands: poses are MODELs, with scores in REMARK lines.
 
-The format has no bonds: they are those of the SMILES that Meeko writes into the file, or none. Flexible side
-chains of the receptor, which programs write behind the ligand, and the pseudo-atoms that close a macrocycle
-are no atoms of the ligand. A rigid receptor in this format is read as the PDB file that it was.
+The format has no bonds; they are taken from the SMILES that Meeko writes into the file, if there is one.
+Flexible side chains of the receptor, which programs append to the ligand, and the pseudo-atoms of opened
+macrocycles are not read as ligand atoms. A rigid receptor in this format is converted to PDB.
 
-In Meeko's remarks ``REMARK SMILES IDX`` pairs atoms of the SMILES with atoms of the file, ``REMARK H PARENT``
-atoms of the SMILES with the hydrogens that the file has of them, both counted from 1. RDKit reads the SMILES.
+In Meeko's remarks, ``REMARK SMILES IDX`` pairs atoms of the SMILES with atoms of the file, and ``REMARK H
+PARENT`` pairs atoms of the SMILES with their hydrogens in the file; both count from 1. RDKit parses the
+SMILES.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from foldnote.results.tables.tabular import Scalar
 
 _ELEMENTS = {
     "A": "C", "OA": "O", "OS": "O", "NA": "N", "NS": "N", "SA": "S", "HD": "H", "HS": "H", "G": "C", "J": "C",
-    "Q": "C", "CG": "C", **{f"CG{place}": "C" for place in range(10)},
+    "Q": "C", "CG": "C", **{f"CG{digit}": "C" for digit in range(10)},
 }  # fmt: skip
-"""AutoDock's atom types whose letters are not their element's; CG0 to CG9 stand at a ring's opened bond."""
-_PSEUDO = re.compile(r"G\d|W")
-"""Types of the points where the other carbon of an opened bond should be, and of waters docked along."""
+"""AutoDock atom types that differ from the element symbol; CG0 to CG9 mark opened bonds of macrocycles."""
+_PSEUDO_ATOM = re.compile(r"G\d|W")
+"""Types of pseudo-atoms: G0 to G9 (target positions across opened bonds) and W (docked waters)."""
 _SIDE_CHAIN = re.compile(r"^BEGIN_RES\b.*?(?:^END_RES\b[^\n]*\n?|\Z)", re.M | re.S)
 _RESULT = re.compile(r"REMARK\s+(?:VINA|GNINA|SMINA) RESULT:?\s+(\S+)\s+(\S+)\s+(\S+)")
 _PAIR = re.compile(r"REMARK\s+([A-Za-z][\w \-]*?)\s*(?:=|:)\s*(\S.*)$")
@@ -44,7 +45,11 @@ _NUMBERED = re.compile(r"^REMARK (SMILES IDX|H PARENT)((?:[ \t]+\d{1,6})*)[ \t]*
 
 
 def read_pdbqt(data: bytes, name: str) -> MoleculeFile:
-    """The poses of a PDBQT file; a file without MODEL lines is one.
+    """Read the poses of a PDBQT file; a file without MODEL lines is one pose.
+
+    Args:
+        data: the file's content.
+        name: the file's name, for messages.
 
     Raises:
         UnreadableFileError: no pose can be read.
@@ -62,12 +67,12 @@ def _read_record(record: str, name: str, index: int, first: str) -> Molecule:
     for line in list_ligand_lines(record):
         kind = line[77:80].strip()
         element = _ELEMENTS.get(kind) or find_element(kind)
-        place = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
+        position = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
         charge = float(line[66:76]) if line[66:76].strip() else float("nan")
         numbers[_read_number(line)] = len(rows)
-        rows.append((line[12:16].strip(), element, *place, charge))
+        rows.append((line[12:16].strip(), element, *position, charge))
     if not rows and "BEGIN_RES" in record:
-        raise RecordError("it holds flexible residues of a receptor and no ligand")
+        raise RecordError("it has flexible receptor residues but no ligand")
     elements = [row[1] for row in rows]
     chemistry = find_chemistry(record if "REMARK SMILES" in record else first, numbers, elements)
     properties = _read_remarks(record)
@@ -85,14 +90,14 @@ def _read_record(record: str, name: str, index: int, first: str) -> Molecule:
 
 
 def list_ligand_lines(record: str) -> list[str]:
-    """The lines of a ligand's atoms, without flexible side chains and pseudo-atoms."""
+    """List the ATOM and HETATM lines of the ligand, without flexible side chains and pseudo-atoms."""
     lines = _SIDE_CHAIN.sub("", record).split("\n") if "BEGIN_RES" in record else record.split("\n")
     atoms = [line for line in lines if line.startswith(("ATOM", "HETATM"))]
-    return [line for line in atoms if not _PSEUDO.fullmatch(line[77:80].strip())]
+    return [line for line in atoms if not _PSEUDO_ATOM.fullmatch(line[77:80].strip())]
 
 
 def _read_number(line: str) -> int:
-    """The atom's number; -1 for what is none, which no remark names."""
+    """The atom's serial number; -1 if it is not a number, which matches no remark."""
     text = line[6:11].strip()
     return int(text) if text.isdecimal() else -1
 
@@ -114,7 +119,7 @@ def _read_remarks(record: str) -> dict[str, Scalar]:
 
 
 def convert_to_pdb(text: str) -> str:
-    """The atoms of a rigid receptor as PDB lines: charges and atom types go, elements come in their place."""
+    """Convert a rigid receptor to PDB, with elements in place of partial charges and atom types."""
     lines = []
     for line in text.splitlines():
         if line.startswith(("ATOM", "HETATM")):
@@ -127,13 +132,19 @@ def convert_to_pdb(text: str) -> str:
 
 
 def is_ligand(head: bytes) -> bool:
-    """Whether a PDBQT that begins with these bytes is a flexible ligand, and no rigid receptor."""
+    """Whether a PDBQT file that starts with ``head`` is a flexible ligand rather than a rigid receptor."""
     return re.search(rb"^(ROOT|MODEL|REMARK\s+(VINA|GNINA|SMINA)|TORSDOF)", head, re.M) is not None
 
 
 @dataclass(frozen=True)
 class _Graph:
-    """A molecule without places: elements, hydrogens left out counted, bonds as (atom, atom, order)."""
+    """A molecule without coordinates.
+
+    Attributes:
+        elements: element of each explicit atom.
+        hydrogens: number of implicit hydrogens.
+        bonds: pairs of atoms with the bond order.
+    """
 
     elements: tuple[str, ...]
     hydrogens: int
@@ -142,11 +153,11 @@ class _Graph:
 
 @dataclass(frozen=True)
 class Chemistry:
-    """What a SMILES tells of a ligand.
+    """Formula and bonds of a ligand, from its SMILES.
 
     Attributes:
-        elements: number of atoms of each element, every hydrogen counted.
-        bonds: pairs of rows of the file's atoms with their order, 1.5 where aromatic.
+        elements: number of atoms of each element, including all hydrogens.
+        bonds: pairs of rows of the file's atoms with the bond order; 1.5 for aromatic bonds.
     """
 
     elements: Mapping[str, int]
@@ -154,12 +165,12 @@ class Chemistry:
 
 
 def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str]) -> Chemistry | None:
-    """Formula and bonds of a ligand, or None without a SMILES of just these atoms.
+    """Find the formula and bonds of a ligand; None without a SMILES that matches its atoms.
 
     Args:
-        remarks: a text with the remarks.
-        rows: the row of each atom, by its number in the file.
-        elements: the element of each row.
+        remarks: text that contains the REMARK lines.
+        rows: row of each atom, by its serial number in the file.
+        elements: element symbol of each row.
     """
     found = _SMILES.search(remarks)
     graph = _read_graph(found[1]) if found else None
@@ -167,30 +178,30 @@ def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str
         return None
     pairs = _read_pairs(remarks, "SMILES IDX", rows)
     parents = _read_pairs(remarks, "H PARENT", rows)
-    if pairs is None or parents is None or not _is_whole(graph, dict(pairs), elements):
+    if pairs is None or parents is None or not _is_same_molecule(graph, dict(pairs), elements):
         return None
-    places = dict(pairs)
-    used = set(places.values())
-    bonds = [(places[a], places[b], order) for a, b, order in graph.bonds if a in places and b in places]
-    bonds += [(places[parent], row, 1.0) for parent, row in parents if parent in places and row not in used]
+    row_of = dict(pairs)
+    used = set(row_of.values())
+    bonds = [(row_of[a], row_of[b], order) for a, b, order in graph.bonds if a in row_of and b in row_of]
+    bonds += [(row_of[parent], row, 1.0) for parent, row in parents if parent in row_of and row not in used]
     counts = Counter(graph.elements)
     counts["H"] += graph.hydrogens
     return Chemistry({symbol: count for symbol, count in counts.items() if count}, tuple(bonds))
 
 
-def _is_whole(graph: _Graph, places: Mapping[int, int], elements: Sequence[str]) -> bool:
-    """Whether the heavy atoms of SMILES and file are the same, one for one and element by element."""
+def _is_same_molecule(graph: _Graph, row_of: Mapping[int, int], elements: Sequence[str]) -> bool:
+    """Whether the heavy atoms of SMILES and file correspond one to one, with the same elements."""
     named = {atom for atom, symbol in enumerate(graph.elements) if symbol != "H"}
-    paired = {row for row in places.values() if elements[row] != "H"}
+    paired = {row for row in row_of.values() if elements[row] != "H"}
     heavy = {row for row, symbol in enumerate(elements) if symbol != "H"}
     fits = all(
-        atom < len(graph.elements) and graph.elements[atom] == elements[row] for atom, row in places.items()
+        atom < len(graph.elements) and graph.elements[atom] == elements[row] for atom, row in row_of.items()
     )
-    return fits and named <= set(places) and paired == heavy and len(set(places.values())) == len(places)
+    return fits and named <= set(row_of) and paired == heavy and len(set(row_of.values())) == len(row_of)
 
 
 def _read_pairs(remarks: str, kind: str, rows: Mapping[int, int]) -> list[tuple[int, int]] | None:
-    """Atoms of the SMILES (from 0) with rows of the file; None where a number is none of the file's."""
+    """Pairs of SMILES atom (0-based) and row of the file; None if a serial number is not in the file."""
     texts = [found[2].split() for found in _NUMBERED.finditer(remarks) if found[1] == kind]
     numbers = [int(number) for text in texts for number in text]
     if len(numbers) % 2 or any(number not in rows for number in numbers[1::2]):

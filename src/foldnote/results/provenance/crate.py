@@ -1,10 +1,11 @@
-"""A result as an RO-Crate: its files with who made them, from what, when, in a form that other programs read.
+"""Export a result as an RO-Crate: its files with machine-readable provenance.
 
 The crate follows the Workflow Run and Provenance Run Crate profiles of the Workflow Run RO-Crate collection
 (https://w3id.org/ro/wfrun/workflow/0.5; Leo et al. 2024, doi:10.1371/journal.pone.0309210). Its main entity
-is the workflow: one step for a job, one for each job of a batch or stage of a pipeline. One CreateAction is
-the run of all of it, and each step has one whose instrument is the method that really ran, whose objects are
-settings, and whose results are the step's files. It is written with the ``rocrate`` library, an extra.
+is the workflow, with one step per job: one for a single job, several for a batch or pipeline. One
+CreateAction describes the whole run; another for each step has the method that ran as its instrument, the
+settings as its objects and the step's files as its results. The library ``rocrate``, an optional dependency,
+writes the crate.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ _PROFILES = {
 }
 _README = "README.md"
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
-"""Words of the collection that RO-Crate 1.1 does not have."""
+"""Terms of the profiles that are not in the RO-Crate 1.1 context."""
 _DONE = "http://schema.org/CompletedActionStatus"
 _FAILED = "http://schema.org/FailedActionStatus"
-_NO_LICENCE = "No licence is stated for this result; ask whoever ran the job before it is passed on."
+_NO_LICENCE = "No licence is stated for this result; ask the person who ran the job before sharing it."
 _FORMATS = {
     ".pdb": "chemical/x-pdb",
     ".cif": "chemical/x-cif",
@@ -65,16 +66,16 @@ _FORMATS = {
 }
 
 
-def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
+def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
     """Write a result as an RO-Crate; see :meth:`foldnote.results.Result.save_crate`.
 
     Raises:
         ConfigurationError: the library ``rocrate`` is not installed.
-        ArchiveError: something is at ``place`` already.
+        ArchiveError: ``path`` already exists.
     """
     crate_type = _find_library()
-    if place.exists():
-        raise ArchiveError(f"{place} already exists; choose another place for the crate.")
+    if path.exists():
+        raise ArchiveError(f"{path} already exists; choose another path for the RO-Crate.")
     about = result.provenance()
     with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as folder:
         files = Path(folder)
@@ -89,18 +90,18 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
             crate.root_dataset.append_to("mentions", action)
         _add_readme(crate, files, steps)
         try:
-            crate.write_zip(place) if place.suffix.lower() == ".zip" else crate.write(place)
-        except BaseException:  # also an interruption: half a crate would stand in the way of the next try
-            _remove(place)
+            crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
+        except BaseException:  # includes KeyboardInterrupt: an incomplete crate would block the next attempt
+            _remove_partial(path)
             raise
-    return place
+    return path
 
 
-def _remove(place: Path) -> None:
-    if place.is_dir():
-        shutil.rmtree(place, ignore_errors=True)
+def _remove_partial(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
     else:
-        place.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _find_library() -> Any:
@@ -108,7 +109,7 @@ def _find_library() -> Any:
         from rocrate.rocrate import ROCrate
     except ImportError as exc:
         raise ConfigurationError(
-            "The library rocrate, which writes RO-Crates, is not installed: pip install 'foldnote[crate]'"
+            "Writing RO-Crates requires the library rocrate: pip install 'foldnote[crate]'"
         ) from exc
     return ROCrate
 
@@ -123,9 +124,7 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
     crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, {"@id": _WORKFLOW_CRATE}]
     root["author"] = _add_agent(crate, about)
     root["name"] = f"Result of the job {job['jobName']}"
-    root["description"] = (
-        f"What {about['method']['name'] or job['tool']} computed, with settings and provenance."
-    )
+    root["description"] = f"Output of {about['method']['name'] or job['tool']}, with settings and provenance."
     root["datePublished"] = job["ended"] or datetime.now(UTC).isoformat(timespec="seconds")
     if licence and licence.startswith(("https://", "http://")):
         root["license"] = add(crate, licence, "CreativeWork", name=licence, url=licence)
@@ -134,33 +133,33 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
 
 
 def _add_readme(crate: ROCrate, files: Path, steps: Sequence[WorkflowStep]) -> None:
-    """What a person reads first, unless the result has such a file of its own."""
+    """Add a README for people, unless the result contains one."""
     if (files / _README).exists():
         return
     root = crate.root_dataset
     ran = [f"- {step.name}: {title_method(step.method or step.tool, step.version)}" for step in steps]
-    told = f"""# {root["name"]}
+    text = f"""# {root["name"]}
 
 {root["description"]}
 
-What ran:
+Steps:
 
 {chr(10).join(ran)}
 
-Each file is described for programs in `ro-crate-metadata.json`. Settings, times and hashes stand in
+`ro-crate-metadata.json` describes each file in machine-readable form. Settings, times and hashes are in
 `provenance.json`, the steps in `{WORKFLOW}`.
 
 Licence: {root["license"]["name"]}
 """
-    (files / _README).write_text(told, "utf-8")
-    about = {"name": "What this folder is", "encodingFormat": "text/markdown", "about": refer(root)}
+    (files / _README).write_text(text, "utf-8")
+    about = {"name": "About this folder", "encodingFormat": "text/markdown", "about": refer(root)}
     crate.add_file(files / _README, _README, properties=about)
 
 
 def _describe_runs(
     crate: ROCrate, about: Mapping[str, Any], files: Path, steps: Sequence[WorkflowStep]
 ) -> list[ContextEntity]:
-    """The run of the whole workflow, and that of each step."""
+    """Describe the run of the whole workflow, then that of each step."""
     job = about["job"]
     outputs = {
         row["name"]: _add_output(crate, files, row)
@@ -199,7 +198,7 @@ def _describe_runs(
 def _describe_run(
     crate: ROCrate, described: DescribedStep, outputs: Mapping[str, Any], common: Mapping[str, Any]
 ) -> ContextEntity:
-    """The run of one step, by the method that really ran."""
+    """Describe the run of one step, with the method that actually ran."""
     step = described.step
     return add(
         crate,
@@ -221,7 +220,7 @@ def _find_status(status: str | None) -> str:
 
 
 def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
-    """Whose account submitted the job; the client where the service does not say."""
+    """The account that submitted the job; the client if the service does not name one."""
     owner = about["job"]["owner"]
     if owner:
         return add(crate, "#owner", "Person", name=owner)
@@ -237,7 +236,7 @@ def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
 
 
 def _add_inputs(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
-    """The input files, which are at the service: named and hashed, not part of the crate."""
+    """Add the input files by name and hash only, since they remain at the service."""
     return [
         add(
             crate,

@@ -1,6 +1,7 @@
-"""The workflow of an RO-Crate and its steps: parameters with their values, and the methods that ran.
+"""Describe the workflow of an RO-Crate: its steps, their parameters with values, and the methods that ran.
 
-It adds entities to a crate that ``crate`` writes; what the steps are is ``workflow``'s.
+The steps come from :mod:`foldnote.results.provenance.workflow`; :mod:`foldnote.results.provenance.crate`
+writes the crate.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ WORKFLOW = "foldnote-workflow.json"
 HOMEPAGE = "https://github.com/foldnote/foldnote"
 _WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 _PARAMETER_PROFILE = "https://bioschemas.org/profiles/FormalParameter/1.0-RELEASE"
-_MOST_TEXT = 2000
+_MAX_TEXT = 2000
 
 
 @dataclass(frozen=True)
 class DescribedStep:
-    """A step and what stands for it in the crate.
+    """A step with its entities in the crate.
 
     Attributes:
-        number: counted from 1.
-        settings: a PropertyValue for each setting.
+        number: 1-based position.
+        step: the step.
+        settings: one PropertyValue for each setting.
         method: the SoftwareApplication that ran.
     """
 
@@ -43,7 +45,7 @@ class DescribedStep:
 
 
 def describe_step(crate: ROCrate, number: int, step: WorkflowStep) -> DescribedStep:
-    """Add the settings and the method of a step."""
+    """Add the settings, the seed and the method of a step to the crate."""
     settings = dict(step.settings)
     has_own = any("seed" in name.lower() and value == step.seed for name, value in settings.items())
     if step.seed is not None and not has_own:
@@ -70,7 +72,19 @@ def add_workflow(
     inputs: Sequence[ContextEntity],
     outputs: Sequence[Any],
 ) -> Any:
-    """Add the workflow as the crate's main entity."""
+    """Add the workflow as the crate's main entity.
+
+    Args:
+        crate: the crate.
+        file: the workflow file to include.
+        about: the provenance of the result.
+        steps: the described steps, in order.
+        inputs: entities of the input files.
+        outputs: entities of the result's files.
+
+    Returns:
+        The entity of the workflow.
+    """
     language = add(
         crate,
         "#workflow-language",
@@ -118,7 +132,7 @@ def _add_how_to(crate: ROCrate, described: DescribedStep) -> ContextEntity:
 def _add_parameters(
     crate: ROCrate, steps: Sequence[DescribedStep], inputs: Sequence[ContextEntity]
 ) -> list[ContextEntity]:
-    """A parameter for each setting that some step has, with its values; one for the files that went in."""
+    """Add one parameter per setting of any step, with its values, and one for the input files."""
     values: dict[str, list[ContextEntity]] = {}
     for described in steps:
         for value in described.settings:
@@ -134,18 +148,20 @@ def _add_parameters(
         for name, examples in values.items()
     ]
     if inputs:
-        told = "Files that were given to the job; they are named and hashed, and not part of the crate."
-        parameters.append(_add_parameter(crate, "#input-files", "input files", "File", description=told))
+        description = "Input files of the job, identified by name and hash; they are not part of the crate."
+        parameters.append(
+            _add_parameter(crate, "#input-files", "input files", "File", description=description)
+        )
     return parameters
 
 
 def _add_output_parameter(crate: ROCrate, outputs: Sequence[Any]) -> ContextEntity:
     for each in outputs:
         each["exampleOfWork"] = {"@id": "#result-files"}
-    told = "Files that the steps left."
+    description = "Files written by the steps."
     examples = [refer(each) for each in outputs]
     return _add_parameter(
-        crate, "#result-files", "result files", "File", description=told, workExample=examples
+        crate, "#result-files", "result files", "File", description=description, workExample=examples
     )
 
 
@@ -169,7 +185,7 @@ def _find_type(value: object) -> str:
 
 
 def _add_method(crate: ROCrate, step: WorkflowStep) -> ContextEntity:
-    """The program that really ran; the tool that was asked for where nobody says."""
+    """Add the method that ran; the requested tool if the method is not known."""
     name = step.method or step.tool
     papers = [
         add(crate, f"#citation-{quote(step.tool)}-{number}", "ScholarlyArticle", name=text)
@@ -193,28 +209,28 @@ def _write_value(value: Any) -> str | int | float | bool:
     if isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}… ({len(text)} characters)"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text)} characters)"
 
 
 def write_time(text: str | None) -> str | None:
-    """A time in whole seconds, which every reader of the profile takes."""
+    """Format an RFC 3339 time in UTC and whole seconds, which all readers of the profile accept."""
     if not text:
         return None
     return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
 
 
 def one_or_all(value: Any) -> Any:
-    """A list of one as its only item, as the profile writes it."""
+    """Replace a list of length 1 by its item, as JSON-LD does."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def refer(entity: Any) -> dict[str, str]:
-    """A reference to an entity of the crate."""
+    """A JSON-LD reference to an entity of the crate."""
     return {"@id": entity.id}
 
 
 def add(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> ContextEntity:
-    """Add an entity; what is None is not said."""
+    """Add an entity to the crate; properties with the value None are left out."""
     from rocrate.model.contextentity import ContextEntity
 
     known = {name: one_or_all(value) for name, value in properties.items() if value is not None}

@@ -1,7 +1,7 @@
-"""Where a result comes from: one plain document made of its manifest, its bytes and what the client knows.
+"""The provenance of a result as one JSON document, from its manifest, its files and the client's record.
 
-Hashes are of the bytes that are here. What nobody says stays null: a result of a service that writes no
-manifest has its settings as they were submitted, and no method.
+Hashes are computed from the files present. Unknown values are null: if a service writes no manifest, the
+settings are those submitted and the method is unknown.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _OWN_FILES = frozenset({"manifest.json", "score.json", "job.log"})
 
 
 def describe(result: Result) -> dict[str, Any]:
-    """The provenance of a result; see :meth:`foldnote.results.Result.provenance`.
+    """Describe the provenance of a result; see :meth:`foldnote.results.Result.provenance`.
 
-    An archive of several jobs is of none of their methods: ``parts`` has the manifest of each.
+    For an archive of several jobs, ``method`` is empty and ``parts`` has the manifest of each job.
     """
     parts = {folder: part.data for folder, part in read_parts(result)}
     manifest = (None if parts and _OWN_MANIFEST not in result.match(["*"]) else result.manifest) or Manifest()
@@ -82,7 +82,7 @@ def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _list_inputs(manifest: Manifest, origin: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The files that went in: as the service hashed them, else as the client knows them."""
+    """The input files, as recorded by the service or else by the client."""
     for found in (manifest.data.get("inputs"), origin.get("inputs")):
         if isinstance(found, list) and found:
             return [dict(each) for each in found if isinstance(each, Mapping)]
@@ -108,7 +108,7 @@ def _list_outputs(result: Result, manifest: Manifest) -> list[dict[str, Any]]:
 
 
 def _hash_member(result: Result, name: str) -> str | None:
-    """SHA-256 (hex) of one file; None where it is damaged."""
+    """SHA-256 of one file in hexadecimal; None if it is damaged."""
     try:
         with result.archive.open(name) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]

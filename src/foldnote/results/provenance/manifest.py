@@ -1,7 +1,7 @@
-"""The manifest: what was really run.
+"""Read the manifest of a result: the method, version, seed and settings that were actually used.
 
-An engine's method may not be the one that the tool is named after; the manifest is where a result says so.
-Results from elsewhere have none, and then nothing is claimed.
+An engine's method may differ from the one that the tool is named after, and the manifest states it. Results
+of other services have no manifest; the method is then unknown.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ _GENUINE = ("", "genuine", "genuine-task")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run says of itself; every part may be unknown.
+    """The record of one run; text fields are "" if unknown.
 
     Attributes:
-        job_name: the job.
-        tool: tool type that was asked for.
-        method: what was really run.
-        kind: ``genuine``, ``genuine-task``, ``substitute`` or ``adapter``.
+        job_name: name of the job.
+        tool: type of the tool requested.
+        method: the method that was run.
+        kind: relation of the method to the tool: ``genuine``, ``genuine-task``, ``substitute`` or
+            ``adapter``.
         engine: the engine's folder name.
         version: version of the method.
-        notes: the engine's own sentences, such as "ProteinMPNN weights; not AbMPNN".
-        seed: random seed that was used; None when there was none, or when nobody says.
-        seed_note: why there is no seed; empty when there is one, or when nobody says.
-        changed: settings that the engine used with another value than it was given: ``given`` and ``used``.
-        ignored: settings that had no effect, with the reason.
-        started: RFC 3339, UTC.
-        ended: RFC 3339, UTC.
-        data: the whole file.
+        notes: remarks by the engine, such as "ProteinMPNN weights; not AbMPNN".
+        seed: random seed used; None if there was none or it is unknown.
+        seed_note: why there is no seed; "" if there is one or the reason is unknown.
+        changed: settings that the engine used with a different value: by name, ``given`` and ``used``.
+        ignored: settings without effect: by name, the reason.
+        started: start of the run, RFC 3339, UTC.
+        ended: end of the run, RFC 3339, UTC.
+        data: the complete manifest.
     """
 
     job_name: str = ""
@@ -55,17 +56,17 @@ class Manifest:
 
     @property
     def method_title(self) -> str:
-        """Method and version; a version that the method's name already has is not repeated."""
+        """The method with its version; a version that is part of the method's name is not repeated."""
         return title_method(self.method, self.version)
 
     @property
     def is_substitute(self) -> bool:
-        """Whether the method is another one than the tool is named after."""
+        """Whether the method differs from the one that the tool is named after."""
         return self.kind not in _GENUINE
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds from start to end, or None when a time is unknown."""
+        """Seconds from start to end; None if either time is unknown."""
         try:
             return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.started)).total_seconds()
         except (ValueError, TypeError):
@@ -73,14 +74,18 @@ class Manifest:
 
 
 def title_method(method: str, version: str | None) -> str:
-    """A method with its version, such as ``AutoDock Vina 1.2.7``; what its name already says is said once."""
+    """Join method and version, such as ``AutoDock Vina 1.2.7``, unless the name contains the version."""
     if not version or version in method.split():
         return method
     return f"{method} {version}".strip()
 
 
 def read_manifest(data: bytes, name: str) -> Manifest:
-    """The manifest in ``data``.
+    """Read a ``manifest.json``.
+
+    Args:
+        data: the file's content.
+        name: the file's name, for messages.
 
     Raises:
         UnreadableFileError: it is not a JSON object.
@@ -92,7 +97,7 @@ def read_manifest(data: bytes, name: str) -> Manifest:
 
 
 def make_manifest(content: Mapping[str, Any]) -> Manifest:
-    """The manifest with this content."""
+    """Build a manifest from a parsed ``manifest.json``; missing or ill-typed fields count as unknown."""
     job, engine = _part(content, "job"), _part(content, "engine")
     seed = job.get("seed", engine.get("seed"))
     return Manifest(
@@ -114,7 +119,7 @@ def make_manifest(content: Mapping[str, Any]) -> Manifest:
 
 
 def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A nested object, or the manifest itself where a program keeps everything on one level."""
+    """Return a nested object, or the manifest itself if it is flat."""
     part = content.get(name)
     return part if isinstance(part, Mapping) else content
 

@@ -1,7 +1,7 @@
-"""What ran for a result: one step for a job, one for each job of a batch or stage of a pipeline.
+"""The workflow behind a result: one step per job, several for a batch or pipeline.
 
-The steps of a batch or pipeline are read from the manifests that its archive holds, so they are what really
-ran. A result of a service that writes no manifests is one step, as far as the job's record tells it.
+The steps of a batch or pipeline are read from the manifests in its archive, so they describe what actually
+ran. Without manifests, the workflow is a single step described by the job's record.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ class WorkflowStep:
     """One run of a tool.
 
     Attributes:
-        name: the job's name.
+        name: name of the job.
         tool: type of the tool.
-        settings: as they were run; as submitted where the service does not tell more.
-        method: name of what really ran; empty where nobody says.
-        version: of the method.
-        notes: the engine's own sentences.
-        licence: of the method; None where nobody says.
-        homepage: of the method.
-        packages: what the engine was made of, version by name.
-        citations: texts.
-        seed: random seed; None where there is none.
-        started: RFC 3339, UTC; None where nobody says.
-        ended: the same.
-        folder: where its files lie in the result; empty at the top.
-        after: names of the steps whose files it took.
+        settings: the settings used; those submitted if the service does not report them.
+        method: name of the method that ran; "" if unknown.
+        version: version of the method; "" if unknown.
+        notes: remarks by the engine.
+        licence: licence of the method; None if unknown.
+        homepage: URL of the method; None if unknown.
+        packages: versions of the packages in the engine's environment, by name.
+        citations: publications to cite, as text.
+        seed: random seed used; None if there was none or it is unknown.
+        started: start of the run, RFC 3339, UTC; None if unknown.
+        ended: end of the run, RFC 3339, UTC; None if unknown.
+        folder: folder of its files in the result; "" for the root.
+        after: names of the steps whose files it used as input.
     """
 
     name: str
@@ -61,22 +61,22 @@ class WorkflowStep:
     after: tuple[str, ...] = ()
 
     def holds(self, name: str) -> bool:
-        """Whether the file ``name`` of the result is this step's."""
+        """Whether the file ``name`` of the result belongs to this step."""
         return not self.folder or name.startswith(f"{self.folder}/")
 
 
 def list_steps(result: Result, about: Mapping[str, Any]) -> list[WorkflowStep]:
-    """The steps of a result, in the order in which they began; ``about`` is its provenance."""
+    """List the steps of a result by start time; ``about`` is its provenance."""
     steps = [_read_step(manifest, folder) for folder, manifest in read_parts(result)]
     if not steps:
-        return [_tell_step(about)]
+        return [_describe_job(about)]
     steps.sort(key=lambda step: step.started or "")
     names = [step.name for step in steps]
     return [_connect(step, [name for name in names if name != step.name]) for step in steps]
 
 
 def write_workflow(steps: list[WorkflowStep], about: Mapping[str, Any]) -> dict[str, Any]:
-    """The workflow as JSON: what would have to be run again, without what the runs were like."""
+    """Describe the workflow as a JSON object: what is needed to run it again, without times and files."""
     return {
         "workflowVersion": 1,
         "name": about["job"]["jobName"],
@@ -95,12 +95,12 @@ def write_workflow(steps: list[WorkflowStep], about: Mapping[str, Any]) -> dict[
 
 
 def read_parts(result: Result) -> Iterator[tuple[str, Manifest]]:
-    """By folder, the manifests that an archive of several jobs holds; damaged ones tell nothing."""
+    """Yield folder and manifest of each job in an archive of several jobs, skipping damaged manifests."""
     for file in result.files:
-        place = PurePosixPath(file.name)
-        if place.name == _MANIFEST and len(place.parts) == 2:
+        path = PurePosixPath(file.name)
+        if path.name == _MANIFEST and len(path.parts) == 2:
             try:
-                yield str(place.parent), read_manifest(result.read(file.name), file.name)
+                yield str(path.parent), read_manifest(result.read(file.name), file.name)
             except (UnreadableFileError, *BROKEN):
                 continue
 
@@ -126,7 +126,7 @@ def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
     )
 
 
-def _tell_step(about: Mapping[str, Any]) -> WorkflowStep:
+def _describe_job(about: Mapping[str, Any]) -> WorkflowStep:
     job, method = about["job"], about["method"]
     return WorkflowStep(
         name=str(job["jobName"]),
@@ -146,7 +146,7 @@ def _tell_step(about: Mapping[str, Any]) -> WorkflowStep:
 
 
 def _connect(step: WorkflowStep, others: list[str]) -> WorkflowStep:
-    """The step with the names of those whose files its settings name, as jobs or as stages."""
+    """Fill in ``after``: the steps that the settings refer to, by the name of a job or a stage."""
     heads = {text.partition("/")[0] for text in texts_in(step.settings) if "/" in text and "\n" not in text}
     after = [name for name in others if any(name == head or name.endswith(f"-{head}") for head in heads)]
     return step if not after else WorkflowStep(**{**vars(step), "after": tuple(after)})

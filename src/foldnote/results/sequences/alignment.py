@@ -1,7 +1,7 @@
-"""Sequences and alignments: FASTA, a3m, a2m, Stockholm and Clustal become one kind of object.
+"""Read sequences and alignments in FASTA, a3m, a2m, Stockholm and Clustal format.
 
-The first sequence is the query, and the columns are the query's: an insertion against it (lower case in a3m
-and a2m) takes no column. Sequences of unequal length are a list of sequences and no alignment, and say so.
+The first sequence is the query, and the columns are its residues: insertions relative to it (lower case in
+a3m and a2m) are dropped. Sequences of unequal length are kept as a list of unaligned sequences.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ _HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?
 
 @dataclass(frozen=True, eq=False)
 class Alignment(NotebookRepr):
-    """Sequences, the query first.
+    """Sequences, the query first; aligned if all have the same length.
 
     Attributes:
         name: file name.
-        names: first word of each header, shape (depth,).
+        names: first word of each header, one per sequence.
         descriptions: the rest of each header.
-        sequences: aligned sequences, gaps as ``-``; of a list that is no alignment, as they stand.
-        chain_lengths: residues of each chain where the file says that its columns are several chains joined.
-        chain_copies: copies of each of these chains.
+        sequences: the sequences, with ``-`` for gaps.
+        chain_lengths: number of residues of each chain, if the file says that its columns are several chains
+            joined; else empty.
+        chain_copies: number of copies of each of these chains.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Alignment(NotebookRepr):
         """
         if not self.is_aligned:
             raise UnreadableFileError(
-                f"{self.name} holds sequences of unequal length; it is a list of sequences and no alignment."
+                f"{self.name} holds sequences of unequal length; it is a list of sequences, not an alignment."
             )
         return len(self.sequences[0])
 
@@ -84,7 +85,7 @@ class Alignment(NotebookRepr):
 
     @cached_property
     def letters(self) -> NDArray[np.uint8]:
-        """ASCII codes in upper case, shape (depth, L).
+        """ASCII codes of the letters in upper case, shape (depth, L).
 
         Raises:
             UnreadableFileError: the sequences are of unequal length.
@@ -94,7 +95,7 @@ class Alignment(NotebookRepr):
 
     @cached_property
     def is_residue(self) -> NDArray[np.bool_]:
-        """Where there is a residue and no gap, shape (depth, L).
+        """True for residues, False for gaps; shape (depth, L).
 
         Raises:
             UnreadableFileError: the sequences are of unequal length.
@@ -112,9 +113,9 @@ class Alignment(NotebookRepr):
 
     @cached_property
     def identity(self) -> Floats:
-        """Share of each sequence that equals the query, 0 to 1, shape (depth,).
+        """Fraction of residues identical to the query, 0 to 1, shape (depth,).
 
-        Counted over the columns where both have a residue; NaN for a sequence without any there.
+        Computed over the columns where both have a residue; NaN for a sequence without such columns.
 
         Raises:
             UnreadableFileError: the sequences are of unequal length.
@@ -126,7 +127,7 @@ class Alignment(NotebookRepr):
 
     @property
     def borders(self) -> NDArray[np.int64]:
-        """First column of each chain but the first, where the file tells the chains; else empty."""
+        """First column of every chain except the first, shape (number of chains - 1,); empty if unknown."""
         lengths = [
             n for n, copies in zip(self.chain_lengths, self.chain_copies, strict=True) for _ in range(copies)
         ]
@@ -137,11 +138,12 @@ class Alignment(NotebookRepr):
         return np.cumsum(lengths)[:-1].astype(np.int64)
 
     def to_frame(self) -> pd.DataFrame:
-        """The sequences.
+        """Tabulate the sequences.
 
         Returns:
-            One row a sequence: ``name`` str, ``description`` str, ``sequence`` str, ``residues`` int64
-            (without gaps), ``identity`` float64 (0 to 1, to the query; missing where this is no alignment).
+            One row per sequence: ``name`` str, ``description`` str, ``sequence`` str, ``residues`` int64
+            (without gaps), ``identity`` float64 (to the query, 0 to 1; missing if not aligned), then one
+            float64 column for each figure that the headers give as ``name=value``.
         """
         counts = [sum(letter not in "-.~ " for letter in sequence) for sequence in self.sequences]
         identity = self.identity if self.is_aligned else np.full(self.depth, np.nan)
@@ -170,10 +172,14 @@ class Alignment(NotebookRepr):
 
 
 def read_alignment(data: bytes, name: str) -> Alignment:
-    """The sequences in ``data``; what format it is, the content says.
+    """Read sequences in a format recognised by the content.
+
+    Args:
+        data: the file's content, decompressed.
+        name: the file's name; lower-case letters are insertions if it ends in ``.a3m`` or ``.a2m``.
 
     Raises:
-        UnreadableFileError: there is no sequence in it, or something that is no sequence.
+        UnreadableFileError: it holds no sequence, or a sequence with characters other than letters and gaps.
     """
     text = data.decode("utf-8", "replace").replace("\x00", "")
     start = text.lstrip()[:200]
@@ -194,7 +200,7 @@ def read_alignment(data: bytes, name: str) -> Alignment:
     for header, sequence in records:
         if not _LETTERS.match(sequence):
             raise UnreadableFileError(
-                f"{name} is no file of sequences: {header[:40]!r} holds other characters."
+                f"{name} is not a sequence file: {header[:40]!r} has characters other than letters and gaps."
             )
     heads = [header.split(None, 1) for header, _ in records]
     return Alignment(
@@ -208,7 +214,7 @@ def read_alignment(data: bytes, name: str) -> Alignment:
 
 
 def _read_lengths(start: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Chain lengths and copies from a first line such as ``#42,17<tab>2,1``."""
+    """Chain lengths and copies from a first line such as ``#42,17<tab>2,1``, as ColabFold writes it."""
     found = _LENGTHS.match(start.split("\n", 1)[0])
     if not found:
         return (), ()
@@ -239,7 +245,7 @@ def _split_fasta(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _read_stockholm(text: str) -> list[tuple[str, str]]:
-    """The sequences of the first alignment of a Stockholm file, blocks joined."""
+    """Read the first alignment of a Stockholm file and join its blocks."""
     parts: dict[str, list[str]] = {}
     notes: dict[str, str] = {}
     for line in text.splitlines():

@@ -1,7 +1,7 @@
-"""Antibody numbering: which residue has which position, and which positions are a CDR.
+"""Read antibody numberings: the position and region (framework or CDR) of each residue.
 
-An engine that numbers a chain writes ``numbering.csv``; here it becomes a frame and a list of regions. No
-region is worked out here: a CDR is where the engine's table says, under the definition that the table names.
+Engines that number a chain write ``numbering.csv``, which is read into a table and a list of regions. The
+regions are those in the file, under the CDR definition that it names; none are computed here.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from foldnote.results.core.messages import explain
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 _OTHER_FRAMEWORK = r"^FW([1-4])$"
-"""Frameworks as some programs spell them."""
+"""Alternative spelling of framework regions."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A stretch of one chain that a numbering names.
+    """A framework region or CDR of one chain.
 
     Attributes:
-        chain: ``H`` or ``L``, or whatever chain the table names.
+        chain: ``H``, ``L`` or another name in the table.
         name: ``FR1``, ``CDR1``, ``FR2``, ``CDR2``, ``FR3``, ``CDR3`` or ``FR4``.
-        sequence: one-letter residues in order.
-        positions: the scheme's position of each residue, such as ``"112A"``.
-        indices: 1-based place of each residue in its chain's sequence.
+        sequence: one-letter codes in order.
+        positions: position of each residue in the scheme, such as ``"112A"``.
+        indices: 1-based index of each residue in the chain's sequence.
         scheme: numbering scheme.
-        definition: CDR definition, which need not be the scheme's own.
+        definition: CDR definition; may differ from that of the scheme.
     """
 
     chain: str
@@ -43,32 +43,37 @@ class Region:
 
     @property
     def is_cdr(self) -> bool:
-        """Whether this is a complementarity-determining region."""
+        """Whether the region is a complementarity-determining region."""
         return self.name.startswith("CDR")
 
     @property
     def label(self) -> str:
-        """``CDR-H3`` for region ``CDR3`` of chain ``H``; the plain name elsewhere."""
+        """Name with the chain: ``CDR-H3`` for ``CDR3`` of chain ``H``, ``H FR1`` for a framework region."""
         return f"CDR-{self.chain}{self.name[3:]}" if self.is_cdr else f"{self.chain} {self.name}"
 
 
 def read_numbering(data: bytes, name: str) -> pd.DataFrame:
-    """A ``numbering.csv`` as a frame.
+    """Read a ``numbering.csv``.
+
+    Args:
+        data: the file's content.
+        name: the file's name, for messages.
 
     Returns:
-        One row a numbered residue: ``chain`` str, ``index`` int64 (1-based), ``residue`` str (one letter),
-        ``position`` str (number and insertion code), ``region`` str (a framework is ``FR1`` to ``FR4``, also
-        where the file says ``FW1``), ``scheme`` str, ``cdr_definition`` str; columns that the engine added
-        follow as str.
+        One row per numbered residue: ``chain`` str, ``index`` int64 (1-based), ``residue`` str (one letter),
+        ``position`` str (number and insertion code), ``region`` str (frameworks are ``FR1`` to ``FR4``, even
+        if the file has ``FW1``), ``scheme`` str, ``cdr_definition`` str, then further columns of the file as
+        str.
 
     Raises:
-        UnreadableFileError: it is no table, lacks one of these columns, or an index is no number.
+        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is not a
+            number.
     """
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
-            raise UnreadableFileError(f"{name} lacks the column {missing[0]!r} that a numbering has.")
+            raise UnreadableFileError(f"{name} lacks the column {missing[0]!r}, required for a numbering.")
         frame["index"] = pd.to_numeric(frame["index"]).astype("int64")
         frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:
@@ -77,9 +82,10 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
 
 
 def find_regions(numbering: pd.DataFrame) -> tuple[Region, ...]:
-    """The regions of a numbering, in the table's order.
+    """List the regions of a numbering in the table's order; a chain numbered by two schemes has both sets.
 
-    The same chain numbered by two schemes gives the regions of both.
+    Args:
+        numbering: a table of :func:`read_numbering`.
     """
     keys = ["chain", "scheme", "cdr_definition", "region"]
     regions = []

@@ -17,7 +17,7 @@ from foldnote.results import Pose, Structure, find_metric
 from foldnote.results.docking.contacts import (
     CONTACT_A,
     HYDROGEN_BOND_A,
-    LEAST_ANGLE,
+    MIN_ANGLE_DEGREES,
     measure_contacts,
     read_pocket,
 )
@@ -40,7 +40,7 @@ _SAME_PLACE_A = 0.5
 _MOST_SCORES = 4
 CRITERION = (
     f"Hydrogen bonds: nitrogen or oxygen, donor and acceptor at most {HYDROGEN_BOND_A} Å apart, and at least "
-    f"{LEAST_ANGLE:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984)"
+    f"{MIN_ANGLE_DEGREES:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984)"
 )
 
 Points = NDArray[np.float64]
