@@ -38,6 +38,8 @@ memory_mb = 16
 class ServiceRun:
     """A service on `folder` whose only tool runs `command`; use as a context manager.
 
+    Without a command its tools are run by the engines that are installed.
+
     Attributes:
         url: where it answers.
         key: its key.
@@ -46,13 +48,18 @@ class ServiceRun:
     """
 
     def __init__(
-        self, folder: Path, command: Sequence[str] = ("/bin/cp", "job.json", "outputs/"), *more: str
+        self,
+        folder: Path,
+        command: Sequence[str] | None = ("/bin/cp", "job.json", "outputs/"),
+        *more: str,
     ) -> None:
         self._folder = folder
-        engine = folder / "engines" / "tiny"
-        engine.mkdir(parents=True)
-        text = ENGINE.format(tool=TOOL, command=json.dumps(list(command)))
-        (engine / "engine.toml").write_text(text, "utf-8")
+        (folder / "engines").mkdir()
+        if command is not None:
+            engine = folder / "engines" / "tiny"
+            engine.mkdir()
+            text = ENGINE.format(tool=TOOL, command=json.dumps(list(command)))
+            (engine / "engine.toml").write_text(text, "utf-8")
         self._more = more
 
     def __enter__(self) -> ServiceRun:

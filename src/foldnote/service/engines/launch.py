@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
-from foldnote.service.engines.engine import Engine, read_ready
+from foldnote.service.engines.engine import DEFAULT_COMMAND, Engine, read_ready
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.settings import process_environment
 
@@ -30,6 +30,9 @@ INHERITED = (
     "NVIDIA_VISIBLE_DEVICES",
 )
 """Variables of the service's environment that every engine gets, together with those that begin with LC_."""
+LOADED_BY = "serve.py"
+"""Script of an engine whose ``load()`` prepares a worker for many jobs."""
+_JOB_SERVER = Path(__file__).parent / "protocol" / "job_server.py"
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -82,6 +85,7 @@ def build_attempt(
         tool=tool,
         settings=dict(settings),
         command=tuple(_fill(part, engine) for part in engine.command),
+        worker=_worker_command(engine),
         environment={**make_environment(engine, cores), NONCE_VARIABLE: nonce},
         seed=seed,
         files={name: tuple(paths) for name, paths in (files or {}).items()},
@@ -126,6 +130,13 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
         **own,
         "PATH": _search_path(engine, outer.get("PATH", os.defpath)),
     }
+
+
+def _worker_command(engine: Engine) -> tuple[str, ...]:
+    """What loads the engine for many jobs; nothing where it has no ``serve.py``."""
+    if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
+        return ()
+    return (str(engine.python), "-u", str(_JOB_SERVER), str(engine.folder))
 
 
 def _module_path(engine: Engine) -> str:

@@ -79,6 +79,8 @@ class AttemptSpec:
     """Program and arguments of the engine; it runs in ``work/``."""
     environment: Mapping[str, str]
     """The complete environment of the engine, including the nonce."""
+    worker: tuple[str, ...] = ()
+    """Program and arguments that load the engine for many jobs, the engine's folder last; empty for none."""
     seed: int = 0
     """Seed of all random numbers."""
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -255,6 +257,7 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(attempt_dir / SPEC))
     content = json.loads(found)
     content["command"] = tuple(content["command"])
+    content["worker"] = tuple(content.get("worker", ()))
     content["files"] = {name: tuple(paths) for name, paths in content["files"].items()}
     return AttemptSpec(**content)
 

@@ -133,6 +133,16 @@ def measure_memory_bytes(pids: Iterable[int]) -> int:
     return sum(_resident_bytes(pid) for pid in pids)
 
 
+def measure_free_memory() -> float:
+    """Share of the machine's memory that new processes can use, 0 to 1; 1 where it cannot be read."""
+    try:
+        lines = Path(_PROC, "meminfo").read_text().splitlines()
+        sizes = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
+        return sizes["MemAvailable"] / sizes["MemTotal"]
+    except (OSError, KeyError, ValueError, IndexError):
+        return 1.0
+
+
 def send(pids: Iterable[int], number: signal.Signals) -> None:
     """Send the signal to each of ``pids`` that is still alive."""
     for pid in pids:

@@ -35,6 +35,7 @@ from foldnote.service.runner.publishing import (
     write_manifest,
 )
 from foldnote.service.runner.supervision import EngineExit, Supervisor
+from foldnote.service.runner.worker import WorkerSlot
 from foldnote.text import format_duration
 
 EXIT_DONE = 0
@@ -44,6 +45,7 @@ DONE = b"."
 """Sent by a runner when an attempt has ended and its lock is free."""
 _LOCK_WAIT_S = 2.0
 _ORDER_BYTES = 65_536
+_KEY_FOLLOWS = b"\0"
 
 
 def main() -> int:
@@ -63,10 +65,18 @@ def main() -> int:
 
 def serve(orders: socket.socket) -> int:
     """Run the attempts received through ``orders`` until its other end is closed."""
+    workers = WorkerSlot()
+    try:
+        return _serve(orders, workers)
+    finally:
+        workers.clear()
+
+
+def _serve(orders: socket.socket, workers: WorkerSlot) -> int:
     while order := receive_order(orders):
-        folder, lock = order
+        folder, _, lock = order
         try:
-            is_well = is_spent(folder) or _begin(folder)
+            is_well = is_spent(folder) or _begin(folder, workers)
         finally:
             os.close(lock)
             for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to report
@@ -75,11 +85,25 @@ def serve(orders: socket.socket) -> int:
             return EXIT_UNPUBLISHED
         with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
             orders.sendall(DONE)
+        workers.tidy()
     return EXIT_DONE
 
 
-def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
-    """Receive an attempt's folder and the descriptor of its lock; None if the other end is closed."""
+def send_order(orders: socket.socket, folder: str | Path, worker_key: str, lock: int) -> None:
+    """Send an attempt's folder, the key of the worker that may run it, and the descriptor of its lock.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    socket.send_fds(orders, [os.fsencode(folder) + _KEY_FOLLOWS + worker_key.encode()], [lock])
+
+
+def receive_order(orders: socket.socket) -> tuple[Path, str, int] | None:
+    """Receive an attempt's folder, the key of its worker and the descriptor of its lock.
+
+    Returns:
+        None if the other end is closed.
+    """
     try:
         message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
     except OSError:
@@ -87,7 +111,8 @@ def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
     if not message:
         return None
     os.set_inheritable(descriptors[0], False)
-    return Path(os.fsdecode(message)), descriptors[0]
+    folder, _, worker_key = message.partition(_KEY_FOLLOWS)
+    return Path(os.fsdecode(folder)), worker_key.decode(), descriptors[0]
 
 
 def is_spent(attempt_dir: Path) -> bool:
@@ -95,12 +120,12 @@ def is_spent(attempt_dir: Path) -> bool:
     return any((attempt_dir / name).exists() for name in (files.RUNNER, files.REVOKED, files.OUTCOME))
 
 
-def _begin(attempt_dir: Path) -> bool:
+def _begin(attempt_dir: Path, workers: WorkerSlot | None = None) -> bool:
     """Mark the attempt as begun and run it; False if it was lost."""
     try:
         runner = {"pid": os.getpid(), "started": files.now(), "nonce": _read_nonce(attempt_dir)}
         files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
-        return run_attempt(attempt_dir).state != "lost"
+        return run_attempt(attempt_dir, workers).state != "lost"
     except OSError:
         _note_trouble(attempt_dir)
         return False
@@ -113,8 +138,10 @@ def _read_nonce(attempt_dir: Path) -> str | None:
         return None
 
 
-def run_attempt(attempt_dir: Path) -> Outcome:
-    """Run the engine, publish the outcome and return it; the caller holds the lock.
+def run_attempt(attempt_dir: Path, workers: WorkerSlot | None = None) -> Outcome:
+    """Run the engine, in a worker where there is one; publish the outcome and return it.
+
+    The caller holds the lock.
 
     Raises:
         OSError: the outcome cannot be written.
@@ -125,7 +152,7 @@ def run_attempt(attempt_dir: Path) -> Outcome:
     try:
         spec = files.read_spec(attempt_dir)
         nonce = spec.nonce
-        ending = _run_engine(spec)
+        ending = _run_engine(spec, workers)
         outcome = _publish(spec, ending, started, began_s)
     except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
         _note_trouble(attempt_dir)
@@ -141,11 +168,11 @@ def _note_trouble(attempt_dir: Path) -> None:
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
 
 
-def _run_engine(spec: AttemptSpec) -> EngineExit:
+def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> EngineExit:
     if (spec.folder / files.CANCEL).exists():
         return EngineExit("stopped", "The job was stopped before its engine started.")
     try:
-        with Supervisor(spec) as supervisor:
+        with Supervisor(spec, workers) as supervisor:
             return supervisor.run()
     except EngineError as exc:
         return EngineExit("failed", exc.message)

@@ -1,11 +1,11 @@
 """The starter: a small process with the runner's modules loaded, which forks runners.
 
 A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
-the other end of a socket and sends, for each attempt, its folder and the descriptor of its lock. The starter
-passes both to an idle runner or a new one, answers ``started PID``, and sends ``ended FOLDER`` when the
-attempt is over. If a runner dies, the starter ends the remaining processes of its engine. When the other end
-is closed, idle runners end at once, busy ones after their attempt, and the starter after the last of them.
-Each runner has its own session and survives the starter.
+the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
+the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
+and sends ``ended FOLDER`` when the attempt is over. If a runner dies, the starter ends the remaining
+processes of its engine. When the other end is closed, idle runners end at once, busy ones after their
+attempt, and the starter after the last of them. Each runner has its own session and survives the starter.
 """
 
 from __future__ import annotations
@@ -24,12 +24,22 @@ from typing import Never
 
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
-from foldnote.service.runner.runner import EXIT_UNPUBLISHED, receive_order, serve, wait_for_lock
+from foldnote.service.runner.runner import (
+    EXIT_UNPUBLISHED,
+    receive_order,
+    send_order,
+    serve,
+    wait_for_lock,
+)
 
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
 """Seconds after which an idle runner is dismissed."""
+MOST_LOADED = 4
+"""Idle runners with workers above which one of them loads another engine instead of a new runner."""
+LEAST_FREE_MEMORY = 0.2
+"""Share of the machine's memory; where less is free, no worker is kept."""
 MOST_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
@@ -42,6 +52,8 @@ class Runner:
     pid: int
     orders: socket.socket
     folder: str | None = None
+    worker_key: str = ""
+    """That of the worker it keeps; empty without one."""
     attempts: int = 0
     rests_since: float = 0.0
 
@@ -88,27 +100,40 @@ class Starter:
             self._is_closed = True
             self._selector.unregister(self._requests)
             return
-        folder, lock = order
+        folder, worker_key, lock = order
         try:
-            self._tell(f"started {self._order(folder, lock).pid}")
+            self._tell(f"started {self._order(folder, worker_key, lock).pid}")
         except OSError as exc:
             self._tell(f"refused {exc.strerror}")
         finally:
             os.close(lock)
 
-    def _order(self, folder: Path, lock: int) -> Runner:
-        """Send the attempt to the most recently used idle runner, or to a new one."""
-        free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
+    def _order(self, folder: Path, worker_key: str, lock: int) -> Runner:
+        """Send the attempt to an idle runner that suits it, or to a new one."""
+        suitable = self._find_suitable(worker_key)
         while True:
-            runner = free.pop() if free else self._fork(lock)
+            runner = suitable.pop() if suitable else self._fork(lock)
             try:
-                socket.send_fds(runner.orders, [os.fsencode(folder)], [lock])
+                send_order(runner.orders, folder, worker_key, lock)
             except OSError:
                 if runner.attempts == 0:
                     raise
                 continue  # it has just died
-            runner.folder, runner.attempts = os.fspath(folder), runner.attempts + 1
+            runner.folder, runner.worker_key = os.fspath(folder), worker_key
+            runner.attempts += 1
             return runner
+
+    def _find_suitable(self, worker_key: str) -> list[Runner]:
+        """Idle runners for an attempt, the best one last: with its worker, else without any.
+
+        A runner that keeps another worker is taken only where there are enough of them, the one that has
+        been idle for longest.
+        """
+        free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
+        loaded = [each for each in free if each.worker_key]
+        fitting = [each for each in loaded if each.worker_key == worker_key]
+        spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MOST_LOADED else 0]
+        return [*spare, *(each for each in free if not each.worker_key), *fitting]
 
     def _fork(self, lock: int) -> Runner:
         """Fork a runner, which must not inherit the lock that is about to be sent to it."""
@@ -142,11 +167,15 @@ class Starter:
         self._tell(f"ended {folder}")
 
     def _let_go(self) -> None:
-        """Dismiss runners that are no longer needed."""
+        """Dismiss runners that are no longer needed, and those with workers while memory is short."""
         moment = time.monotonic()
         for runner in self._runners.values():
             is_old = runner.attempts >= MOST_ATTEMPTS or moment - runner.rests_since >= RESTS_S
             if runner.is_free and (is_old or self._is_closed):
+                self._dismiss(runner)
+        loaded = [each for each in self._runners.values() if each.is_free and each.worker_key]
+        if loaded and processes.measure_free_memory() < LEAST_FREE_MEMORY:
+            for runner in loaded:
                 self._dismiss(runner)
 
     def _grace_s(self) -> float | None:

@@ -23,6 +23,7 @@ from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
+from foldnote.service.runner.worker import WorkerJob, WorkerSlot
 from foldnote.text import format_duration
 
 _TICK_S = 0.2
@@ -40,16 +41,17 @@ class EngineExit:
 
 
 class Supervisor:
-    """Runs the engine of ``spec`` once; use as a context manager, which leaves no process behind.
+    """Runs the engine of ``spec`` once; use as a context manager, which leaves no process of it behind.
 
-    Entering starts the engine.
+    Entering starts the engine, in a worker of ``workers`` where the engine can be run by one.
 
     Raises:
         EngineError: the engine's program cannot be started.
     """
 
-    def __init__(self, spec: AttemptSpec) -> None:
+    def __init__(self, spec: AttemptSpec, workers: WorkerSlot | None = None) -> None:
         self._spec = spec
+        self._workers = workers or WorkerSlot(is_open=False)
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
         self._is_terminated = False
@@ -97,8 +99,21 @@ class Supervisor:
         self._drain()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
+    def _start(self) -> subprocess.Popen[bytes] | WorkerJob:
+        process = self._workers.start_job(
+            self._spec, self._scratch, self._guard.inherited, lambda: self._check_orders() is not None
+        )
+        process = process or self._start_program()
+        self._guard.tie(process.pid)
+        _prefer_for_out_of_memory(process.pid)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        return process
+
+    def _start_program(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             self._spec.command,
             cwd=self._spec.folder / files.WORK,
             env={**self._spec.environment, "TMPDIR": str(self._scratch)},
@@ -108,13 +123,6 @@ class Supervisor:
             start_new_session=True,
             pass_fds=self._guard.inherited,
         )
-        self._guard.tie(process.pid)
-        _prefer_for_out_of_memory(process.pid)
-        for stream in (process.stdout, process.stderr):
-            assert stream is not None
-            os.set_blocking(stream.fileno(), False)
-            self._selector.register(stream, selectors.EVENT_READ)
-        return process
 
     def _wake_up_on_signals(self) -> None:
         self._waker = processes.SignalWaker()
@@ -127,9 +135,13 @@ class Supervisor:
 
     def _check(self) -> EngineExit | None:
         """What ends the run now, in order of precedence; None to continue."""
-        spec = self._spec
         if (code := self._process.poll()) is not None:
             return EngineExit("succeeded") if code == 0 else EngineExit("failed")
+        return self._check_orders() or self._check_memory()
+
+    def _check_orders(self) -> EngineExit | None:
+        """What ends the run now from outside: cancellation, deletion, a signal or the time limit."""
+        spec = self._spec
         if (spec.folder / files.CANCEL).exists():
             return EngineExit("stopped", "The job was stopped.")
         if not spec.folder.exists():  # the data folder was moved, or restored from a backup
@@ -141,14 +153,14 @@ class Supervisor:
                 "timed_out",
                 f"{self._name} was ended at its time limit of {format_duration(spec.time_limit_s)}.",
             )
-        return self._check_memory()
+        return None
 
     def _check_memory(self) -> EngineExit | None:
         limit = self._spec.memory_limit_mb
         if not limit or time.monotonic() - self._memory_checked < _MEMORY_CHECK_S:
             return None
         self._memory_checked = time.monotonic()
-        used = processes.measure_memory_bytes(processes.find_descendants(os.getpid())) >> 20
+        used = processes.measure_memory_bytes(self._descendants()) >> 20
         if used <= limit:
             return None
         return EngineExit(
@@ -167,8 +179,11 @@ class Supervisor:
         except (OSError, ValueError):
             return _DEFAULT_GRACE_S
 
+    def _descendants(self) -> set[int]:
+        return processes.find_descendants(os.getpid(), self._workers.pids)
+
     def _living(self) -> set[int]:
-        return processes.find_descendants(os.getpid()) | processes.find_marked(self._spec.nonce)
+        return self._descendants() | processes.find_marked(self._spec.nonce)
 
     def _end_gently(self, grace_s: float) -> None:
         """Send TERM to all processes and give them time to end; the caller kills the rest."""

@@ -37,9 +37,9 @@ def main() -> None:
     job = read_job()
     sequences = {chain: clean_sequence(job["settings"][field]) for chain, (field, _) in CHAINS.items()}
     report(0.01, "Loading ABodyBuilder2")
-    seed_everything(job["seed"])
     write_used(seed=job["seed"], settings={field: sequences[chain] for chain, (field, _) in CHAINS.items()})
     predictor = load_predictor()
+    seed_everything(job["seed"])
     report(0.25, "Recognising the heavy and the light chain")
     for chain, sequence in sequences.items():
         check_chain(chain, sequence)
@@ -69,6 +69,7 @@ def seed_everything(seed: int) -> None:
     PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed=seed % 2**31)
 
 
+@functools.cache
 def load_predictor() -> Any:
     """ABodyBuilder2 with its first model; the package's own download of weights is never used."""
     import ImmuneBuilder

@@ -7,6 +7,7 @@ each given string in its order, and outputs/columns.csv, which says what each pr
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import sys
@@ -77,13 +78,21 @@ def find_fault(text: str) -> str:
     return ""
 
 
-def predict(smiles: list[str]) -> Any:
-    """The table of ADMET-AI: a row for each string, properties and percentiles as columns."""
+@functools.cache
+def load_model() -> Any:
+    """ADMET-AI with the weights of its package."""
+    silence_libraries()
     import admet_ai
-    import pandas
 
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        model = admet_ai.ADMETModel(num_workers=0)
+        return admet_ai.ADMETModel(num_workers=0)
+
+
+def predict(smiles: list[str]) -> Any:
+    """The table of ADMET-AI: a row for each string, properties and percentiles as columns."""
+    import pandas
+
+    model = load_model()
     tables = []
     for first in range(0, len(smiles), CHUNK):
         report(0.1 + 0.85 * first / len(smiles), f"{first} of {len(smiles)} molecules are predicted")

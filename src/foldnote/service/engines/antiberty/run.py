@@ -6,6 +6,7 @@ task writes are listed in engine.toml.
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
@@ -109,6 +110,7 @@ def parse_range(text: str, mask: str, length: int) -> range:
     return range(begin - 1, end)
 
 
+@functools.cache
 def load_runner() -> Any:
     """AntiBERTy with the weights of its package."""
     os.environ["TQDM_DISABLE"] = "1"

@@ -20,6 +20,7 @@ from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
 from foldnote.service.runner.locking import is_locked, take_lock
 from foldnote.service.runner.runner import is_spent
+from foldnote.service.runner.worker import worker_key
 
 _MEMORY_LEFT_MB = 1024
 
@@ -55,18 +56,19 @@ class LocalExecutor:
 
     def submit(self, attempt: AttemptSpec) -> None:
         """See the protocol."""
+        key = worker_key(attempt)
         try:
-            self._submit(attempt.folder)
+            self._submit(attempt.folder, key)
         except StarterDiedError:
-            self._submit(attempt.folder)
+            self._submit(attempt.folder, key)
 
-    def _submit(self, folder: Path) -> None:
+    def _submit(self, folder: Path, key: str) -> None:
         lock = take_lock(folder)
         if lock is None:  # it is running already
             return
         try:
             if not is_spent(folder):
-                self._starter.start(folder, lock)
+                self._starter.start(folder, key, lock)
         except OSError as exc:
             raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
         finally:

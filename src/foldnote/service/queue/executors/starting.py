@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
+from foldnote.service.runner.runner import send_order
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")
 _ANSWER_S = 20.0
@@ -50,8 +51,11 @@ class StarterLink:
         with self._lock:
             self._find_running()
 
-    def start(self, folder: Path, lock: int) -> None:
+    def start(self, folder: Path, worker_key: str, lock: int) -> None:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
+
+        A runner whose worker has the key ``worker_key`` is preferred; the key is empty where no worker may
+        run the attempt.
 
         Raises:
             StarterDiedError: it is unknown whether the runner began.
@@ -59,7 +63,7 @@ class StarterLink:
             OSError: no starter can be started.
         """
         with self._lock:
-            word, _, rest = self._find_running().ask(folder, lock).partition(" ")
+            word, _, rest = self._find_running().ask(folder, worker_key, lock).partition(" ")
         if word != "started":
             raise EngineError(f"No runner could be started: {rest}.")
 
@@ -94,14 +98,14 @@ class _Running:
             )
         threading.Thread(target=self._listen, name="starter", daemon=True).start()
 
-    def ask(self, folder: Path, lock: int) -> str:
+    def ask(self, folder: Path, worker_key: str, lock: int) -> str:
         """Send an attempt and return the answer.
 
         Raises:
             StarterDiedError: there is none.
         """
         try:
-            socket.send_fds(self._socket, [os.fsencode(folder)], [lock])
+            send_order(self._socket, folder, worker_key, lock)
             answer = self._answers.get(timeout=_ANSWER_S)
         except (OSError, queue.Empty) as exc:
             self._kill()

@@ -1,0 +1,146 @@
+"""Load an engine once, and run each of its jobs in a copy of this process.
+
+``python job_server.py ENGINE_DIR DESCRIPTOR`` imports the engine's ``run.py``, calls ``load()`` of its
+``serve.py``, which prepares what all jobs need, and then receives jobs from the socket DESCRIPTOR
+(SOCK_SEQPACKET): a JSON object with the job's working folder (``work``) and the variables to set
+(``variables``), together with the descriptors of its standard output, standard error and, where there is one,
+of what ties it to its runner. It answers with the process id of the copy, or with ``-`` when no process could
+be made.
+
+A copy is a process of its own, in a session of its own. This process sees no job, so nothing passes from one
+job to another, and each finds what ``run.py`` would find in a new process. Copies become children of the
+runner, which must be a subreaper (Linux). This process ends when the other end of the socket is closed. It
+runs inside the engines' own environments and uses the standard library only.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import gc
+import importlib
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import tempfile
+from typing import Any
+
+FAILED = b"-"
+_MESSAGE_BYTES = 65_536
+_MOST_DESCRIPTORS = 8
+
+
+def main() -> int | None:
+    """Serve until the runner closes the socket; in a copy, run the job and return its exit status."""
+    engine_dir, descriptor = sys.argv[1], int(sys.argv[2])
+    orders = socket.socket(fileno=descriptor)
+    os.set_inheritable(descriptor, False)
+    sys.path[0] = engine_dir
+    sys.argv = [f"{engine_dir}/run.py"]
+    run = importlib.import_module("run")
+    serve = importlib.import_module("serve")
+    serve.load()
+    gc.collect()
+    gc.freeze()  # a collection in a copy would write to every page that it shares
+    while order := receive_order(orders):
+        job, descriptors = order
+        if copy_process(orders):
+            begin_job(job, descriptors)
+            getattr(serve, "begin", _nothing)()
+            status: int | None = run.main()
+            return status
+        for each in descriptors:
+            os.close(each)
+    return 0
+
+
+def _nothing() -> None:
+    """What a copy does first unless ``serve.py`` says more."""
+
+
+def receive_order(orders: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """The next job and its descriptors; None when there will be no more."""
+    space = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
+    try:
+        message, ancillary, _, _ = orders.recvmsg(_MESSAGE_BYTES, space)
+    except OSError:
+        return None
+    if not message:
+        return None
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+    job: dict[str, Any] = json.loads(message)
+    return job, list(descriptors)
+
+
+def copy_process(orders: socket.socket) -> bool:
+    """Copy this process and tell the runner the copy's process id; True in the copy.
+
+    A process in between makes the copy and ends, so that the runner becomes the copy's parent.
+    """
+    reading, writing = os.pipe()
+    try:
+        between = os.fork()
+    except OSError:
+        between = -1
+    if between == 0:
+        try:
+            copy = os.fork()
+        except OSError:
+            os._exit(1)
+        if copy:
+            os.write(writing, str(copy).encode())
+            os._exit(0)
+        orders.close()
+        os.close(reading)
+        os.close(writing)
+        return True
+    os.close(writing)
+    if between > 0:
+        os.waitpid(between, 0)
+    answer = os.read(reading, 100) if between > 0 else b""
+    os.close(reading)
+    try:
+        orders.send(answer or FAILED)
+    except OSError:
+        os._exit(0)  # the runner is gone, and with it the copy
+    return False
+
+
+def begin_job(job: dict[str, Any], descriptors: list[int]) -> None:
+    """Make this copy what a new process of the engine would be."""
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
+    output, errors = descriptors[:2]
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, standard in ((nothing, 0), (output, 1), (errors, 2)):
+        os.dup2(descriptor, standard)
+        os.close(descriptor)
+    os.chdir(job["work"])
+    for name, value in job["variables"].items():
+        show_variable(name, value)
+        os.environ[name] = value
+    tempfile.tempdir = None
+    random.seed()
+
+
+def show_variable(name: str, value: str) -> None:
+    """Write the value over one of the same length in the environment that this process was started with.
+
+    Only so does it stand in ``/proc/PID/environ``, where a runner's successor looks for the job's processes.
+    """
+    libc = ctypes.CDLL(None)
+    libc.getenv.restype = ctypes.c_void_p
+    content = value.encode()
+    old = os.environ.get(name, "").encode()
+    if content and len(old) == len(content) and (place := libc.getenv(name.encode())):
+        ctypes.memmove(place, content, len(content))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+"""A worker loads an engine once and runs each job in a copy of itself; no job finds anything of another."""
+
+import json
+import os
+import signal
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from foldnote.service.engines.launch import build_attempt
+from foldnote.service.engines.registry import load_engines
+from foldnote.service.queue.executors import LocalExecutor
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.settings import process_environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
+PATIENCE_S = 30
+MANIFEST = """
+name = "counter"
+method = "Counter of the tests"
+kind = "genuine"
+version = "1"
+tools = ["anarci"]
+[environment]
+kind = "host"
+"""
+SERVE = """
+import os, time
+from pathlib import Path
+import run
+
+def load():
+    with open({loads!r}, "a") as file:
+        file.write(f"{{os.getpid()}}\\n")
+    {more}
+    run.LOADED.append("model")
+"""
+RUN = """
+import json, os, subprocess, sys, tempfile, time
+from pathlib import Path
+
+LOADED = []
+
+def main():
+    settings = json.loads(Path("job.json").read_text())["settings"]
+    state = {"pid": os.getpid(), "session": os.getsid(0), "loaded": list(LOADED), "argv": sys.argv}
+    state |= {"folder": os.getcwd(), "nonce": os.environ["FOLDNOTE_ATTEMPT"], "temporary": tempfile.gettempdir()}
+    state["environ"] = Path("/proc/self/environ").read_text()
+    state["stdin"] = sys.stdin.read()
+    Path("outputs/state.json").write_text(json.dumps(state))
+    LOADED.append("what this job left behind")
+    print('FOLDNOTE_PROGRESS {"fraction": 0.5, "message": "half"}', flush=True)
+    exec(settings.get("code", ""))
+
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+@pytest.fixture
+def engine_dir(tmp_path):
+    """Folder of an engine that counts how often it was loaded; ``loads`` beside it has the process ids."""
+    folder = tmp_path / "engines" / "counter"
+    folder.mkdir(parents=True)
+    (folder / "engine.toml").write_text(MANIFEST)
+    (folder / "run.py").write_text(RUN)
+    write_serve(folder)
+    return folder
+
+
+def write_serve(folder: Path, more: str = "pass") -> None:
+    (folder / "serve.py").write_text(SERVE.format(loads=str(folder.parent.parent / "loads"), more=more))
+
+
+@pytest.fixture
+def executor():
+    made = LocalExecutor(process_environment())
+    made.open(lambda _: None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def run_job(tmp_path, engine_dir, executor):
+    """Start a job and wait for it, unless ``is_waited_for`` is False; returns its folder."""
+
+    def run(code: str = "", *, is_waited_for: bool = True, **limits) -> Path:
+        nonce = uuid.uuid4().hex
+        spec = build_attempt(
+            load_engines([engine_dir.parent])["counter"],
+            attempt_dir=tmp_path / nonce,
+            nonce=nonce,
+            job_name="job",
+            tool="anarci",
+            settings={"code": code},
+            **limits,
+        )
+        prepare_attempt(spec)
+        executor.submit(spec)
+        if is_waited_for:
+            outcome_of(spec.folder)
+        return spec.folder
+
+    return run
+
+
+def wait_until(condition, what: str):
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
+    return found
+
+
+def outcome_of(folder: Path) -> Outcome:
+    return wait_until(lambda: Outcome.read(folder), "the outcome")
+
+
+def state_of(folder: Path) -> dict:
+    path = folder / files.WORK / "outputs/state.json"
+    return json.loads(wait_until(lambda: path.exists() and path.read_text(), "the job's start"))
+
+
+def loads(tmp_path: Path) -> list[int]:
+    """Process ids of the workers that were made."""
+    path = tmp_path / "loads"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def lives(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def test_many_jobs_load_the_engine_once_and_see_nothing_of_each_other(run_job, tmp_path):
+    folders = [run_job() for _ in range(4)]
+    states = [state_of(folder) for folder in folders]
+    assert [outcome_of(folder).state for folder in folders] == ["succeeded"] * 4
+    assert len(loads(tmp_path)) == 1
+    assert len({state["pid"] for state in states}) == 4
+    for folder, state in zip(folders, states, strict=True):
+        assert state["loaded"] == ["model"]
+        assert state["folder"] == str(folder / files.WORK)
+        assert state["nonce"] == folder.name
+        assert folder.name in state["temporary"]
+        assert (state["session"], state["stdin"]) == (state["pid"], "")
+
+
+def test_a_job_is_found_by_its_nonce_in_the_environment_that_the_system_shows(run_job):
+    first, second = run_job(), run_job()
+    for folder in (first, second):
+        assert f"FOLDNOTE_ATTEMPT={folder.name}" in state_of(folder)["environ"].split("\0")
+
+
+def test_a_job_without_worker_gives_the_same(run_job, engine_dir):
+    with_worker = state_of(run_job())
+    (engine_dir / "serve.py").unlink()
+    without = state_of(run_job())
+    assert with_worker["argv"] == without["argv"]
+    assert (with_worker["loaded"], without["loaded"]) == (["model"], [])
+
+
+def test_failures_read_as_those_of_a_program(run_job, tmp_path):
+    refused = run_job("sys.stderr.write('FOLDNOTE_ERROR The chain is empty.\\n'); sys.exit(2)")
+    assert outcome_of(refused).error == "The chain is empty."
+    crashed = run_job("raise ValueError('of no use')")
+    assert outcome_of(crashed).state == "failed"
+    assert "ValueError: of no use" in outcome_of(crashed).error
+    killed = run_job("os.kill(os.getpid(), 11)")
+    assert "SIGSEGV" in outcome_of(killed).error
+    assert outcome_of(run_job()).state == "succeeded"
+    assert len(loads(tmp_path)) == 1
+
+
+def test_a_stopped_job_leaves_its_worker_to_the_next(run_job, tmp_path, executor):
+    folder = run_job("subprocess.Popen(['sleep', '60']); time.sleep(60)", is_waited_for=False)
+    pid = state_of(folder)["pid"]
+    executor.cancel(folder, 1.0)
+    assert outcome_of(folder).state == "stopped"
+    assert not lives(pid)
+    run_job()
+    assert len(loads(tmp_path)) == 1
+    assert lives(loads(tmp_path)[0])
+
+
+def test_the_time_limit_ends_the_job_and_its_daemons_only(run_job, tmp_path):
+    daemon = "p = subprocess.Popen(['sleep', '60'], start_new_session=True); Path('outputs/p').write_text(str(p.pid)); "
+    folder = run_job(daemon + "time.sleep(60)", time_limit_s=1.0)
+    assert outcome_of(folder).state == "timed_out"
+    assert not lives(int((folder / files.WORK / "outputs/p").read_text()))
+    assert outcome_of(run_job()).state == "succeeded"
+    assert len(loads(tmp_path)) == 1
+
+
+def test_daemons_of_a_job_that_ended_are_ended(run_job):
+    folder = run_job(
+        "p = subprocess.Popen(['sleep', '60'], start_new_session=True); Path('outputs/p').write_text(str(p.pid))"
+    )
+    assert outcome_of(folder).state == "succeeded"
+    assert not lives(int((folder / files.WORK / "outputs/p").read_text()))
+
+
+def test_where_loading_fails_the_program_runs_by_itself(run_job, engine_dir):
+    write_serve(engine_dir, "raise RuntimeError('no weights')")
+    folder = run_job()
+    assert outcome_of(folder).state == "succeeded"
+    assert state_of(folder)["loaded"] == []
+
+
+def test_a_job_can_be_stopped_while_its_engine_is_loaded(run_job, engine_dir, executor, tmp_path):
+    write_serve(engine_dir, "time.sleep(60)")
+    folder = run_job("time.sleep(60)", is_waited_for=False)
+    wait_until(lambda: loads(tmp_path), "the loading")
+    assert files.read_progress(folder) == (None, "Loading Counter of the tests")
+    executor.cancel(folder, 0.5)
+    assert outcome_of(folder).state == "stopped"
+    assert not lives(loads(tmp_path)[0])
+
+
+def test_a_changed_engine_is_loaded_again(run_job, engine_dir, tmp_path):
+    run_job()
+    (engine_dir / "run.py").write_text(RUN.replace('"half"', '"midway"'))
+    os.utime(engine_dir / "run.py", ns=(1, 1))
+    folder = run_job()
+    assert files.read_progress(folder)[1] == "midway"
+    assert len(loads(tmp_path)) == 2
+
+
+def test_a_worker_ends_with_its_runner_and_so_does_its_job(run_job, tmp_path):
+    folder = run_job("time.sleep(60)", is_waited_for=False)
+    job = state_of(folder)["pid"]
+    runner = files.read_json(folder / files.RUNNER)["pid"]
+    os.kill(runner, signal.SIGKILL)
+    for pid in (runner, job, *loads(tmp_path)):
+        wait_until(lambda pid=pid: not lives(pid), "the end of every process")
+
+
+def test_a_worker_ends_with_the_service(run_job, tmp_path, executor):
+    run_job()
+    (pid,) = loads(tmp_path)
+    assert lives(pid)
+    executor.close()
+    wait_until(lambda: not lives(pid), "the end of the worker")
+
+
+def test_a_worker_larger_than_its_engine_declares_is_not_kept(run_job, engine_dir, tmp_path):
+    manifest = engine_dir / "engine.toml"
+    manifest.write_text(MANIFEST + "[resources]\nmemory_mb = 64\n")
+    write_serve(engine_dir, "run.BALLAST = b'x' * (100 << 20)")
+    assert outcome_of(run_job()).state == "succeeded"
+    (pid,) = loads(tmp_path)
+    wait_until(lambda: not lives(pid), "the end of the worker")
+
+
+def test_jobs_side_by_side_have_workers_of_their_own(run_job, tmp_path):
+    folders = [run_job("time.sleep(1)", is_waited_for=False) for _ in range(2)]
+    assert {outcome_of(folder).state for folder in folders} == {"succeeded"}
+    assert len(loads(tmp_path)) == 2
