@@ -100,10 +100,10 @@ class Supervisor:
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
     def _start(self) -> subprocess.Popen[bytes] | WorkerJob:
-        process = self._workers.start_job(
+        job = self._workers.start_job(
             self._spec, self._scratch, self._guard.inherited, lambda: self._check_orders() is not None
         )
-        process = process or self._start_program()
+        process = job or self._start_program()
         self._guard.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
@@ -227,7 +227,7 @@ class Supervisor:
         self._sorter.finish()
 
     def _explain_exit(self) -> EngineExit:
-        code = self._process.returncode
+        code = self._process.wait()
         if self._sorter.error:
             return EngineExit("failed", self._sorter.error)
         if code == -signal.SIGKILL:

@@ -69,9 +69,12 @@ class WorkerJob:
         """The exit status, or None while it runs."""
         return self._await(os.WNOHANG)
 
-    def wait(self) -> int | None:
+    def wait(self) -> int:
         """Wait for the end, and return the exit status."""
-        return self._await(0)
+        while self._await(0) is None:
+            continue
+        assert self.returncode is not None
+        return self.returncode
 
     def _await(self, options: int) -> int | None:
         if self.returncode is None:

@@ -1,0 +1,97 @@
+"""Every engine that can be loaded once for many jobs gives in a worker what its program gives."""
+
+import hashlib
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from real_engine import run_engine
+
+from foldnote.service.engines import build_attempt, load_engines
+from foldnote.service.queue.executors import LocalExecutor
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.settings import process_environment
+
+# Variable domains of trastuzumab (INN list 78).
+HEAVY = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"
+    "SRWGGDGFYAMDYWGQGTLVTVSS"
+)
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+JOBS = {
+    "anarci": {"sequence": HEAVY, "scheme": "imgt"},
+    "antiberty": {"task": "antibody-log-likelihood", "heavyChain": HEAVY, "lightChain": LIGHT},
+    "admet_ai": {"smilesStrings": ["CC(=O)Oc1ccccc1C(=O)O", "not a molecule"]},
+    "abodybuilder2": {"heavy": HEAVY, "light": LIGHT},
+}
+MARKS = {
+    "antiberty": pytest.mark.extra_engine,
+    "admet_ai": pytest.mark.extra_engine,
+    "abodybuilder2": pytest.mark.exhaustive,
+}
+PATIENCE_S = 240
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans"),
+]
+
+
+def test_every_engine_with_a_worker_is_compared():
+    assert {name for name, engine in load_engines().items() if (engine.folder / "serve.py").exists()} == set(
+        JOBS
+    )
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in JOBS])
+def test_a_worker_gives_what_the_program_gives(name, tmp_path):
+    if not load_engines()[name].state().installed:
+        pytest.skip(f"needs: foldnote engines install {name}")
+    outcome, outputs = run_engine(name, tmp_path / "program", JOBS[name])
+    assert outcome.state == "succeeded", outcome.error
+    executor = LocalExecutor(process_environment())
+    try:
+        runs = [run_in_worker(executor, tmp_path, name) for _ in range(2)]
+    finally:
+        executor.close()
+    (_, first_folder), (second_s, second_folder) = runs
+    runners = {files.read_json(folder / files.RUNNER)["pid"] for folder in (first_folder, second_folder)}
+    assert len(runners) == 1
+    for folder in (first_folder, second_folder):
+        assert Outcome.read(folder).score == outcome.score
+        assert digests(folder / files.WORK / "outputs") == digests(outputs)
+    print(f"{name}: {second_s:.2f} s in a warm worker")
+
+
+def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
+    """Run the job of an engine; gives the seconds it took and its folder."""
+    engine, nonce = load_engines()[name], uuid.uuid4().hex
+    spec = build_attempt(
+        engine,
+        attempt_dir=folder / nonce,
+        nonce=nonce,
+        job_name="a-test",
+        tool=engine.tools[0],
+        settings=JOBS[name],
+        seed=7,
+    )
+    assert spec.worker
+    prepare_attempt(spec)
+    begun = time.monotonic()
+    executor.submit(spec)
+    while (outcome := Outcome.read(spec.folder)) is None:
+        assert time.monotonic() - begun < PATIENCE_S
+        time.sleep(0.02)
+    assert outcome.state == "succeeded", outcome.error
+    return time.monotonic() - begun, spec.folder
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
