@@ -17,6 +17,8 @@ from typing import Any
 
 import httpx
 
+from foldnote.settings import engines_dir
+
 SETTINGS = {"sequence": "EVQLVESGGGLVQPGG", "scheme": "imgt"}
 TOOL = "anarci"
 ENGINE = """
@@ -68,6 +70,7 @@ class ServiceRun:
         home = {
             "FOLDNOTE_HOME": str(self._folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self._folder / "engines"),
+            "FOLDNOTE_ENGINES_DIR": str(engines_dir()),
         }
         with (self._folder / "service.log").open("ab") as log:
             begun = time.perf_counter()

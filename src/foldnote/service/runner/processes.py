@@ -184,15 +184,23 @@ def end_attempt(nonce: str) -> bool:
     return has_ended
 
 
-def reap_children() -> bool:
-    """Reap every ended child, and return whether no child is left."""
+def reap_children() -> None:
+    """Reap every ended child."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return True
+            return
         if pid == 0:
-            return False
+            return
+
+
+def find_children() -> set[int] | None:
+    """Every child of this process, which must have one thread; None where the system does not tell."""
+    try:
+        return {int(pid) for pid in Path(_PROC, f"self/task/{os.getpid()}/children").read_text().split()}
+    except OSError:
+        return None
 
 
 def _all_processes() -> Iterable[int]:

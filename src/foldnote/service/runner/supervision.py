@@ -200,8 +200,9 @@ class Supervisor:
         if self._process.poll() is None:
             processes.send_to_group(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        if processes.reap_children() and processes.can_adopt_orphans():
-            return  # orphans become our children: without children there are no descendants
+        processes.reap_children()
+        if processes.can_adopt_orphans() and processes.find_children() == self._workers.pids:
+            return  # orphans become our children: without other children there are no descendants
         processes.kill_all(self._living)
         processes.reap_children()
 
