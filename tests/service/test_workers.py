@@ -175,6 +175,22 @@ def test_failures_read_as_those_of_a_program(run_job, tmp_path):
     assert len(loads(tmp_path)) == 1
 
 
+def test_a_job_ends_as_a_program_ends(run_job):
+    later = "time.sleep(0.3); Path('outputs/thread').touch()"
+    folder = run_job(
+        "import atexit, threading;"
+        " atexit.register(lambda: Path('outputs/exit').touch());"
+        f" threading.Thread(target=lambda: exec({later!r})).start();"
+        " print('the last line')"
+    )
+    outputs = folder / files.WORK / "outputs"
+    assert {path.name for path in outputs.iterdir()} == {"state.json", "thread", "exit"}
+    assert "the last line" in (folder / files.LOG).read_text()
+    assert "a word" in outcome_of(run_job("sys.exit('a word')")).error
+    assert "code 3" in outcome_of(run_job("sys.exit(3)")).error
+    assert outcome_of(run_job("sys.exit(0)")).state == "succeeded"
+
+
 def test_a_stopped_job_leaves_its_worker_to_the_next(run_job, tmp_path, executor):
     folder = run_job("subprocess.Popen(['sleep', '60']); time.sleep(60)", is_waited_for=False)
     pid = state_of(folder)["pid"]

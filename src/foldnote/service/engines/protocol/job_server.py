@@ -27,16 +27,17 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 FAILED = b"-"
 _MESSAGE_BYTES = 65_536
 _MOST_DESCRIPTORS = 8
 
 
-def main() -> int:
-    """Serve until the runner closes the socket; in a copy, run the job and end with its exit status."""
+def main() -> None:
+    """Serve until the runner closes the socket; in a copy, run the job."""
+    ending = Ending()
     engine_dir, descriptor = sys.argv[1], int(sys.argv[2])
     orders = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
@@ -52,10 +53,37 @@ def main() -> int:
         if copy_process(orders):
             begin_job(job, descriptors)
             getattr(serve, "begin", _nothing)()
-            end_job(run.main())
+            ending.run(run.main)
+            return
         for each in descriptors:
             os.close(each)
-    return 0
+
+
+class Ending:
+    """Ends a copy after all that its program does at exit, but before the interpreter takes modules apart.
+
+    That would copy the memory which the copy shares, and take longer than many a job. Made before anything
+    registers what is to be done at exit, since that is done in reverse order.
+    """
+
+    def __init__(self) -> None:
+        self._status: int | None = None
+        atexit.register(self._leave)
+
+    def run(self, program: Callable[[], int | None]) -> None:
+        """Run the program of a copy, which then ends with its exit status."""
+        self._status = 1
+        try:
+            self._status = program() or 0
+        except SystemExit as exc:
+            self._status = exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+            raise
+
+    def _leave(self) -> None:
+        if self._status is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self._status)
 
 
 def _nothing() -> None:
@@ -130,17 +158,6 @@ def begin_job(job: dict[str, Any], descriptors: list[int]) -> None:
     random.seed()
 
 
-def end_job(status: int | None) -> NoReturn:
-    """End this copy as a program ends, without the taking apart of modules, which would copy their memory."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    atexit._run_exitfuncs()  # noqa: SLF001  it has no public name
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status or 0)
-
-
 def show_variable(name: str, value: str) -> None:
     """Write the value over one of the same length in the environment that this process was started with.
 
@@ -155,4 +172,4 @@ def show_variable(name: str, value: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
