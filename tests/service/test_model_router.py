@@ -5,7 +5,7 @@ import time
 import pytest
 from starlette.testclient import TestClient
 
-from foldnote.catalog.json_values import MOST_LETTERS
+from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -67,16 +67,16 @@ def test_each_kind_of_input_is_used(local, given):
 
 
 def test_the_longest_prompt_takes_no_long_time(local):
-    prompt = ("predict the structure " * 5_000)[:MOST_LETTERS]
+    prompt = ("predict the structure " * 5_000)[:MAX_TEXT_LENGTH]
     began = time.process_time()
     assert ask(local, prompt).status_code == 200
     assert time.process_time() - began < 2
 
 
 def test_a_longer_prompt_is_refused(local):
-    answer = ask(local, "A" * (MOST_LETTERS + 1))
+    answer = ask(local, "A" * (MAX_TEXT_LENGTH + 1))
     assert (answer.status_code, answer.json()["field"]) == (400, "prompt")
-    assert str(MOST_LETTERS) in answer.json()["error"].replace(",", "")
+    assert str(MAX_TEXT_LENGTH) in answer.json()["error"].replace(",", "")
 
 
 def test_it_can_be_disabled(tmp_path):

@@ -1,8 +1,8 @@
-"""The tools that foldnote carries: one JSON file each, read when first asked for.
+"""The tools bundled with foldnote, each defined in one JSON file; read on first use.
 
-A connected service's own catalog wins over this one; which engine runs a tool here is the service's
-knowledge. A file setting of an example job that names a file of ``examples/`` gets that file's contents, so
-that each example can be submitted unchanged.
+The catalog of a connected service takes precedence, and the service knows which engine runs a tool. File
+settings of example jobs that name a file in ``examples/`` are replaced by its contents, so that every example
+can be submitted unchanged.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _HERE = Path(__file__).parent
 
 
 def tools() -> Mapping[str, Tool]:
-    """Every bundled tool by its type, in alphabetical order; none is marked available."""
+    """All bundled tools by type, in alphabetical order; none is marked as available."""
     return _load_all()
 
 
 def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
-    """The bundled tool of this type.
+    """Return the bundled tool of a type.
 
     Raises:
-        UnknownToolError: there is none; the error names near ones.
+        UnknownToolError: there is no such tool; the message suggests similar names.
     """
     found = _load_all().get(type)
     if found is None:
@@ -50,7 +50,7 @@ def _load_all() -> Mapping[str, Tool]:
 
 
 def read_tool_file(path: Path) -> dict[str, Any]:
-    """One tool's data, its example complete with the contents of the files that it names."""
+    """Read one tool's JSON file and insert the contents of the files that its example names."""
     row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     settings = row["exampleJob"]["settings"]
     for name, schema in row["schema"]["properties"].items():

@@ -120,14 +120,15 @@ def _is_count(word: str) -> bool:
 def _check_pdb(text: str) -> str | None:
     if has_atoms(text) and not text.lstrip().startswith("data_"):
         return None
-    return "These contents are not a PDB structure: they have no ATOM records. Paste a whole PDB file."
+    return "These contents are not a PDB structure: they have no ATOM records. Paste a complete PDB file."
 
 
 def _check_cif(text: str) -> str | None:
     if "data_" in text and "_atom_site." in text:
         return None
     return (
-        "These contents are not an mmCIF structure: they lack an atom_site table. Paste a whole mmCIF file."
+        "These contents are not an mmCIF structure: they lack an atom_site table."
+        " Paste a complete mmCIF file."
     )
 
 
@@ -135,7 +136,8 @@ def _check_sdf(text: str) -> str | None:
     if any(mark in text for mark in ("V2000", "V3000")):
         return None
     return (
-        "These contents are not an SDF file: they have no V2000 or V3000 atom block. Paste a whole SDF file."
+        "These contents are not an SDF file: they have no V2000 or V3000 atom block."
+        " Paste a complete SDF file."
     )
 
 

@@ -1,8 +1,9 @@
-"""Which parts of a Python value JSON can represent, and where the others are.
+"""Reduce Python values to JSON for validation, and report the parts that JSON cannot represent.
 
-Settings come from notebooks, where a value may be anything: a tuple, an array, NaN, a list that holds
-itself. Everything that looks into values afterwards may rely on what is read here: plain lists, dicts with
-text as keys, finite numbers, whole characters, and an end. Nothing is converted for sending.
+Settings come from notebooks, where a value may be anything: a tuple, an array, NaN or a list that contains
+itself. Code that works with parsed values can rely on lists, dicts with text keys, finite numbers, text
+without lone surrogates, and a limited depth and size. The parsed value is for validation only; what is
+submitted is the original.
 """
 
 from __future__ import annotations
@@ -11,114 +12,114 @@ import math
 from typing import Any, Final, NamedTuple
 
 Path = tuple[str | int, ...]
-"""Keys and positions that lead from a value to a part of it."""
+"""Keys and list positions that lead from a value to a part of it."""
 
 NOT_FINITE: Final = "not_finite"
 NOT_JSON: Final = "not_json"
 TOO_DEEP: Final = "too_deep"
 TOO_LARGE: Final = "too_large"
-"""Reported in place of a broken keyword for a value that is too large to be validated."""
-MOST_LEVELS: Final = 100
-MOST_PARTS: Final = 200_000
-MOST_LETTERS: Final = 100_000
-"""Characters of a text whose schema says no other bound; the contents of files are no such text."""
-_MOST_TOLD = 20
-_LARGEST_BITS = 1023
-"""A whole number with more bits is infinite to everyone who reads JSON numbers as doubles."""
+"""Reported instead of a keyword if a value is too large to be validated."""
+MAX_LEVELS: Final = 100
+MAX_PARTS: Final = 200_000
+MAX_TEXT_LENGTH: Final = 100_000
+"""Maximum length of a text without another limit in its schema; does not apply to file contents."""
+_MAX_REPORTED = 20
+_MAX_BITS = 1023
+"""Larger integers overflow to infinity in programs that read JSON numbers as doubles."""
 _EXACT_BITS = 63
-_HALVES = {half: half - 0xD800 + 0xF0000 for half in range(0xD800, 0xE000)}
-"""Lone surrogates, which no encoding accepts, each mapped to one private-use character."""
+_REPLACEMENTS = {half: half - 0xD800 + 0xF0000 for half in range(0xD800, 0xE000)}
+"""Maps each lone surrogate, which cannot be encoded, to a private-use character."""
 
 
-class Odd(NamedTuple):
-    """A part that JSON cannot carry."""
+class InvalidPart(NamedTuple):
+    """A part of a value that JSON cannot represent."""
 
     path: Path
     reason: str
     """`NOT_FINITE`, `NOT_JSON` or `TOO_DEEP`."""
     part: Any
-    """The part as it was given."""
+    """The original part."""
 
 
-class Plain(NamedTuple):
-    """A value as it can be looked into."""
+class ParsedValue(NamedTuple):
+    """A value reduced to JSON."""
 
     value: Any
-    """A copy of plain JSON, with an empty stand-in of the same kind for each odd part, or null."""
-    odd: tuple[Odd, ...]
-    """The first odd parts, in their order."""
-    given: Any
-    """The value itself."""
+    """A copy that consists of JSON types only; invalid parts are replaced by an empty value or null."""
+    invalid: tuple[InvalidPart, ...]
+    """The first invalid parts, in order."""
+    original: Any
+    """The original value."""
     parts: int = 0
-    """Values in it, itself included; past `MOST_PARTS` they are not counted on."""
-    letters: int = 0
-    """Characters of all its texts, names of members excepted."""
+    """Number of values in it, including itself; 0 if there are more than `MAX_PARTS`."""
+    characters: int = 0
+    """Total number of characters of its texts, without the keys."""
 
 
-def read_plain(value: Any) -> Plain:
-    """Look through ``value``; lists and dicts are copied, and neither is changed."""
+def parse_value(value: Any) -> ParsedValue:
+    """Reduce ``value`` to JSON without changing it, and collect the parts that JSON cannot represent."""
     reader = _JsonReader()
-    plain = reader.read(value, ())
-    if reader.count > MOST_PARTS:
-        return Plain([] if isinstance(value, list) else {}, (Odd((), TOO_DEEP, value),), value)
-    return Plain(plain, tuple(reader.odd), value, reader.count, reader.letters)
+    parsed = reader.read(value, ())
+    if reader.count > MAX_PARTS:
+        return ParsedValue([] if isinstance(value, list) else {}, (InvalidPart((), TOO_DEEP, value),), value)
+    return ParsedValue(parsed, tuple(reader.invalid), value, reader.count, reader.characters)
 
 
 class _JsonReader:
     def __init__(self) -> None:
-        self.odd: list[Odd] = []
+        self.invalid: list[InvalidPart] = []
         self.count = 0
-        self.letters = 0
-        self._holders: set[int] = set()
-        """Identities of the containers that are being read: one that holds itself has no end."""
+        self.characters = 0
+        self._open_containers: set[int] = set()
+        """Ids of the containers being read, to detect one that contains itself."""
 
     def read(self, value: Any, path: Path) -> Any:
         self.count += 1
         if isinstance(value, str):
-            self.letters += len(value)
-            return _mend(value)
+            self.characters += len(value)
+            return _replace_surrogates(value)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int | float):
             return self._read_number(value, path)
         if isinstance(value, dict | list):
             return self._read_parts(value, path)
-        return self._set_aside(value, path, NOT_JSON, None)
+        return self._report(value, path, NOT_JSON, None)
 
     def _read_number(self, value: float, path: Path) -> Any:
         if isinstance(value, int):
-            is_finite = value.bit_length() <= _LARGEST_BITS
-            return int(value) if is_finite else self._set_aside(value, path, NOT_FINITE, 0)
+            is_finite = value.bit_length() <= _MAX_BITS
+            return int(value) if is_finite else self._report(value, path, NOT_FINITE, 0)
         if not math.isfinite(value):
-            return self._set_aside(value, path, NOT_FINITE, 0)
+            return self._report(value, path, NOT_FINITE, 0)
         is_large = value.is_integer() and int(value).bit_length() > _EXACT_BITS
         return int(value) if is_large else float(value)
 
     def _read_parts(self, value: dict[Any, Any] | list[Any], path: Path) -> Any:
-        if len(path) >= MOST_LEVELS or id(value) in self._holders or self.count > MOST_PARTS:
-            return self._set_aside(value, path, TOO_DEEP, [] if isinstance(value, list) else {})
-        self._holders.add(id(value))
-        plain = self._read_each(value, path)
-        self._holders.discard(id(value))
-        return plain
+        if len(path) >= MAX_LEVELS or id(value) in self._open_containers or self.count > MAX_PARTS:
+            return self._report(value, path, TOO_DEEP, [] if isinstance(value, list) else {})
+        self._open_containers.add(id(value))
+        parsed = self._read_each(value, path)
+        self._open_containers.discard(id(value))
+        return parsed
 
     def _read_each(self, value: dict[Any, Any] | list[Any], path: Path) -> Any:
         if isinstance(value, list):
             return [self.read(part, (*path, index)) for index, part in enumerate(value)]
         if not all(isinstance(key, str) for key in value):
-            return self._set_aside(value, path, NOT_JSON, {})
-        return {_mend(key): self.read(part, (*path, key)) for key, part in value.items()}
+            return self._report(value, path, NOT_JSON, {})
+        return {_replace_surrogates(key): self.read(part, (*path, key)) for key, part in value.items()}
 
-    def _set_aside(self, part: Any, path: Path, reason: str, stand_in: Any) -> Any:
-        if len(self.odd) < _MOST_TOLD:
-            self.odd.append(Odd(path, reason, part))
+    def _report(self, part: Any, path: Path, reason: str, stand_in: Any) -> Any:
+        if len(self.invalid) < _MAX_REPORTED:
+            self.invalid.append(InvalidPart(path, reason, part))
         return stand_in
 
 
-def _mend(text: str) -> str:
-    """The text in as many characters, each of them whole."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, keeping the number of characters."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.translate(_HALVES)
+        return text.translate(_REPLACEMENTS)
     return str.__str__(text)

@@ -1,8 +1,9 @@
-"""Validate values against JSON Schema draft 2020-12, and report each broken keyword as a plain record.
+"""Validate values against JSON Schema draft 2020-12, and report each violated keyword.
 
-The only module that knows the validator. It is compiled code that loads in a few milliseconds, which counts
-because each notebook and each service waits for it once. No reference is fetched from anywhere, ``format``
-is a remark, and a schema that cannot be compiled is left to the service that it came from.
+This is the only module that uses the validator, ``jsonschema_rs``, chosen because it loads in a few
+milliseconds, for which every notebook and service waits once. References are never fetched, ``format`` is not
+checked, and a schema that cannot be compiled accepts everything, leaving the check to the service it came
+from.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from foldnote.catalog.extent import Extent, Survey
-from foldnote.catalog.json_values import TOO_LARGE, Odd, Path, Plain, read_plain
+from foldnote.catalog.json_values import TOO_LARGE, InvalidPart, ParsedValue, Path, parse_value
 
 if TYPE_CHECKING:
     from jsonschema_rs import FancyRegexOptions, RegexOptions, Registry, ValidationError, Validator
@@ -22,79 +23,80 @@ _BASE = "json-schema:///foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCES = {"$ref", "$dynamicRef"}
 _BY_PART = {"items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems"}
-"""Keywords whose schema applies to one part of the value after another."""
+"""Keywords whose schema applies to each of several parts of the value."""
 _BY_NAME = {"patternProperties", "prefixItems"}
 _CLOSED: Final = {"additionalProperties", "unevaluatedProperties"}
 _UNKNOWN = object()
-_MOST_RECENT: Final = 4
+_MAX_RECENT: Final = 4
 _MANY_VISITS: Final = 20_000
-"""Times that a subschema is held against a part of a value; above them only the first fault is looked for."""
-MOST_VISITS: Final = 20_000_000
-"""The same beyond which nothing is held against the value: about a second."""
-MOST_LETTERS_MATCHED: Final = 400_000_000
-"""Characters of a value's texts times patterns; of patterns that look around or back, their square."""
-_FEW_LETTERS: Final = 1000
+"""Estimated evaluations of a subschema on a part of a value above which only the first fault is reported."""
+MAX_VISITS: Final = 20_000_000
+"""Estimated evaluations above which the value is not validated at all; they take about a second."""
+MAX_MATCHED_CHARACTERS: Final = 400_000_000
+"""Limit on a value's characters (squared if patterns can backtrack) times the number of patterns."""
+_SHORT_TEXT: Final = 1000
 _PATTERN_BYTES: Final = 8 << 20
-_MOST_BACKTRACKS: Final = 100_000
+_MAX_BACKTRACKS: Final = 100_000
 
 
 class SchemaFault(NamedTuple):
-    """One keyword that a value breaks."""
+    """A keyword that a value violates."""
 
     keyword: str
-    wanted: Any
+    expected: Any
     """The keyword's value in the schema."""
     path: Path
-    """Where in the value."""
+    """Path of the violating part in the value."""
     instance: Any
-    """What stands there."""
+    """The violating part."""
     message: str
-    """The validator's own words, which call the instance "it"."""
-    place: Path
-    """Where in the schema the keyword was met."""
+    """The validator's message, in which the instance is called "it"."""
+    schema_path: Path
+    """Path by which the keyword was reached in the schema."""
 
 
 class Document:
-    """A whole schema, whose parts refer to one another."""
+    """A complete schema, to which the references of its parts are resolved."""
 
     _recent: ClassVar[dict[int, tuple[Mapping[str, Any], Document]]] = {}
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.root: dict[str, Any] = read_plain(dict(schema)).value | {"$schema": _DRAFT}
+        self.root: dict[str, Any] = parse_value(dict(schema)).value | {"$schema": _DRAFT}
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Document:
-        """The document of this very object, read once while its parts are compiled one after another."""
+        """The document of a schema object; recent ones are cached, to compile the parts one after another."""
         found = cls._recent.get(id(schema))
         if found is None:
-            for key in list(cls._recent)[: 1 - _MOST_RECENT]:
+            for key in list(cls._recent)[: 1 - _MAX_RECENT]:
                 cls._recent.pop(key, None)
-            found = cls._recent[id(schema)] = schema, cls(schema)  # kept, so that no other has its id
+            # The schema is stored so that its id is not reused.
+            found = cls._recent[id(schema)] = schema, cls(schema)
         return found[1]
 
     @cached_property
     def survey(self) -> Survey:
-        """How large the parts of the schema are."""
+        """The sizes of the schema's parts."""
         return Survey(self.root)
 
     @cached_property
     def registry(self) -> Registry:
-        """Where the validator finds what the schema refers to."""
+        """The registry from which the validator resolves references."""
         from jsonschema_rs import Draft202012, Registry
 
-        return Registry([(_BASE, self.root)], draft=Draft202012, retriever=_leave)
+        return Registry([(_BASE, self.root)], draft=Draft202012, retriever=_accept_everything)
 
     def compile(self, *pointer: str) -> Rules:
-        """The part of the schema that these keys lead to, ready; without keys the whole."""
+        """Compile the part of the schema under these keys; without keys, the complete schema."""
         return Rules(self, pointer)
 
     def compile_part(self, schema: Mapping[str, Any]) -> Rules:
-        """A schema that stands anywhere in the document, or was made of its parts, ready."""
-        return Rules(self, (), _point_to_root(read_plain(dict(schema)).value))
+        """Compile a schema taken from the document or composed of its parts."""
+        return Rules(self, (), _point_to_root(parse_value(dict(schema)).value))
 
 
 class Rules:
-    """One schema, ready to be held against values by any thread."""
+    """A compiled schema; thread-safe."""
 
     def __init__(self, document: Document, pointer: tuple[str, ...], part: Any = None) -> None:
         self._document = document
@@ -103,52 +105,56 @@ class Rules:
         for key in pointer:
             self._schema, _ = _step(self._schema, key)
         has_reference = _has_reference(self._schema)
-        self._is_tried = False
-        """Whether a pattern looks around or back, which takes the square of a text's length."""
+        self._can_backtrack = False
+        """Whether patterns have look-around or backreferences, whose time is quadratic in a text's length."""
         self._skipped = 1 if has_reference and part is None else 0
-        pointed: Any = {"$ref": _BASE + "/".join(("#", *map(_escape, pointer)))}
-        self._validator = self._compile(self._schema if part is not None else pointed, has_reference)
+        pointer_schema: Any = {"$ref": _BASE + "/".join(("#", *map(_escape, pointer)))}
+        self._validator = self._compile(self._schema if part is not None else pointer_schema, has_reference)
 
     def is_met(self, value: Any) -> bool:
-        """Whether ``value``, plain JSON, breaks nothing; False for a schema that could not be compiled."""
-        if self._validator is None or self._is_too_much(read_plain(value)):
+        """Whether ``value``, JSON types only, is valid; False if the schema could not be compiled."""
+        if self._validator is None or self._is_too_large(parse_value(value)):
             return False
         return self._validator.is_valid(value)
 
     @property
     def is_usable(self) -> bool:
-        """Whether the schema could be compiled; where it could not, nothing is ever found."""
+        """Whether the schema could be compiled; otherwise no fault is ever found."""
         return self._validator is not None
 
-    def find_faults(self, plain: Plain) -> list[SchemaFault]:
-        """Every keyword that the value breaks, wrong types first, then in the order of the schema.
+    def find_faults(self, parsed: ParsedValue) -> list[SchemaFault]:
+        """List the keywords that a value violates: wrong types first, then in the order of the schema.
 
-        Inside a part that is not JSON only a wrong type is reported; where schema and value are both large,
-        only the first broken keyword. Nothing is found by a schema that could not be compiled.
+        For invalid parts of the value only a wrong type is reported. If schema and value are both large, only
+        the first fault is reported.
         """
         if self._validator is None:
             return []
-        if self._is_too_much(plain):
-            return [SchemaFault(TOO_LARGE, None, (), plain.given, "it is too large to be checked", ())]
-        errors = _find_first if self._has_many_faults(plain) else _find_all
-        found = [self._read(error, plain) for error in errors(self._validator, plain.value) if _told(error)]
+        if self._is_too_large(parsed):
+            return [SchemaFault(TOO_LARGE, None, (), parsed.original, "it is too large to be checked", ())]
+        errors = _find_first if self._has_many_faults(parsed) else _find_all
+        found = [
+            self._read(error, parsed)
+            for error in errors(self._validator, parsed.value)
+            if _is_violation(error)
+        ]
         found.sort(key=lambda pair: (pair[1].keyword != "type", pair[0]))
-        return [fault for _, fault in found if not _is_inside(fault, plain.odd)]
+        return [fault for _, fault in found if not _is_inside(fault, parsed.invalid)]
 
     @cached_property
     def _extent(self) -> Extent:
         return self._document.survey.measure(self._schema)
 
-    def _is_too_much(self, plain: Plain) -> bool:
-        """Whether holding the schema against the value would take seconds."""
-        if plain.parts * self._extent.subschemas > MOST_VISITS:
+    def _is_too_large(self, parsed: ParsedValue) -> bool:
+        """Whether validation would take seconds."""
+        if parsed.parts * self._extent.subschemas > MAX_VISITS:
             return True
-        letters = plain.letters**2 if self._is_tried else plain.letters
-        return plain.letters > _FEW_LETTERS and letters * self._extent.patterns > MOST_LETTERS_MATCHED
+        characters = parsed.characters**2 if self._can_backtrack else parsed.characters
+        return parsed.characters > _SHORT_TEXT and characters * self._extent.patterns > MAX_MATCHED_CHARACTERS
 
-    def _has_many_faults(self, plain: Plain) -> bool:
-        """Whether there may be so many faults that making them all takes seconds."""
-        return plain.parts * self._extent.subschemas > _MANY_VISITS
+    def _has_many_faults(self, parsed: ParsedValue) -> bool:
+        """Whether there may be so many faults that collecting them takes seconds."""
+        return parsed.parts * self._extent.subschemas > _MANY_VISITS
 
     def _compile(self, schema: Any, has_reference: bool) -> Validator | None:
         from jsonschema_rs import FancyRegexOptions, RegexOptions
@@ -158,8 +164,8 @@ class Rules:
         linear = RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
         found = self._compile_with(schema, has_reference, linear)
         if found is None and self._extent.patterns:
-            tried = FancyRegexOptions(backtrack_limit=_MOST_BACKTRACKS, size_limit=_PATTERN_BYTES)
-            found, self._is_tried = self._compile_with(schema, has_reference, tried), True
+            backtracking = FancyRegexOptions(backtrack_limit=_MAX_BACKTRACKS, size_limit=_PATTERN_BYTES)
+            found, self._can_backtrack = self._compile_with(schema, has_reference, backtracking), True
         return found
 
     def _compile_with(
@@ -179,46 +185,46 @@ class Rules:
         except (ValueError, TypeError, ReferencingError):
             return None
 
-    def _read(self, error: ValidationError, plain: Plain) -> tuple[tuple[int, ...], SchemaFault]:
-        place = tuple(error.evaluation_path[self._skipped :])
-        path = _restore_path(plain.value, error)
-        ranks, wanted = self._follow(place, plain.value, path)
+    def _read(self, error: ValidationError, parsed: ParsedValue) -> tuple[tuple[int, ...], SchemaFault]:
+        schema_path = tuple(error.evaluation_path[self._skipped :])
+        path = _restore_path(parsed.value, error)
+        ranks, expected = self._follow(schema_path, parsed.value, path)
         name = None
         while error.kind.name == "propertyNames":
             error = error.kind.value
             name = error.instance
-        given = _name_as_given(plain, path)
-        instance = _find_instance(plain, path, given) if name is None else name
-        keyword = str(place[-1]) if place else ""
+        given = _restore_keys(parsed, path)
+        instance = _find_instance(parsed, path, given) if name is None else name
+        keyword = str(schema_path[-1]) if schema_path else ""
         if error.kind.name == "falseSchema" and keyword not in _CLOSED:
-            keyword, wanted = "", False
-        if wanted is _UNKNOWN:
-            wanted = error.kind.value
-        return tuple(ranks), SchemaFault(keyword, wanted, given, instance, error.message, place)
+            keyword, expected = "", False
+        if expected is _UNKNOWN:
+            expected = error.kind.value
+        return tuple(ranks), SchemaFault(keyword, expected, given, instance, error.message, schema_path)
 
-    def _follow(self, place: Path, value: Any, path: Iterable[str | int]) -> tuple[list[int], Any]:
-        """The order in which a reader of the schema comes to a place in it, and what stands there."""
+    def _follow(self, schema_path: Path, value: Any, path: Iterable[str | int]) -> tuple[list[int], Any]:
+        """The sort key of a keyword, its position in reading order of the schema, and the keyword's value."""
         ranks: list[int] = []
         at: Any = self._schema
         parts = _Parts(value, path)
-        before: str | int = ""
-        for step in place:
+        previous: str | int = ""
+        for step in schema_path:
             at, rank = _step(at, step)
             if at is _UNKNOWN:
                 break
             ranks.append(rank)
-            if before == "properties":
+            if previous == "properties":
                 parts.take()
-            elif step in _BY_PART or before in _BY_NAME:
+            elif step in _BY_PART or previous in _BY_NAME:
                 ranks.append(parts.take())
             if step == "$ref" and isinstance(at, str):
-                at = _look_up(self._root, at)
-            before = "" if before in _BY_NAME or before == "properties" else step
+                at = _resolve(self._root, at)
+            previous = "" if previous in _BY_NAME or previous == "properties" else step
         return ranks, at
 
 
 class _Parts:
-    """The positions, level by level, of the parts that lead to a place in a value."""
+    """The positions of the parts along a path into a value, level by level."""
 
     def __init__(self, value: Any, path: Iterable[str | int]) -> None:
         self._value = value
@@ -235,7 +241,7 @@ def _find_all(validator: Validator, value: Any) -> Iterable[ValidationError]:
 
 
 def _find_first(validator: Validator, value: Any) -> Iterable[ValidationError]:
-    """One error at most: the validator makes all of them at once, and each takes kilobytes."""
+    """Return at most one error; ``iter_errors`` builds all of them at once, each of several kilobytes."""
     from jsonschema_rs import ValidationError
 
     try:
@@ -246,19 +252,19 @@ def _find_first(validator: Validator, value: Any) -> Iterable[ValidationError]:
 
 
 def is_schema(schema: Any) -> bool:
-    """Whether plain JSON is a schema of draft 2020-12 that can be held against values."""
+    """Whether a JSON value is a valid schema of draft 2020-12 that can be compiled."""
     from jsonschema_rs import meta
 
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict):
         return False
-    stated = schema | {"$schema": _DRAFT}  # whatever else it says there would be fetched
+    stated = schema | {"$schema": _DRAFT}  # another address in $schema would be fetched
     return meta.is_valid(stated) and Document(stated).compile().is_usable
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether plain JSON breaks nothing of a schema that stands alone; one that is none takes everything."""
+    """Whether a JSON value is valid under a self-contained schema; an invalid schema accepts everything."""
     rules = Document(schema).compile()
     return not rules.is_usable or rules.is_met(value)
 
@@ -270,7 +276,7 @@ def _step(at: Any, key: str | int | None) -> tuple[Any, int]:
 
 
 def _list_keys(at: Any, key: str | int | None) -> list[Any]:
-    """Keys or positions that ``key`` of a path may refer to in a dict or list."""
+    """Keys or positions in a dict or list to which ``key`` of a path may refer."""
     if isinstance(at, list):
         return [key] if isinstance(key, int) and key < len(at) else []
     if not isinstance(at, dict):
@@ -284,7 +290,7 @@ def _is_written(name: str, number: int) -> bool:
 
 
 def _point_to_root(schema: Any) -> Any:
-    """The schema with its local references as addresses in the document, wherever it is compiled."""
+    """Make local references absolute, so that the schema can be compiled outside of the document."""
     if isinstance(schema, list):
         return [_point_to_root(part) for part in schema]
     if not isinstance(schema, dict):
@@ -295,7 +301,7 @@ def _point_to_root(schema: Any) -> Any:
     return pointed | ({"$ref": f"{_BASE}{reference}"} if is_local else {})
 
 
-def _look_up(root: Any, reference: str) -> Any:
+def _resolve(root: Any, reference: str) -> Any:
     reference = reference.removeprefix(_BASE)
     if not reference.startswith("#"):
         return _UNKNOWN
@@ -306,8 +312,8 @@ def _look_up(root: Any, reference: str) -> Any:
     return at
 
 
-def _leave(_address: str) -> dict[str, Any]:
-    """Replace a remote schema by one that accepts everything."""
+def _accept_everything(_address: str) -> dict[str, Any]:
+    """Substitute a remote schema with one that accepts everything."""
     return {}
 
 
@@ -321,8 +327,8 @@ def _has_reference(schema: Any) -> bool:
     return isinstance(schema, list) and any(map(_has_reference, schema))
 
 
-def _told(error: ValidationError) -> bool:
-    """Whether the value broke a rule, rather than that the rule could not be followed to its end."""
+def _is_violation(error: ValidationError) -> bool:
+    """Whether the error is a violation, as opposed to a failure of the validator itself."""
     from jsonschema_rs import ValidationErrorKind as Kind
 
     return not isinstance(
@@ -331,9 +337,9 @@ def _told(error: ValidationError) -> bool:
 
 
 def _restore_path(value: Any, error: ValidationError) -> Path:
-    """Where the error's instance is.
+    """The path of the error's instance.
 
-    In the validator's paths a key without a character is left out, and one of digits reads as a position.
+    The validator's paths omit empty keys and turn keys that consist of digits into positions.
     """
     path = tuple(error.instance_path)
     if error.kind.name == "falseSchema":
@@ -350,22 +356,22 @@ def _list_paths(at: Any, path: Path, wanted: Any) -> Iterator[Path]:
         yield from (("", *rest) for rest in _list_paths(at[""], path, wanted))
 
 
-def _name_as_given(plain: Plain, path: Path) -> Path:
-    """The same path by the keys as given, some of which had lone surrogates."""
-    at, given = plain.value, plain.given
+def _restore_keys(parsed: ParsedValue, path: Path) -> Path:
+    """The path with the original keys, in which lone surrogates were replaced."""
+    at, given = parsed.value, parsed.original
     names: list[str | int] = []
     for key in path:
-        is_mended = isinstance(given, dict) and key not in given
-        names.append(list(given)[list(at).index(key)] if is_mended else key)
+        is_replaced = isinstance(given, dict) and key not in given
+        names.append(list(given)[list(at).index(key)] if is_replaced else key)
         at, given = at[key], given[names[-1]]
     return tuple(names)
 
 
-def _find_instance(plain: Plain, path: Path, given: Path) -> Any:
-    odd = [odd.part for odd in plain.odd if odd.path == given]
-    if odd:
-        return odd[0]
-    return _find(plain.value, path) if plain.odd else _find(plain.given, given)
+def _find_instance(parsed: ParsedValue, path: Path, given: Path) -> Any:
+    found = [invalid.part for invalid in parsed.invalid if invalid.path == given]
+    if found:
+        return found[0]
+    return _find(parsed.value, path) if parsed.invalid else _find(parsed.original, given)
 
 
 def _find(at: Any, path: Path) -> Any:
@@ -374,6 +380,6 @@ def _find(at: Any, path: Path) -> Any:
     return at
 
 
-def _is_inside(fault: SchemaFault, odd: Iterable[Odd]) -> bool:
-    holders: Iterator[Odd] = (item for item in odd if fault.path[: len(item.path)] == item.path)
+def _is_inside(fault: SchemaFault, invalid: Iterable[InvalidPart]) -> bool:
+    holders: Iterator[InvalidPart] = (item for item in invalid if fault.path[: len(item.path)] == item.path)
     return any(fault.path != item.path or fault.keyword != "type" for item in holders)

@@ -1,8 +1,8 @@
-"""A tool's schema made ready for checking: its fields in order, each with its own rules.
+"""Prepare a tool's schema for validation: its fields in display order, each with compiled rules.
 
-Preparing costs milliseconds and checking runs at every keystroke, so that what was prepared is kept, by
-the identity of the schema. Foreign schemas are served too: what they say outside ``properties`` (``if``,
-``dependentRequired`` …) is left to `Prepared.rest`.
+Preparation takes milliseconds and validation runs at every keystroke, so prepared schemas are cached by
+identity. Schemas of other services may have keywords outside ``properties`` (``if``, ``dependentRequired``,
+…); these are compiled into `Prepared.rest`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from foldnote.catalog.json_values import MOST_LETTERS
+from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 from foldnote.catalog.keywords import Document, Rules
 
 if TYPE_CHECKING:
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 NOTES: Final = "x-foldnote"
 CONDITION: Final = "appliesIf"
-"""A note: the schema of a settings object in which the field applies; for what ``appliesWhen`` cannot say."""
-PLAIN: Final = {
+"""Key under ``x-foldnote`` with a schema of the settings under which the field applies.
+
+For conditions that ``appliesWhen`` cannot express.
+"""
+FIELD_KEYWORDS: Final = {
     "$schema", "$id", "$defs", "$comment", "definitions", "title", "description", "default", "examples",
     "type", "properties", "required", "additionalProperties",
 }  # fmt: skip
-"""What a tool's schema says that concerns no more than one field at a time."""
-_KEPT = 256
+"""Top-level keywords that never concern more than one field at a time."""
+_CACHE_SIZE = 256
 _LOCK = Lock()
 _CACHE: OrderedDict[int, tuple[Mapping[str, Any], Prepared]] = OrderedDict()
 
@@ -39,46 +42,46 @@ class PreparedField:
     name: str
     schema: Mapping[str, Any]
     required: bool
-    """Whether the reference marks it so; a required field with a default may still be left out."""
+    """Whether the schema lists it as required; a required field with a default may still be omitted."""
     rules: Rules
     condition: Rules | None = None
-    """What the other settings must satisfy for the field to apply; None for fields that say it otherwise."""
+    """What the settings must satisfy for the field to apply; None without `CONDITION`."""
     depends_on: frozenset[str] = frozenset()
-    """Names of the settings that `condition` looks at."""
+    """Names of the settings that `condition` refers to."""
     longest_text: int | None = None
-    """Characters that any text in its value may have; None for fields of a schema without our notes."""
+    """Maximum length of any text in its value, in characters; None for fields of other services' schemas."""
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the schema says under ``x-foldnote``."""
+        """The schema's object ``x-foldnote``; empty if it has none."""
         found = self.schema.get(NOTES)
         return found if isinstance(found, Mapping) else {}
 
     @property
     def is_file(self) -> bool:
-        """Whether its value may be the contents of a file."""
+        """Whether the value may be the contents of a file."""
         return self.notes.get("role") in ("file", "files")
 
     @property
     def has_default(self) -> bool:
-        """Whether the field may be left out because the schema fills it in."""
+        """Whether the field may be omitted because the schema gives a default."""
         return "default" in self.schema
 
     @property
     def is_sequence(self) -> bool:
-        """Whether white space and case carry no meaning in its value."""
+        """Whether the value is a biological sequence, in which white space and case are ignored."""
         return self.notes.get("role") in ("sequence", "sequences")
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A schema's fields in the order in which people see them, and the rest of what it says."""
+    """A schema's fields in display order, and the rules that concern several fields."""
 
     fields: tuple[PreparedField, ...]
     is_closed: bool
-    """Whether a key that is no field is a mistake."""
+    """Whether keys other than the fields are errors."""
     rest: Rules | None
-    """The whole schema, where it says more than `PLAIN`; None where it does not."""
+    """The complete schema if it has keywords other than `FIELD_KEYWORDS`; else None."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +95,7 @@ class Prepared:
 
 
 def prepare(tool: Tool) -> Prepared:
-    """The tool's schema, ready; kept for the next call."""
+    """Prepare a tool's schema; the result is cached."""
     schema = tool.settings_schema
     with _LOCK:
         kept = _CACHE.get(id(schema))
@@ -102,7 +105,7 @@ def prepare(tool: Tool) -> Prepared:
     prepared = _prepare(schema)
     with _LOCK:
         _CACHE[id(schema)] = schema, prepared
-        while len(_CACHE) > _KEPT:
+        while len(_CACHE) > _CACHE_SIZE:
             _CACHE.popitem(last=False)
     return prepared
 
@@ -115,7 +118,7 @@ def _prepare(schema: Mapping[str, Any]) -> Prepared:
         _prepare_field(document, name, child, is_required=name in required)
         for name, child in properties.items()
     ]
-    has_rest = any(key not in PLAIN and not key.startswith("x-") for key in schema)
+    has_rest = any(key not in FIELD_KEYWORDS and not key.startswith("x-") for key in schema)
     is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
     ordered = sorted(enumerate(fields), key=lambda pair: _rank(pair[1], pair[0]))
     return Prepared(tuple(field for _, field in ordered), is_closed, document.compile() if has_rest else None)
@@ -126,35 +129,35 @@ def _prepare_field(document: Document, name: str, schema: Any, *, is_required: b
     rules = document.compile("properties", name)
     notes = found.get(NOTES)
     condition = notes.get(CONDITION) if isinstance(notes, Mapping) else None
-    longest = _find_longest(found) if isinstance(notes, Mapping) and _is_ours(notes) else None
+    longest = _find_longest(found) if isinstance(notes, Mapping) and _is_own_field(notes) else None
     if not isinstance(condition, Mapping):
         return PreparedField(name, found, is_required, rules, longest_text=longest)
     compiled = document.compile("properties", name, NOTES, CONDITION)
     return PreparedField(name, found, is_required, rules, compiled, list_names(condition), longest)
 
 
-def _is_ours(notes: Mapping[str, Any]) -> bool:
-    """Whether the field is of our own form, where every text has a longest length, or a sequence."""
+def _is_own_field(notes: Mapping[str, Any]) -> bool:
+    """Whether the field is of a foldnote schema, in which every text has a maximum length, or a sequence."""
     return "order" in notes or notes.get("role") in ("sequence", "sequences", "smiles")
 
 
 def _find_longest(schema: Any) -> int:
-    """The longest text that the schema has a bound for; `MOST_LETTERS` where it has none."""
+    """The largest ``maxLength`` anywhere in the schema; `MAX_TEXT_LENGTH` if there is none."""
     bounds: list[int] = []
-    waiting = [schema]
-    while waiting:
-        each = waiting.pop()
+    pending = [schema]
+    while pending:
+        each = pending.pop()
         if isinstance(each, Mapping):
             bound = each.get("maxLength")
             bounds += [int(bound)] if isinstance(bound, int | float) else []
-            waiting += each.values()
+            pending += each.values()
         elif isinstance(each, list):
-            waiting += each
-    return max(bounds, default=MOST_LETTERS)
+            pending += each
+    return max(bounds, default=MAX_TEXT_LENGTH)
 
 
 def list_names(condition: Any) -> frozenset[str]:
-    """Names of the settings that a schema of the whole settings object looks at."""
+    """Names of the settings that a schema of the complete settings object refers to."""
     if isinstance(condition, list):
         return frozenset().union(*map(list_names, condition))
     if not isinstance(condition, Mapping):

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks import run_checks
 from foldnote.catalog.checks.row import CheckContext, Finding, matches
-from foldnote.catalog.json_values import NOT_FINITE, Path, Plain, read_plain
+from foldnote.catalog.json_values import NOT_FINITE, ParsedValue, Path, parse_value
 from foldnote.catalog.keywords import Rules, SchemaFault
-from foldnote.catalog.prepared_schema import PLAIN, Prepared, PreparedField, prepare
+from foldnote.catalog.prepared_schema import FIELD_KEYWORDS, Prepared, PreparedField, prepare
 from foldnote.catalog.sequences import clean_sequence
-from foldnote.catalog.wording import name_kind, tell_fault, tell_odd, tell_unknown
+from foldnote.catalog.wording import name_kind, tell_fault, tell_invalid_part, tell_unknown
 
 if TYPE_CHECKING:
     from foldnote.models.tool import Tool
@@ -90,7 +90,7 @@ def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
 def _applies(item: PreparedField, filled: Mapping[str, Any]) -> bool:
     if item.condition is not None:
         looked_at = {name: filled[name] for name in item.depends_on if name in filled}
-        if item.condition.is_usable and not item.condition.is_met(read_plain(looked_at).value):
+        if item.condition.is_usable and not item.condition.is_met(parse_value(looked_at).value):
             return False
     return matches(item.notes.get("appliesWhen"), filled)
 
@@ -132,19 +132,19 @@ def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str,
 
 
 def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
-    plain = read_plain(normalized[item.name])
-    infinite = next((odd for odd in plain.odd if odd.reason == NOT_FINITE), None)
+    parsed = parse_value(normalized[item.name])
+    infinite = next((invalid for invalid in parsed.invalid if invalid.reason == NOT_FINITE), None)
     if infinite:
-        yield Finding(item.name, *tell_odd(infinite))
+        yield Finding(item.name, *tell_invalid_part(infinite))
         return
-    standard = list(_check_standard(item, plain))
+    standard = list(_check_standard(item, parsed))
     yield from standard
-    long = _find_long_text(item, plain.value)
+    long = _find_long_text(item, parsed.value)
     if long and not standard:
         yield long
-    if not plain.odd and not long and not any(finding.code == "wrong_type" for finding in standard):
+    if not parsed.invalid and not long and not any(finding.code == "wrong_type" for finding in standard):
         place = CheckContext(item.name, item.notes, normalized, item.required, prepared.properties)
-        yield from islice(run_checks(plain.given, place), MOST_TOLD)
+        yield from islice(run_checks(parsed.original, place), MOST_TOLD)
 
 
 def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
@@ -164,16 +164,16 @@ def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
     return None
 
 
-def _check_standard(item: PreparedField, plain: Plain) -> Iterator[Finding]:
+def _check_standard(item: PreparedField, parsed: ParsedValue) -> Iterator[Finding]:
     """One finding per path: the first violated keyword, or a value that JSON cannot represent."""
     told: dict[Path, Finding] = {}
     unit = str(item.notes.get("unit") or "")
-    for path, words in _tell_each(item.rules.find_faults(plain), unit):
+    for path, words in _tell_each(item.rules.find_faults(parsed), unit):
         if path not in told:
             told[path] = _place(item.name, path, words)
-    for odd in plain.odd:
-        if not any(odd.path[:length] in told for length in range(len(odd.path) + 1)):
-            told[odd.path] = _place(item.name, odd.path, tell_odd(odd))
+    for invalid in parsed.invalid:
+        if not any(invalid.path[:length] in told for length in range(len(invalid.path) + 1)):
+            told[invalid.path] = _place(item.name, invalid.path, tell_invalid_part(invalid))
     yield from told.values()
 
 
@@ -188,8 +188,8 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
     for key, value in islice(unknown, MOST_TOLD):
         if prepared.is_closed:
             yield Finding(_printable(key), tell_unknown(_name_key(key), names), "unknown_field")
-        elif odd := read_plain({key: value}).odd:
-            yield Finding(_printable(key), *tell_odd(odd[0]))
+        elif invalid := parse_value({key: value}).invalid:
+            yield Finding(_printable(key), *tell_invalid_part(invalid[0]))
     more = sum(1 for _ in unknown) if prepared.is_closed else 0
     if more:
         yield Finding("", f"There are {more:,} more settings that this tool does not have.", "unknown_field")
@@ -197,8 +197,13 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
 
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
     """Faults that concern several fields; those of single fields are already reported."""
-    faults = rules.find_faults(read_plain(dict(normalized)))
-    told = (finding for fault in faults if fault.place[0] not in PLAIN for finding in _tell_rest(fault))
+    faults = rules.find_faults(parse_value(dict(normalized)))
+    told = (
+        finding
+        for fault in faults
+        if fault.schema_path[0] not in FIELD_KEYWORDS
+        for finding in _tell_rest(fault)
+    )
     yield from dict.fromkeys(told)
 
 
@@ -207,10 +212,10 @@ def _tell_rest(fault: SchemaFault) -> Iterator[Finding]:
         yield Finding(_printable(".".join(map(str, path))), *words)
 
 
-def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
+def tell_faults(rules: Rules, parsed: ParsedValue) -> list[Problem]:
     """The problems of a value under a schema, one per path; paths are relative to the value."""
     told: dict[Path, Finding] = {}
-    for path, words in _tell_each(rules.find_faults(plain)):
+    for path, words in _tell_each(rules.find_faults(parsed)):
         told.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
     return list(_as_problems(list(told.values())))
 
@@ -222,7 +227,7 @@ def _tell_each(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path
 
 
 def _tell_absent(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
-    given, wanted = fault.instance, fault.wanted
+    given, wanted = fault.instance, fault.expected
     if not isinstance(given, Mapping):
         return []
     if fault.keyword == "required" and isinstance(wanted, list):

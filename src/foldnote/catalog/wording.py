@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
-from foldnote.catalog.json_values import MOST_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, Odd
+from foldnote.catalog.json_values import MAX_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, InvalidPart
 
 if TYPE_CHECKING:
     from foldnote.catalog.keywords import SchemaFault
@@ -36,19 +36,19 @@ def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
     """
     rule = _WORDINGS.get(fault.keyword)
     if rule:
-        return rule(fault.instance, fault.wanted, f" {unit}" if unit else "")
+        return rule(fault.instance, fault.expected, f" {unit}" if unit else "")
     return f"{shorten(fault.instance)} does not fit: {shorten(fault.message, 160)}.", "invalid"
 
 
-def tell_odd(odd: Odd) -> tuple[str, str]:
+def tell_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
     """The message and the code for a part of a value that cannot be sent."""
-    if odd.reason == NOT_FINITE:
+    if invalid.reason == NOT_FINITE:
         return "Numbers must be finite: NaN and infinity cannot be used.", NOT_FINITE
-    if odd.reason == TOO_DEEP:
-        return f"This is nested too deeply or has too many parts. Use at most {MOST_LEVELS} levels.", TOO_DEEP
-    if isinstance(odd.part, dict):
+    if invalid.reason == TOO_DEEP:
+        return f"This is nested too deeply or has too many parts. Use at most {MAX_LEVELS} levels.", TOO_DEEP
+    if isinstance(invalid.part, dict):
         return "The names in an object must be text. Put them in quotation marks.", "wrong_type"
-    kind = name_kind(odd.part)
+    kind = name_kind(invalid.part)
     return f"This is {kind}, which cannot be sent. Use text, numbers, true, false or lists.", "wrong_type"
 
 

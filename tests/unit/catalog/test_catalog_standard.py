@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from foldnote import catalog
-from foldnote.catalog.json_values import MOST_LEVELS, read_plain
+from foldnote.catalog.json_values import MAX_LEVELS, parse_value
 from foldnote.catalog.keywords import Document
 from foldnote.models import Tool
 
@@ -66,8 +66,10 @@ def expected(schema, value):
 
 
 def found(schema, value):
-    faults = Document({"properties": {"x": schema}}).compile("properties", "x").find_faults(read_plain(value))
-    return [(fault.keyword, fault.wanted, fault.path, fault.instance) for fault in faults]
+    faults = (
+        Document({"properties": {"x": schema}}).compile("properties", "x").find_faults(parse_value(value))
+    )
+    return [(fault.keyword, fault.expected, fault.path, fault.instance) for fault in faults]
 
 
 @every_field
@@ -189,7 +191,7 @@ def test_any_key_of_an_object_is_named_in_the_path(key):
 )
 def test_references_beside_other_keywords_are_followed_within_the_schema(identity, name, value, wanted):
     rules = Document(REFERRING | identity).compile("properties", name)
-    assert [fault[:3] for fault in rules.find_faults(read_plain(value))] == wanted
+    assert [fault[:3] for fault in rules.find_faults(parse_value(value))] == wanted
 
 
 @pytest.mark.parametrize("name", ["far", "part", "beside", "wrong", "regex", "loop", "slow"])
@@ -257,7 +259,7 @@ ODD = {
     "proxy": MappingProxyType({"a": "b"}),
     "keys": {1: "a"},
     "key and text": {"a": "b", (1,): "c"},
-    "deep": nested(MOST_LEVELS + 1),
+    "deep": nested(MAX_LEVELS + 1),
     "very deep": nested(100_000),
     "endless": endless(),
     "huge": 10**5000,
@@ -327,8 +329,8 @@ def test_an_odd_part_is_told_where_it_stands(value, path, message):
 
 
 def test_text_and_numbers_of_other_classes_are_what_json_makes_of_them():
-    assert read_plain([Weekday.MONDAY, np.float64(1.5), True, 1.0, "\ud800"]).odd == ()
-    assert [type(item) for item in read_plain([Weekday.MONDAY, np.float64(1.5), True]).value] == [
+    assert parse_value([Weekday.MONDAY, np.float64(1.5), True, 1.0, "\ud800"]).invalid == ()
+    assert [type(item) for item in parse_value([Weekday.MONDAY, np.float64(1.5), True]).value] == [
         str,
         float,
         bool,
@@ -336,10 +338,10 @@ def test_text_and_numbers_of_other_classes_are_what_json_makes_of_them():
 
 
 @given(value=JSON)
-@example(value=nested(MOST_LEVELS))
+@example(value=nested(MAX_LEVELS))
 def test_plain_json_stays_as_it_is(value):
-    plain = read_plain(value)
-    assert (plain.odd, plain.given) == ((), value)
+    plain = parse_value(value)
+    assert (plain.invalid, plain.original) == ((), value)
     if "\\ud" not in repr(value):
         assert plain.value == value
 

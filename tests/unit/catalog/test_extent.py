@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from foldnote import catalog
 from foldnote.catalog.extent import (
-    LONGEST_PATTERN,
-    MOST_OPTIONS,
-    MOST_PARTS,
-    MOST_PATTERNS,
+    MAX_OPTIONS,
+    MAX_PARTS,
+    MAX_PATTERN_LENGTH,
+    MAX_PATTERNS,
     find_excess,
     measure,
 )
 from foldnote.catalog.foreign import read_catalog, read_foreign_tool
-from foldnote.catalog.foreign.settings_lists import MOST_ROWS
+from foldnote.catalog.foreign.settings_lists import MAX_ROWS
 from foldnote.models.tool import Tool
 
 HERE = "#/$defs/"
@@ -56,23 +56,23 @@ def make_tool(schema):
 
 
 TOO_LARGE = {
-    "pairs of allOf": (pairs(27), "parts once each $ref"),
-    "pairs of anyOf": (pairs(14, "anyOf"), "parts once each $ref"),
-    "a chain of references": (chain(2000), "one inside the other"),
-    "anyOf in anyOf": (nest("anyOf", 80), "one inside the other"),
+    "pairs of allOf": (pairs(27), "parts when every $ref"),
+    "pairs of anyOf": (pairs(14, "anyOf"), "parts when every $ref"),
+    "a chain of references": (chain(2000), "nested references"),
+    "anyOf in anyOf": (nest("anyOf", 80), "nested references"),
     "dependencies": (of_field({"dependencies": {str(i): {"$ref": f"{HERE}a"} for i in range(3000)}},
-                              a={"allOf": [{}] * 4}), "parts once each $ref"),
-    "not in not": (nest("not", 80), "one inside the other"),
+                              a={"allOf": [{}] * 4}), "parts when every $ref"),
+    "not in not": (nest("not", 80), "nested references"),
     "itself": ({"$ref": "#", "properties": {}}, "leads back to itself"),
     "itself by name": (of_field({"$ref": "#a"}, a={"$anchor": "a", "not": {"$ref": "#a"}}), "leads back to itself"),
     "two trees": ({"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]}, "twice"),
     "members twice": ({"properties": {"a": {"$ref": "#"}}, "patternProperties": {"a": {"$ref": "#"}}}, "twice"),
     "others twice": ({"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"additionalProperties": {"$ref": "#"}}]}, "twice"),
-    "an enum": (of_field({"enum": list(range(MOST_OPTIONS + 1))}), "enum of 5,001 values"),
-    "values": (of_field({"examples": [0] * MOST_PARTS}), "50,000 values"),
-    "patterns": ({"patternProperties": {f"p{i}": {} for i in range(MOST_PATTERNS + 1)}}, "41 different patterns"),
-    "a pattern": (of_field({"pattern": "a" * (LONGEST_PATTERN + 1)}), "pattern of more than 5,000 characters"),
-    "an inner $id": (of_field({"$id": "http://other.example/", "type": "string"}), "$id below the top"),
+    "an enum": (of_field({"enum": list(range(MAX_OPTIONS + 1))}), "enum of 5,001 values"),
+    "values": (of_field({"examples": [0] * MAX_PARTS}), "50,000 values"),
+    "patterns": ({"patternProperties": {f"p{i}": {} for i in range(MAX_PATTERNS + 1)}}, "41 different patterns"),
+    "a pattern": (of_field({"pattern": "a" * (MAX_PATTERN_LENGTH + 1)}), "pattern of more than 5,000 characters"),
+    "an inner $id": (of_field({"$id": "http://other.example/", "type": "string"}), "$id below the top level"),
 }  # fmt: skip
 
 
@@ -93,7 +93,7 @@ FITTING = {
     "a name and others": {"properties": {"a": {"$ref": "#"}}, "additionalProperties": {"$ref": "#"}},
     "names apart": {"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"b": {"$ref": "#"}}}]},
     "a dynamic reference": {"$dynamicAnchor": "node", "items": {"$dynamicRef": "#node"}},
-    "options": of_field({"enum": list(range(MOST_OPTIONS))}),
+    "options": of_field({"enum": list(range(MAX_OPTIONS))}),
 }  # fmt: skip
 
 
@@ -170,11 +170,11 @@ def test_the_form_of_a_mean_catalog_takes_seconds_and_little_memory(schema, _):
 
 
 def test_a_tool_of_too_many_rows_is_read_as_far_as_there_is_room():
-    rows = [{"name": f"s{i}", "type": "string"} for i in range(MOST_ROWS + 3000)]
+    rows = [{"name": f"s{i}", "type": "string"} for i in range(MAX_ROWS + 3000)]
     began = time.process_time()
     (tool,), _ = read_catalog([{"name": "mean", "settings": rows}])
     assert time.process_time() - began < 10
-    assert len(tool.settings_schema["properties"]) == MOST_ROWS
+    assert len(tool.settings_schema["properties"]) == MAX_ROWS
     assert len(tool.origin.untranslated) == 3000
 
 

@@ -69,7 +69,7 @@ def test_a_table_of_this_computer_must_have_its_columns(tmp_path):
     path = tmp_path / "targets.tsv"
     path.write_text("organism\tpeptide\nhuman\tSLYNTVATL\n")
     form = make_form({"f": TABLE}, f=str(path))
-    assert "targets.tsv lacks the column(s) mhc. It needs: organism, mhc." in said(form)
+    assert "targets.tsv lacks these columns: mhc. Required columns: organism, mhc." in said(form)
     path.write_text("organism\tmhc\nhuman\tA0201\n# changed")
     form.refresh()
     assert "2 columns: organism, mhc" in said(form)

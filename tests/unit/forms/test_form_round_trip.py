@@ -4,7 +4,7 @@ from form_builders import make_form
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import fits
 from foldnote.forms import SchemaForm
 from foldnote.forms.fields.field import is_same
@@ -155,6 +155,6 @@ def test_a_form_has_problems_where_its_value_does_not_fit_the_schema_and_nowhere
     schema, value = pair
     root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
     form = SchemaForm(root)
-    assert fits(read_plain(form.value).value, root) == (form.problems == ())
+    assert fits(parse_value(form.value).value, root) == (form.problems == ())
     form.set(x=value)
-    assert fits(read_plain(form.value).value, root) == (form.problems == ())
+    assert fits(parse_value(form.value).value, root) == (form.problems == ())

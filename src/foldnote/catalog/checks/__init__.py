@@ -1,8 +1,8 @@
-"""The registry of checks: rules that JSON Schema's keywords cannot express.
+"""The registry of checks: rules that JSON Schema keywords cannot express.
 
-A tool's schema names rows of `CHECKS` under ``x-foldnote.check``; a new rule is a new row in one of this
-package's modules. A check sees one field and the other settings, and nothing of the outside world: whether
-an upload exists, or a service can run the tool, is not asked here.
+A tool's schema names rows of `CHECKS` under ``x-foldnote.check``; to add a rule, add a row in a module of
+this package. A check sees one field and the other settings only; it cannot tell whether an upload exists or a
+service can run the tool.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ CHECKS: Final[Mapping[str, CheckRow]] = {
 """All checks, by name."""
 
 
-def run_checks(value: Any, place: CheckContext) -> Iterator[Finding]:
-    """The findings of the checks that the field's notes name.
+def run_checks(value: Any, context: CheckContext) -> Iterator[Finding]:
+    """Run the checks that the field's schema names.
 
-    Unknown names are skipped, as are rules for another kind of value: a foreign schema may
-    allow a number where a file is named.
+    Unknown checks are skipped, as are checks that expect another kind of value: another service's schema may
+    allow a number for a file.
     """
-    for name in place.notes.get("check") or ():
+    for name in context.notes.get("check") or ():
         row = CHECKS.get(name)
         if row and row.fits(value):
-            yield from row.rule(value, place)
+            yield from row.rule(value, context)
 
 
-__all__ = ["CHECKS", "CheckRow", "Finding", "Place", "run_checks"]
+__all__ = ["CHECKS", "CheckContext", "CheckRow", "Finding", "run_checks"]

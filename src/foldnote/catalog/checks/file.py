@@ -16,10 +16,11 @@ from foldnote.catalog.contents import (
     read_columns,
     read_extension,
 )
+from foldnote.text import count
 
-_FEWEST_SEQUENCES = 3
-_MOST_COMPARED = 1000
-"""Names that a misspelt one is compared with."""
+_MIN_SEQUENCES = 3
+_MAX_COMPARED = 1000
+"""Maximum number of names compared with a misspelt one."""
 _DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
@@ -27,86 +28,94 @@ def _extensions(notes: Any) -> tuple[str, ...]:
     return tuple(notes.get("extensions") or ())
 
 
-def check_file(value: str, place: CheckContext) -> Iterator[Finding]:
-    """A name with one of the field's extensions (or none), or contents of such a file."""
-    fault = _find_file_fault(value, place)
+def check_file(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the value is a file name with a valid extension or none, or the contents of such a file."""
+    fault = _find_file_fault(value, context)
     if fault:
-        yield place.find(*fault)
+        yield context.find(*fault)
 
 
-def check_files(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
-    """At least one file, and each of them good."""
-    if not value and place.required:
-        yield place.find("This is empty. Give at least one file.", "empty")
+def check_files(value: Sequence[str], context: CheckContext) -> Iterator[Finding]:
+    """Check that there is at least one file if required, and that each is valid."""
+    if not value and context.required:
+        yield context.find("This is empty. Give at least one file.", "empty")
     for number, item in enumerate(value):
-        fault = _find_file_fault(item, place)
+        fault = _find_file_fault(item, context)
         if fault:
-            yield place.find(*fault, number)
+            yield context.find(*fault, number)
 
 
-def check_atoms(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Contents of a structure have atom records."""
+def check_atoms(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the contents of a structure file have atom records."""
     if is_inline(value) and not has_atoms(value):
-        message = "These contents are not a structure: they have no ATOM records. Paste a whole PDB file."
-        yield place.find(message, "wrong_contents")
+        message = "These contents are not a structure: they have no ATOM records. Paste a complete PDB file."
+        yield context.find(message, "wrong_contents")
 
 
-def check_table_columns(value: str, place: CheckContext) -> Iterator[Finding]:
-    """A table's contents have the columns that the tool reads."""
+def check_table_columns(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the contents of a table have the columns that the tool reads."""
     if not is_inline(value) or not value.strip():
         return
-    found = _read_header(value, place.notes)
-    wanted = [str(name) for name in place.notes.get("columns") or ()]
-    lacking = [name for name in wanted if name not in found]
-    if lacking:
-        kind = " or ".join(_extensions(place.notes))
-        message = f"The {kind} table lacks the column(s) {', '.join(lacking)}. It needs: {', '.join(wanted)}."
-        yield place.find(message, "missing_columns")
+    found = _read_header(value, context.notes)
+    required = [str(name) for name in context.notes.get("columns") or ()]
+    missing = [name for name in required if name not in found]
+    if missing:
+        kind = " or ".join(_extensions(context.notes))
+        message = (
+            f"The {kind} table lacks these columns: {', '.join(missing)}."
+            f" Required columns: {', '.join(required)}."
+        )
+        yield context.find(message, "missing_columns")
 
 
-def check_column_name(value: str, place: CheckContext) -> Iterator[Finding]:
-    """The name of a column, one of the table's where its contents are given."""
+def check_column_name(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check the name of a column, against the table if its contents are given."""
     if not value.strip():
-        yield place.find("This is empty. Give the name of a column.", "empty")
-    elif isinstance(place.other, str) and is_inline(place.other):
-        found = _read_header(place.other, place.other_notes)
+        yield context.find("This is empty. Give the name of a column.", "empty")
+    elif isinstance(context.other, str) and is_inline(context.other):
+        found = _read_header(context.other, context.other_notes)
         if value not in found:
-            message = f"{place.other_name} has no column {shorten(value)}. It has: {_list(found)}."
-            yield place.find(message, "unknown_column")
+            message = f"{context.other_name} has no column {shorten(value)}. It has: {_list(found)}."
+            yield context.find(message, "unknown_column")
 
 
-def check_alignment_size(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Contents with at least three sequences."""
-    few = islice(list_sequence_names(value), _FEWEST_SEQUENCES) if is_inline(value) else ()
-    count = len(list(few))
-    if 0 < count < _FEWEST_SEQUENCES:
-        message = f"There are only {count} sequence(s); at least {_FEWEST_SEQUENCES} are needed."
-        yield place.find(message, "too_few_sequences")
+def check_alignment_size(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the contents have at least three sequences."""
+    few = islice(list_sequence_names(value), _MIN_SEQUENCES) if is_inline(value) else ()
+    number = len(list(few))
+    if 0 < number < _MIN_SEQUENCES:
+        message = f"This file has only {count(number, 'sequence')}; at least {_MIN_SEQUENCES} are needed."
+        yield context.find(message, "too_few_sequences")
 
 
-def check_outgroup(value: str, place: CheckContext) -> Iterator[Finding]:
-    """The name of a sequence in the file, exactly, where its contents are given."""
-    if not value.strip() or not isinstance(place.other, str) or not is_inline(place.other):
+def check_outgroup(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the value is the exact name of a sequence in the file, if its contents are given."""
+    if not value.strip() or not isinstance(context.other, str) or not is_inline(context.other):
         return
-    names = tuple(islice(list_sequence_names(place.other), _MOST_COMPARED))
-    if names and value not in names and value not in list_sequence_names(place.other):
+    names = tuple(islice(list_sequence_names(context.other), _MAX_COMPARED))
+    if names and value not in names and value not in list_sequence_names(context.other):
         near = difflib.get_close_matches(value[:80], [name[:80] for name in names], n=1)
         hint = f" Did you mean {shorten(near[0])}?" if near else f" It has: {_list(names)}."
-        yield place.find(f"{place.other_name} has no sequence {shorten(value)}.{hint}", "unknown_sequence")
+        yield context.find(
+            f"{context.other_name} has no sequence {shorten(value)}.{hint}", "unknown_sequence"
+        )
 
 
-def _find_file_fault(value: str, place: CheckContext) -> tuple[str, str] | None:
+def _find_file_fault(value: str, context: CheckContext) -> tuple[str, str] | None:
     if not value.strip():
-        return "This is empty. Give an uploaded file's name, JobName/path, or the contents.", "empty"
-    allowed = _extensions(place.notes)
+        return "This is empty. Give the name of an uploaded file, JobName/path, or the contents.", "empty"
+    allowed = _extensions(context.notes)
     if is_inline(value):
         faults = [find_content_fault(value, extension) for extension in allowed]
         wrong = faults[0] if faults and all(faults) else None
         return (wrong, "wrong_contents") if wrong else None
     extension = read_extension(value)
     if allowed and extension and extension not in allowed:
-        wanted = " or ".join(f".{name}" for name in allowed)
-        return f"{shorten(value)} is a .{extension[:12]} file; a {wanted} file is needed.", "wrong_extension"
+        required = " or ".join(f".{name}" for name in allowed)
+        return (
+            f"{shorten(value)} is a .{extension[:12]} file; a {required} file is needed.",
+            "wrong_extension",
+        )
     return None
 
 

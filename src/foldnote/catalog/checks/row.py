@@ -13,9 +13,9 @@ class Finding(NamedTuple):
     field: str
     """Dotted path in the settings."""
     message: str
-    """A sentence: what is wrong and what would be valid."""
+    """One or two sentences: what is wrong and what would be valid."""
     code: str
-    """Stable word in snake case."""
+    """Stable identifier in snake case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class CheckContext:
     """The schemas of all fields, by name."""
 
     def find(self, message: str, code: str, *path: str | int) -> Finding:
-        """A finding in this field, or at ``path`` inside it."""
+        """Make a finding about this field, or about the part at ``path`` inside it."""
         return Finding(".".join([self.name, *map(str, path)]), message, code)
 
     @property
     def other_name(self) -> str:
-        """The field that this one refers to; empty without one."""
+        """Name of the field that this one refers to; "" if there is none."""
         return str(self.notes.get("of") or "")
 
     @property
     def other(self) -> Any:
-        """The value of the field that this one refers to; None when it is not given."""
+        """Value of the field that this one refers to; None if it is not given."""
         return self.settings.get(self.other_name)
 
     @property
@@ -69,10 +69,10 @@ class CheckRow:
     meaning: str
     """Description of the rule."""
     takes: Kind = "text"
-    """The kind of value that the rule reads; a value of another kind is left to the standard keywords."""
+    """The kind of value that the rule expects; other kinds are left to the JSON Schema keywords."""
 
     def fits(self, value: Any) -> bool:
-        """Whether ``value`` is of the kind that the rule reads."""
+        """Whether ``value`` is of the kind that the rule expects."""
         if self.takes == "texts":
             is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
             return is_list and all(isinstance(item, str) for item in value)
@@ -82,16 +82,16 @@ class CheckRow:
 
 
 def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
-    """Whether each setting that ``condition`` names has one of the values listed there."""
+    """Whether each setting named in ``condition`` has one of the values listed for it."""
     return all(_is_among(settings.get(name), values) for name, values in (condition or {}).items())
 
 
 def _is_among(value: Any, values: Sequence[Any]) -> bool:
-    """Membership by equality of plain values only: comparing an array returns an array."""
+    """Membership for scalar values only, since comparing an array returns an array."""
     return (value is None or isinstance(value, str | int | float)) and value in values
 
 
 def shorten(value: object, limit: int = 40) -> str:
-    """``value`` in quotation marks for a message: printable, and not longer than ``limit``."""
+    """Quote ``value`` for a message, with escapes and at most ``limit`` characters."""
     text = str(value)
     return repr(text if len(text) <= limit else f"{text[:limit]}...")

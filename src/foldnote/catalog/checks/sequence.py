@@ -22,86 +22,86 @@ _RANGE = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*", re.ASCII)
 _SHOWN_FAULTS = 3
 
 
-def _separator(place: CheckContext) -> str | None:
-    chains = place.notes.get("chains")
+def _separator(context: CheckContext) -> str | None:
+    chains = context.notes.get("chains")
     return str(chains.get("separator") or ":") if isinstance(chains, dict) else None
 
 
-def check_letters(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Every letter is of the field's alphabet."""
+def check_letters(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that every letter belongs to the field's alphabet."""
     if not value.strip():
-        if place.required:
-            yield place.find("This is empty. Give the letters of the sequence.", "empty")
+        if context.required:
+            yield context.find("This is empty. Give the letters of the sequence.", "empty")
         return
-    alphabet, separator = str(place.notes.get("alphabet")), _separator(place)
+    alphabet, separator = str(context.notes.get("alphabet")), _separator(context)
     faults = find_sequence_faults(value, alphabet, separator)
     if faults:
         more = count_sequence_faults(value, alphabet, separator) - min(len(faults), _SHOWN_FAULTS)
-        yield place.find(_tell(faults[:_SHOWN_FAULTS], more, separator is not None), "wrong_letter")
-    elif any(looks_like_nucleotides(chain) for chain in split_chains(value, _separator(place))):
+        yield context.find(_tell(faults[:_SHOWN_FAULTS], more, separator is not None), "wrong_letter")
+    elif any(looks_like_nucleotides(chain) for chain in split_chains(value, _separator(context))):
         message = "This looks like a nucleotide sequence. Translate it and give the amino acids."
-        yield place.find(message, "nucleotides")
+        yield context.find(message, "nucleotides")
 
 
-def check_chain_count(value: str, place: CheckContext) -> Iterator[Finding]:
-    """No chain is empty, and there are as many chains as the tool needs."""
+def check_chain_count(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that no chain is empty and that the number of chains is within the tool's limits."""
     if not value.strip():
         return
-    chains = split_chains(value, _separator(place))
+    chains = split_chains(value, _separator(context))
     empty = [number for number, chain in enumerate(chains, 1) if not chain]
     if empty:
         message = f"Chain {empty[0]} is empty. Put ':' only between two chains."
-        yield place.find(message, "empty_chain")
+        yield context.find(message, "empty_chain")
         return
-    bounds = place.notes.get("chains") or {}
+    bounds = context.notes.get("chains") or {}
     least, most = int(bounds.get("min", 1)), bounds.get("max")
     if len(chains) < least:
         message = (
             f"There is {count(len(chains), 'chain')}; at least {least} are needed. Separate chains by ':'."
         )
-        yield place.find(message, "too_few_chains")
+        yield context.find(message, "too_few_chains")
     elif most is not None and len(chains) > most:
-        yield place.find(
+        yield context.find(
             f"There are {count(len(chains), 'chain')}; at most {most} can be used.", "too_many_chains"
         )
 
 
-def check_residue_range(value: str, place: CheckContext) -> Iterator[Finding]:
-    """A mask is start-end, lies inside its sequence and leaves a part of it unmasked."""
+def check_residue_range(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that a mask has the form start-end, lies inside its sequence and does not cover all of it."""
     if not value.strip():
         return
     found = _RANGE.fullmatch(value)
     if not found:
         message = f"{shorten(value)} is not a residue range. Write start-end, for example 97-105."
-        yield place.find(message, "bad_range")
+        yield context.find(message, "bad_range")
         return
     start, end = int(found[1]), int(found[2])
     if start < 1 or end < start:
         message = f"{start}-{end} is not a range. Residues are counted from 1, and the start comes first."
-        yield place.find(message, "bad_range")
-    elif not isinstance(place.other, str) or not place.other.strip():
-        message = f"There is no sequence to mask. Give {place.other_name}, or leave the mask out."
-        yield place.find(message, "nothing_to_mask")
+        yield context.find(message, "bad_range")
+    elif not isinstance(context.other, str) or not context.other.strip():
+        message = f"There is no sequence to mask. Give {context.other_name}, or leave the mask out."
+        yield context.find(message, "nothing_to_mask")
     else:
-        yield from _check_extent(start, end, len(clean_sequence(place.other)), place)
+        yield from _check_extent(start, end, len(clean_sequence(context.other)), context)
 
 
-def _check_extent(start: int, end: int, length: int, place: CheckContext) -> Iterator[Finding]:
+def _check_extent(start: int, end: int, length: int, context: CheckContext) -> Iterator[Finding]:
     if end > length:
-        message = f"{start}-{end} reaches beyond {place.other_name}, which has {length} residues."
-        yield place.find(message, "range_outside")
+        message = f"{start}-{end} reaches beyond {context.other_name}, which has {length} residues."
+        yield context.find(message, "range_outside")
     elif end - start + 1 == length:
         message = "Masking a whole sequence is not allowed. Leave at least one residue unmasked."
-        yield place.find(message, "whole_sequence_masked")
+        yield context.find(message, "whole_sequence_masked")
 
 
-def check_amino_acid_letters(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Only one-letter codes of amino acids, written together."""
+def check_amino_acid_letters(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the value consists of one-letter codes of amino acids without separators."""
     known = ALPHABETS["amino-acid-x"].letters
     wrong = sorted({letter for letter in value if letter not in known})
     if wrong:
         message = f"{shorten(''.join(wrong))} is not allowed. Write one-letter codes together, e.g. CM."
-        yield place.find(message, "wrong_letter")
+        yield context.find(message, "wrong_letter")
 
 
 def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
@@ -113,8 +113,8 @@ def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
 
 
 ROWS: Final = (
-    CheckRow("sequence-letters", check_letters, "every letter is of the field's alphabet"),
-    CheckRow("chain-count", check_chain_count, "no chain is empty, and there are enough chains"),
+    CheckRow("sequence-letters", check_letters, "letters of the field's alphabet"),
+    CheckRow("chain-count", check_chain_count, "a number of chains within the limits, none empty"),
     CheckRow("residue-range", check_residue_range, "start-end inside the sequence, and not all of it"),
-    CheckRow("amino-acid-letters", check_amino_acid_letters, "one-letter codes, written together"),
+    CheckRow("amino-acid-letters", check_amino_acid_letters, "one-letter codes without separators"),
 )

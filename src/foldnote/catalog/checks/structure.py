@@ -10,6 +10,7 @@ from typing import Final
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, matches, shorten
 from foldnote.catalog.contents import is_inline, list_pdb_chains, read_lines
 from foldnote.catalog.sequences import clean_sequence
+from foldnote.text import count
 
 _CHAIN_ID = re.compile(r"[A-Za-z0-9]{1,4}", re.ASCII)
 _RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
@@ -17,30 +18,30 @@ _RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
 _STRUCTURE_ID = re.compile(r"[A-Za-z0-9]{4}", re.ASCII)
 _CHAIN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _SHOWN_CHAINS = 62
-"""As many as have an id of one letter or digit."""
+"""The number of one-character chain ids."""
 _CDR_INDICES = frozenset("01234567")
 _CDR_MEANING = "is not a CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
 
 
-def check_chain_id(value: str, place: CheckContext) -> Iterator[Finding]:
-    """One chain id, and one that the structure has where its contents are given."""
+def check_chain_id(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check a chain id, against the structure if its contents are given."""
     if not value.strip():
-        if place.required:
-            yield place.find("This is empty. Give the id of a chain, for example A.", "empty")
+        if context.required:
+            yield context.find("This is empty. Give the id of a chain, for example A.", "empty")
         return
-    fault = _find_chain_fault(value, place, _known_chains(place.other))
+    fault = _find_chain_fault(value, context, _known_chains(context.other))
     if fault:
-        yield place.find(fault, "bad_chain")
+        yield context.find(fault, "bad_chain")
 
 
-def check_chain_ids(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
-    """Chain ids, or pairs of them such as 'H L', each named once."""
-    if not value and place.required:
-        yield place.find("This is empty. Give the id of at least one chain.", "empty")
-    known, seen = _known_chains(place.other), set[str]()
+def check_chain_ids(value: Sequence[str], context: CheckContext) -> Iterator[Finding]:
+    """Check chain ids or pairs such as 'H L', each chain at most once."""
+    if not value and context.required:
+        yield context.find("This is empty. Give the id of at least one chain.", "empty")
+    known, seen = _known_chains(context.other), set[str]()
     for number, entry in enumerate(value):
         ids = entry.split()
-        fault = next((fault for one in ids if (fault := _find_chain_fault(one, place, known))), None)
+        fault = next((fault for one in ids if (fault := _find_chain_fault(one, context, known))), None)
         if not ids or len(ids) > 2:
             fault = f"{shorten(entry)} is neither a chain id such as H nor a pair such as 'H L'."
         repeated = seen.intersection(ids)
@@ -48,123 +49,123 @@ def check_chain_ids(value: Sequence[str], place: CheckContext) -> Iterator[Findi
             fault = f"Chain {sorted(repeated)[0]} is given twice. Name each chain once."
         seen.update(ids)
         if fault:
-            yield place.find(fault, "bad_chain", number)
+            yield context.find(fault, "bad_chain", number)
 
 
-def check_chain_pair(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
-    """Under the condition ``pairWhen``, the chains are a heavy and a light one."""
-    condition = place.notes.get("pairWhen")
-    if not condition or not matches(condition, place.settings):
+def check_chain_pair(value: Sequence[str], context: CheckContext) -> Iterator[Finding]:
+    """Check that the chains are a heavy and a light one if the condition ``pairWhen`` holds."""
+    condition = context.notes.get("pairWhen")
+    if not condition or not matches(condition, context.settings):
         return
     entries = [entry.split() for entry in value]
     is_pair = len(entries) == 2 and all(len(ids) == 1 for ids in entries)
     if not is_pair and not (entries and all(len(ids) == 2 for ids in entries)):
         conditions = " and ".join(condition)
-        message = f"With {conditions}, give the chains as the pair form 'H L', heavy before light."
-        yield place.find(message, "chain_pair_needed")
+        message = f"With {conditions}, give the chains as a pair 'H L', heavy before light."
+        yield context.find(message, "chain_pair_needed")
 
 
-def check_chains_given(value: bool, place: CheckContext) -> Iterator[Finding]:
-    """A switch that works on chains needs the chains."""
-    if value and place.other is None:
-        message = f"This needs {place.other_name}: give it as the pair form 'H L', heavy before light."
-        yield place.find(message, "chain_pair_needed")
+def check_chains_given(value: bool, context: CheckContext) -> Iterator[Finding]:
+    """Check that the chains are given if a switch that applies to them is on."""
+    if value and context.other is None:
+        message = f"This needs {context.other_name}: give the chains as a pair 'H L', heavy before light."
+        yield context.find(message, "chain_pair_needed")
 
 
-def check_residue_map(value: Mapping[str, str], place: CheckContext) -> Iterator[Finding]:
-    """Chain ids to residue numbers that are separated by spaces."""
-    known = _known_chains(place.other)
+def check_residue_map(value: Mapping[str, str], context: CheckContext) -> Iterator[Finding]:
+    """Check a mapping of chain ids to residue numbers separated by spaces."""
+    known = _known_chains(context.other)
     for chain, residues in value.items():
-        fault = _find_chain_fault(chain, place, known)
+        fault = _find_chain_fault(chain, context, known)
         wrong = [word for word in residues.split() if not _RESIDUE.fullmatch(word)]
         if fault:
-            yield place.find(fault, "bad_chain", chain)
+            yield context.find(fault, "bad_chain", chain)
         elif wrong:
             message = f"{shorten(wrong[0])} is not a residue number. Separate numbers by spaces: 26 27 52A."
-            yield place.find(message, "bad_residue", chain)
+            yield context.find(message, "bad_residue", chain)
         elif not residues.strip():
             message = f"No residues are given for chain {chain}. Give their numbers, or leave the chain out."
-            yield place.find(message, "empty", chain)
+            yield context.find(message, "empty", chain)
 
 
-def check_residue_list(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Residue numbers: digits, insertion letters, spaces, commas, hyphens and colons."""
+def check_residue_list(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that residue numbers consist of digits, insertion codes, spaces, commas, hyphens and colons."""
     if not _RESIDUE_LIST.fullmatch(value):
         message = f"{shorten(value)} is not a list of residue numbers. Separate numbers by spaces: 26 27 52A."
-        yield place.find(message, "bad_residue")
+        yield context.find(message, "bad_residue")
 
 
-def check_structure_ids(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Structure ids of four letters and digits, separated by spaces."""
+def check_structure_ids(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check structure ids of four letters or digits, separated by spaces."""
     yield from _check_words(
-        value, place, _STRUCTURE_ID.fullmatch, "is not a structure id: four letters and digits such as 1oga"
+        value, context, _STRUCTURE_ID.fullmatch, "is not a structure id: four letters and digits such as 1oga"
     )
 
 
-def check_cdr_indices(value: str, place: CheckContext) -> Iterator[Finding]:
-    """CDR indices from 0 to 7, separated by spaces, each once."""
+def check_cdr_indices(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check CDR indices from 0 to 7, separated by spaces, each at most once."""
     yield from _check_words(
         value,
-        place,
+        context,
         _CDR_INDICES.__contains__,
         _CDR_MEANING,
     )
     words = value.split()
     if len(set(words)) < len(words):
-        yield place.find("An index is given twice. Name each CDR once.", "repeated")
+        yield context.find("An index is given twice. Name each CDR once.", "repeated")
 
 
-def check_chains_match(value: str, place: CheckContext) -> Iterator[Finding]:
-    """The template has as many chains as the sequence it serves."""
-    if not is_inline(value) or not isinstance(place.other, str):
+def check_chains_match(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that a template has as many chains as the target sequence."""
+    if not is_inline(value) or not isinstance(context.other, str):
         return
-    chains = place.other_notes.get("chains") or {}
-    wanted = clean_sequence(place.other).count(str(chains.get("separator") or ":")) + 1
+    chains = context.other_notes.get("chains") or {}
+    expected = clean_sequence(context.other).count(str(chains.get("separator") or ":")) + 1
     found = len(list_pdb_chains(value, with_ligands=False))
-    if found and found != wanted:
+    if found and found != expected:
         message = (
-            f"The template has {found} chain(s), {place.other_name} has {wanted}."
+            f"The template has {count(found, 'chain')}, {context.other_name} has {expected}."
             " It must have the same number of chains as the target."
         )
-        yield place.find(message, "chain_count_differs")
+        yield context.find(message, "chain_count_differs")
 
 
-def check_crosslinks(value: str, place: CheckContext) -> Iterator[Finding]:
-    """Each line is residue, chain, residue, chain, FDR; residues and chains exist in the sequence."""
+def check_crosslinks(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check lines of residue, chain, residue, chain, FDR; residues and chains must exist in the sequence."""
     if not is_inline(value):
         return
-    given = clean_sequence(place.other) if isinstance(place.other, str) else None
+    given = clean_sequence(context.other) if isinstance(context.other, str) else None
     chains = () if given is None else given.split(":", len(_CHAIN_NAMES))
     for number, line in enumerate(read_lines(value), 1):
         fault = _find_crosslink_fault(line.split(None, 5), chains)
         if line.strip() and fault:
-            yield place.find(f"Line {number}: {fault}", "bad_crosslink")
+            yield context.find(f"Line {number}: {fault}", "bad_crosslink")
             return
 
 
 def _check_words(
-    value: str, place: CheckContext, is_good: Callable[[str], object], wrong: str
+    value: str, context: CheckContext, is_valid: Callable[[str], object], wrong: str
 ) -> Iterator[Finding]:
     words = value.split()
     if not words:
-        yield place.find("This is empty. Give at least one, separated by spaces.", "empty")
+        yield context.find("This is empty. Give at least one, separated by spaces.", "empty")
     for word in words:
-        if not is_good(word):
-            yield place.find(f"{shorten(word)} {wrong}. Separate them by spaces.", "bad_word")
+        if not is_valid(word):
+            yield context.find(f"{shorten(word)} {wrong}. Separate them by spaces.", "bad_word")
             return
 
 
-def _find_chain_fault(chain: str, place: CheckContext, known: Mapping[str, None]) -> str | None:
+def _find_chain_fault(chain: str, context: CheckContext, known: Mapping[str, None]) -> str | None:
     if not _CHAIN_ID.fullmatch(chain):
         return f"{shorten(chain)} is not a chain id. Write one letter or digit, such as H (at most four)."
     if known and chain not in known:
         listed = ", ".join(islice(known, _SHOWN_CHAINS)) + (", …" if len(known) > _SHOWN_CHAINS else "")
-        return f"{place.other_name} has no chain {shorten(chain)}. It has: {listed}."
+        return f"{context.other_name} has no chain {shorten(chain)}. It has: {listed}."
     return None
 
 
 def _known_chains(structure: object) -> dict[str, None]:
-    """Chains that every given structure has, in their order; empty where that cannot be known."""
+    """Chains common to all given structures, in order; empty if the contents are not given."""
     files = structure if isinstance(structure, list) else [structure]
     texts = [text for text in files if isinstance(text, str) and is_inline(text)]
     if not texts or len(texts) < len(files):
@@ -204,7 +205,7 @@ def _is_fraction(text: str) -> bool:
 ROWS: Final = (
     CheckRow("chain-id", check_chain_id, "one chain id that the structure has"),
     CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once", "texts"),
-    CheckRow("chain-pair", check_chain_pair, "chains in the pair form 'H L' under a condition", "texts"),
+    CheckRow("chain-pair", check_chain_pair, "chains as a pair 'H L' under a condition", "texts"),
     CheckRow("chains-given", check_chains_given, "a switch that needs its chains", "switch"),
     CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),

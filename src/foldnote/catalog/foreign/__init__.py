@@ -1,12 +1,13 @@
-"""Catalogs of other services, made JSON Schema at the door.
+"""Convert the catalogs of other services to tools with a JSON Schema.
 
-    [{"type", "schema", …}]                          the interface's own rows: taken as they are
+    [{"type", "schema", …}]                          the interface's own form: used unchanged
     [{"name", "settings": [{"name", "required", …}]}]
     [{"name", "parameters": [{"name", "conditionals": [{"otherSettingName", "checkType", …}]}]}]
     {"openapi", "components": {"schemas": {Group: schema}}}
 
-Rows may be bare names, stand in an object by name or under ``tools``, have capitalised keys and JSON inside
-text. What cannot be translated is kept in ``tool.origin``, which also says what our catalog filled in.
+Rows may be mere names, be keyed by name or nested under ``tools``, have capitalised keys, and contain JSON as
+text. Parts that cannot be translated are kept in ``tool.origin``, which also lists what the bundled catalog
+filled in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Complete a foreign catalog from the bundled one; what the service states itself always wins.
+"""Complete another service's tools from the bundled catalog; values given by the service take precedence.
 
-Fields that the service lists are completed, fields that it does not list are not added. What was filled in is
-returned, so that our words are not taken for the service's.
+Only fields that the service lists are completed; none are added. What was filled in is returned, so that it
+can be told apart from what the service stated.
 """
 
 from __future__ import annotations
@@ -19,11 +19,19 @@ _LIMITS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", 
 _WORDS: Final = ("title", "description")
 _NOTES: Final = ("unit", "role", "extensions", "alphabet", "chains", "columns", "group", "check")
 _REFERRING: Final = ("of", "appliesWhen", "pairWhen")
-"""Notes that name other fields."""
+"""Notes that refer to other fields."""
 
 
 def fill_fields(schema: dict[str, Any], bundled: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Complete the fields of ``schema`` in place; gives what was filled in, by field."""
+    """Complete the fields of ``schema`` in place.
+
+    Args:
+        schema: the schema of the service's settings.
+        bundled: the schema of the bundled tool of the same type.
+
+    Returns:
+        The keywords and notes that were filled in, by field.
+    """
     known, fields = bundled.get("properties", {}), schema.get("properties", {})
     names = frozenset(fields)
     filled = {
@@ -37,31 +45,31 @@ def fill_fields(schema: dict[str, Any], bundled: Mapping[str, Any]) -> dict[str,
 def _fill_field(field: dict[str, Any], bundled: Mapping[str, Any], names: frozenset[str]) -> tuple[str, ...]:
     before = copy.deepcopy(field)
     _fill(field, bundled, _WORDS)
-    if _agree(field, bundled):
+    if _have_same_type(field, bundled):
         _fill_rules(field, bundled)
         _fill_notes(field, bundled, names)
     if not is_schema(field):
         field.clear()
         field.update(before)
-    told = [key for key in field if key != NOTES and field.get(key) != before.get(key)]
+    added = [key for key in field if key != NOTES and field.get(key) != before.get(key)]
     old, new = before.get(NOTES) or {}, field.get(NOTES) or {}
-    return (*told, *(key for key in new if new[key] != old.get(key)))
+    return (*added, *(key for key in new if new[key] != old.get(key)))
 
 
-def _agree(field: Mapping[str, Any], bundled: Mapping[str, Any]) -> bool:
-    """Whether both mean the same kind of value; a foreign field without a type means ours."""
-    ours, theirs = bundled.get("type"), field.get("type")
-    if theirs is None:
+def _have_same_type(field: Mapping[str, Any], bundled: Mapping[str, Any]) -> bool:
+    """Whether both fields have the same type; a field without a type is assumed to have the bundled one."""
+    known, own = bundled.get("type"), field.get("type")
+    if own is None:
         options = field.get("enum")
-        return "$ref" not in field and (options is None or _fits_all(options, {"type": ours}))
-    return theirs == ours or {str(theirs), str(ours)} == {"number", "integer"}
+        return "$ref" not in field and (options is None or _fits_all(options, {"type": known}))
+    return own == known or {str(own), str(known)} == {"number", "integer"}
 
 
 def _fill_rules(field: dict[str, Any], bundled: Mapping[str, Any]) -> None:
     _fill(field, bundled, ("type", "format"))
     if field.get("type") == "array":
         _fill(field, bundled, ("items",))
-    if not any(key in field for key in (*_OPTIONS, *_LIMITS)):  # limits of both are not to be mixed
+    if not any(key in field for key in (*_OPTIONS, *_LIMITS)):  # limits from both must not be mixed
         rules = {key: bundled[key] for key in (*_OPTIONS, *_LIMITS) if key in bundled}
         if "default" not in field or _fits_all([field["default"]], rules):
             field.update(copy.deepcopy(rules))
@@ -70,22 +78,22 @@ def _fill_rules(field: dict[str, Any], bundled: Mapping[str, Any]) -> None:
 
 
 def _fill_notes(field: dict[str, Any], bundled: Mapping[str, Any], names: frozenset[str]) -> None:
-    ours, theirs = bundled.get(NOTES) or {}, field.get(NOTES)
-    notes = dict(theirs) if isinstance(theirs, Mapping) else {}
+    known, own = bundled.get(NOTES) or {}, field.get(NOTES)
+    notes = dict(own) if isinstance(own, Mapping) else {}
     keys = [*_NOTES]
-    if "of" in ours and ours["of"] not in names:
-        keys.remove("check")  # it would look at a field that is not there
-    keys += [key for key in _REFERRING if _named(ours.get(key)) <= names]
+    if "of" in known and known["of"] not in names:
+        keys.remove("check")  # it would refer to a missing field
+    keys += [key for key in _REFERRING if _list_names(known.get(key)) <= names]
     if "appliesIf" in notes:
         keys = [key for key in keys if key != "appliesWhen"]
     for key in keys:
-        if key in ours and key not in notes:
-            notes[key] = copy.deepcopy(ours[key])
+        if key in known and key not in notes:
+            notes[key] = copy.deepcopy(known[key])
     if notes:
         field[NOTES] = notes
 
 
-def _named(note: Any) -> frozenset[str]:
+def _list_names(note: Any) -> frozenset[str]:
     if isinstance(note, str):
         return frozenset({note})
     return frozenset(note) if isinstance(note, Mapping) else frozenset()

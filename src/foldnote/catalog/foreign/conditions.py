@@ -1,8 +1,8 @@
-"""When a foreign parameter applies: its ``conditionals``, as one JSON Schema of the whole settings object.
+"""Translate the ``conditionals`` of another service's parameter to a JSON Schema of the settings object.
 
-Each of the seven checks looks at one other setting and is one row of `_CHECKS`. All of a parameter's checks
-must hold. Values are compared as JSON has them and as text, because catalogs write ``"true"`` and ``"3"``
-where the setting is a boolean or a number. A setting that is not given counts with its default.
+The conditionals say when a parameter applies. Each is one of seven checks of another setting, the rows of
+`_CHECKS`, and all must hold. Values are compared both as JSON and as text, because catalogs write ``"true"``
+and ``"3"`` for booleans and numbers. A missing setting has its default.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any, Final
 from foldnote.catalog.keywords import fits
 
 _SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|]")
-_NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
-_GIVEN: Final = {"not": {"type": "null"}}
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+_NOT_NULL: Final = {"not": {"type": "null"}}
 
 
 class UntranslatableError(Exception):
-    """A check that no schema says; the row is kept as it is."""
+    """A check that cannot be expressed as a JSON Schema."""
 
 
 @dataclass(frozen=True)
 class _Check:
-    """One of the seven.
+    """One of the seven checks.
 
     Attributes:
-        value_schema: what the other setting's value must satisfy, from the value that the row names.
-        holds_when_absent: whether the check holds for a setting that is neither given nor has a default.
+        value_schema: makes the schema for the other setting's value from the row's ``otherSettingValue``.
+        holds_when_absent: whether the check holds for a missing setting without a default.
     """
 
     value_schema: Callable[[Any], dict[str, Any]]
@@ -38,14 +38,14 @@ class _Check:
 
 
 def translate_conditions(rows: Sequence[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema that the settings object satisfies exactly when all of ``rows`` hold.
+    """Translate conditionals to a schema that the settings object satisfies if and only if all of them hold.
 
     Args:
         rows: objects with ``otherSettingName``, ``checkType`` and ``otherSettingValue``.
-        fields: the schema of each setting, by name: its default and options count.
+        fields: schema of each setting by name, for defaults and options.
 
     Raises:
-        UntranslatableError: a row is not such an object, or names an unknown check.
+        UntranslatableError: a row is not such an object or has an unknown check.
     """
     parts = [_translate(row, fields) for row in rows]
     return parts[0] if len(parts) == 1 else {"allOf": parts}
@@ -60,17 +60,19 @@ def _translate(row: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(name, str) or not name or word not in _CHECKS:
         raise UntranslatableError
     value = given.get("otherSettingValue")
-    word, value = _turn_round(word, value)
+    word, value = _normalize_check(word, value)
     check, other = _CHECKS[word], fields.get(name)
-    wanted = _narrow(word, check.value_schema(value), value, other if isinstance(other, Mapping) else {})
-    condition: dict[str, Any] = {"properties": {name: wanted}}
-    if not _holds_when_left_out(check, wanted, other):
+    value_schema = _narrow(
+        word, check.value_schema(value), value, other if isinstance(other, Mapping) else {}
+    )
+    condition: dict[str, Any] = {"properties": {name: value_schema}}
+    if not _holds_when_absent(check, value_schema, other):
         condition["required"] = [name]
     return condition
 
 
-def _turn_round(word: str, value: Any) -> tuple[str, Any]:
-    """Checks for or against nothing, as the check for something and its opposite."""
+def _normalize_check(word: str, value: Any) -> tuple[str, Any]:
+    """Rewrite a negated check as its opposite, and comparison with null as a check for absence."""
     opposites = {"exists": "isabsent", "notempty": "isempty"}
     if word in opposites and value in (False, "false"):
         return opposites[word], None
@@ -79,21 +81,21 @@ def _turn_round(word: str, value: Any) -> tuple[str, Any]:
     return word, value
 
 
-def _holds_when_left_out(check: _Check, wanted: Mapping[str, Any], other: Any) -> bool:
+def _holds_when_absent(check: _Check, value_schema: Mapping[str, Any], other: Any) -> bool:
     if isinstance(other, Mapping) and "default" in other:
-        return fits(other["default"], wanted)
+        return fits(other["default"], value_schema)
     return check.holds_when_absent
 
 
-def _narrow(word: str, wanted: dict[str, Any], value: Any, other: Mapping[str, Any]) -> dict[str, Any]:
-    """For options that are numbers written as text, those of them that are greater, or less."""
+def _narrow(word: str, value_schema: dict[str, Any], value: Any, other: Mapping[str, Any]) -> dict[str, Any]:
+    """For options that are numbers written as text, list those on the required side of the limit."""
     options = _list_options(other)
     if word not in ("greaterthan", "lessthan") or not options:
-        return wanted
+        return value_schema
     limit = _read_number(value)
-    numbers = [(option, _number_in(option)) for option in options]
+    numbers = [(option, _parse_number(option)) for option in options]
     if limit is None or not any(isinstance(option, str) and found is not None for option, found in numbers):
-        return wanted
+        return value_schema
     is_more = word == "greaterthan"
     return {
         "enum": [
@@ -112,17 +114,17 @@ def _list_options(schema: Mapping[str, Any]) -> list[Any]:
     return [row["const"] for row in rows if isinstance(row, Mapping) and "const" in row]
 
 
-def _equal(value: Any) -> dict[str, Any]:
+def _match_equal(value: Any) -> dict[str, Any]:
     return {"enum": _spellings(value)}
 
 
-def _include(value: Any) -> dict[str, Any]:
-    """A list that holds the value, a text that holds it, or a value that is one of several."""
+def _match_included(value: Any) -> dict[str, Any]:
+    """Match a list or text that contains the value or, if the value is a list, any of its items."""
     if isinstance(value, list):
         if not value:
             raise UntranslatableError
-        wanted = [spelling for item in value for spelling in _spellings(item)]
-        options = {"enum": _distinct(wanted)}
+        spellings = [spelling for item in value for spelling in _spellings(item)]
+        options = {"enum": _distinct(spellings)}
         return {"anyOf": [options, {"type": "array", "contains": options}]}
     if value is None or isinstance(value, dict):
         raise UntranslatableError
@@ -147,21 +149,21 @@ def _bound(keyword: str) -> Callable[[Any], dict[str, Any]]:
 
 
 _CHECKS: Final[Mapping[str, _Check]] = {
-    "equals": _Check(_equal),
-    "notequals": _Check(lambda value: {"not": _equal(value)}, holds_when_absent=True),
-    "includes": _Check(_include),
+    "equals": _Check(_match_equal),
+    "notequals": _Check(lambda value: {"not": _match_equal(value)}, holds_when_absent=True),
+    "includes": _Check(_match_included),
     "greaterthan": _Check(_bound("exclusiveMinimum")),
     "lessthan": _Check(_bound("exclusiveMaximum")),
-    "exists": _Check(lambda _: dict(_GIVEN)),
-    "notempty": _Check(lambda _: {"not": {"enum": list(_NOTHING)}}),
-    # what `_turn_round` makes of the two last with the value false
+    "exists": _Check(lambda _: dict(_NOT_NULL)),
+    "notempty": _Check(lambda _: {"not": {"enum": list(_EMPTY)}}),
+    # produced by `_normalize_check` only
     "isabsent": _Check(lambda _: {"type": "null"}, holds_when_absent=True),
-    "isempty": _Check(lambda _: {"enum": list(_NOTHING)}, holds_when_absent=True),
+    "isempty": _Check(lambda _: {"enum": list(_EMPTY)}, holds_when_absent=True),
 }
 
 
 def _spellings(value: Any) -> list[Any]:
-    """The value, and the same as text or read from text."""
+    """The value and its equivalent as text, or as parsed from text."""
     if isinstance(value, str):
         read = _read_scalar(value)
         return [value] if read is None else [value, read]
@@ -171,13 +173,13 @@ def _spellings(value: Any) -> list[Any]:
 
 
 def _read_scalar(text: str) -> Any:
-    """A boolean or number that a text spells; None for any other text."""
+    """Parse a boolean or number; None for other text."""
     if text.strip().lower() in ("true", "false"):
         return text.strip().lower() == "true"
-    return _number_in(text)
+    return _parse_number(text)
 
 
-def _number_in(value: Any) -> int | float | None:
+def _parse_number(value: Any) -> int | float | None:
     if isinstance(value, str):
         try:
             found = json.loads(value)
@@ -189,7 +191,7 @@ def _number_in(value: Any) -> int | float | None:
 
 def _read_number(value: Any) -> int | float | None:
     if isinstance(value, str):
-        return _number_in(value)
+        return _parse_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if value == value and abs(value) < 1e300 else None

@@ -1,7 +1,7 @@
-"""One row of a foreign ``settings`` or ``parameters`` list, as the JSON Schema of one field.
+"""Convert one row of another service's ``settings`` or ``parameters`` list to the JSON Schema of a field.
 
-Only a row's name is sure. What it calls its type, bounds and options is read in the spellings that catalogs
-use; what is not understood, or would make a schema that nothing fits, is set aside and named, never guessed.
+Only the row's name is guaranteed. Type, limits and options are read under the names that catalogs use. Values
+that are not understood, or would make the schema unsatisfiable, are returned as untranslated, never guessed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "multiple": ("multiple", "isMultiple"),
     "advanced": ("advanced", "isAdvanced"),
 }
-"""What is looked for, and the spellings of it; the first one that a row has is read."""
+"""Alternative names of each attribute, in order of precedence."""
 _LIST_OF = re.compile(r"(?:array|list)\s*[<\[(](.+)[>\])]|(.+)\[\]", re.IGNORECASE)
 _PLURALS: Final = {"sequence": "sequences", "chain": "chains"}
 _FILE: Final = {"type": "string", "format": "binary"}
@@ -62,7 +62,7 @@ _FILE: Final = {"type": "string", "format": "binary"}
 
 @dataclass
 class ForeignRow:
-    """A row while it is read: what is taken from it is gone, and what stays was not understood."""
+    """A row being read; attributes are removed from ``left`` as they are read."""
 
     left: dict[str, Any]
     schema: dict[str, Any] = field(default_factory=dict)
@@ -70,27 +70,30 @@ class ForeignRow:
     json_type: str = ""
 
     def take(self, name: str) -> Any:
-        """The value under any spelling of ``name``; null and empty text are nothing."""
+        """Remove and return the value under any spelling of ``name``; None if it is missing, null or ""."""
         for key in _NAMES[name]:
             value = self.left.pop(key, None)
             if value not in (None, ""):
                 return value
         return None
 
-    def set_aside(self, name: str, value: Any) -> None:
-        """Keep a value that was taken and cannot be used."""
+    def keep(self, name: str, value: Any) -> None:
+        """Put back a value that cannot be used."""
         self.left[name] = value
 
 
 def read_field(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of the field, and what of the row it does not say.
+    """Read a row.
 
     Args:
-        row: without its name, ``required`` and ``conditionals``.
+        row: the row without its name, ``required`` and ``conditionals``.
+
+    Returns:
+        The schema of the field, and the untranslated attributes.
     """
     reading = ForeignRow(dict(row))
     _read_type(reading)
-    _read_words(reading)
+    _read_texts(reading)
     _read_options(reading)
     _read_limits(reading)
     _read_default(reading)
@@ -105,7 +108,7 @@ def _read_type(row: ForeignRow) -> None:
     found = ("array", "") if of_items else _find_type(word)
     if found is None:
         if word not in (None, ""):
-            row.set_aside("type", word)
+            row.keep("type", word)
         found = ("", "")
     if row.take("multiple") is True and found[0] not in ("array", "files"):
         found, of_items = ("array", ""), found
@@ -122,7 +125,7 @@ def _read_type(row: ForeignRow) -> None:
 
 
 def _find_item_type(word: Any) -> tuple[str, str] | None:
-    """The type of the items of ``text[]`` or ``list<text>``; None for any other word."""
+    """The item type of a list type such as ``text[]`` or ``list<text>``; None for other types."""
     listed = _LIST_OF.fullmatch(word.strip()) if isinstance(word, str) else None
     return _find_type(next(filter(None, listed.groups()))) if listed else None
 
@@ -146,12 +149,12 @@ def _make_file(row: ForeignRow, word: Any, *, is_many: bool) -> None:
     if extensions:
         row.notes["extensions"] = extensions
     elif given is not None:
-        row.set_aside("extensions", given)
+        row.keep("extensions", given)
     row.notes["check"] = ["files" if is_many else "file"]
 
 
 def read_extensions(given: Any) -> list[str]:
-    """File extensions, lower case, without a dot; empty when they cannot be read."""
+    """Read file extensions, in lower case without the dot; [] if they cannot be read."""
     parts = re.split(r"[\s,;|]+", given) if isinstance(given, str) else given
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         return []
@@ -159,18 +162,18 @@ def read_extensions(given: Any) -> list[str]:
     return list(dict.fromkeys(part for part in plain if re.fullmatch(r"[a-z0-9]{1,10}", part)))
 
 
-def _read_words(row: ForeignRow) -> None:
+def _read_texts(row: ForeignRow) -> None:
     for name in ("title", "description"):
         value = row.take(name)
         if isinstance(value, str):
             row.schema[name] = value
         elif value is not None:
-            row.set_aside(name, value)
+            row.keep(name, value)
     unit, is_advanced = row.take("unit"), row.take("advanced")
     if isinstance(unit, str):
         row.notes["unit"] = unit
     elif unit is not None:
-        row.set_aside("unit", unit)
+        row.keep("unit", unit)
     if is_advanced is True:
         row.notes["group"] = "advanced"
 
@@ -181,7 +184,7 @@ def _read_options(row: ForeignRow) -> None:
         return
     options = _label_options(given)
     if options is None:
-        row.set_aside("options", given)
+        row.keep("options", given)
         return
     values = [value for value, _ in options]
     rule: dict[str, Any] = {"enum": values}
@@ -189,17 +192,17 @@ def _read_options(row: ForeignRow) -> None:
         rule = {"oneOf": [{"const": value, "title": label or str(value)} for value, label in options]}
     if row.json_type == "array":
         items = row.schema.get("items", {})
-        row.schema["items"] = rule if not _fit(values, items) else items | rule
-    elif not row.schema or _fit(values, row.schema):
+        row.schema["items"] = rule if not _are_valid(values, items) else items | rule
+    elif not row.schema or _are_valid(values, row.schema):
         row.schema |= rule
-    else:  # of options and a type that do not go together, the options are what can be sent
-        row.set_aside("type", row.schema.pop("type", None))
+    else:  # if the options contradict the type, the options are what the service accepts
+        row.keep("type", row.schema.pop("type", None))
         row.schema.pop("format", None)
         row.schema |= rule
 
 
 def _label_options(given: Any) -> list[tuple[Any, str | None]] | None:
-    """Values with their labels; None when these are no options."""
+    """Read options as pairs of value and label; None if they are neither an object nor a list."""
     if isinstance(given, dict):
         found: list[tuple[Any, str | None]] = [(key, value if isinstance(value, str) else None)
                                                for key, value in given.items()]  # fmt: skip
@@ -239,12 +242,12 @@ def _read_limits(row: ForeignRow) -> None:
             if value is not None and number is not None and is_meant and not is_empty:
                 row.schema[name] = number
             elif value is not None:
-                row.set_aside(name, value)
+                row.keep(name, value)
     pattern = row.take("pattern")
     if isinstance(pattern, str) and row.json_type in ("string", "") and is_schema({"pattern": pattern}):
         row.schema["pattern"] = pattern
     elif pattern is not None:
-        row.set_aside("pattern", pattern)
+        row.keep("pattern", pattern)
 
 
 def _read_number(value: Any, *, is_whole: bool) -> Any:
@@ -265,14 +268,14 @@ def _read_default(row: ForeignRow) -> None:
     if given is None:
         return
     for value in (given, *_as_typed(given)):
-        if _fit([value], row.schema):
+        if _are_valid([value], row.schema):
             row.schema["default"] = value
             return
-    row.set_aside("default", given)
+    row.keep("default", given)
 
 
 def _as_typed(given: Any) -> list[Any]:
-    """What a default may mean that is written as text, or as a number where text is wanted."""
+    """Alternative readings of a default: text as JSON, or a number or boolean as text."""
     if isinstance(given, str):
         try:
             return [json.loads(given.strip().lower())]
@@ -281,5 +284,5 @@ def _as_typed(given: Any) -> list[Any]:
     return [json.dumps(given)] if isinstance(given, bool | int | float) else []
 
 
-def _fit(values: list[Any], schema: Mapping[str, Any]) -> bool:
+def _are_valid(values: list[Any], schema: Mapping[str, Any]) -> bool:
     return all(fits(value, schema) for value in values)

@@ -1,7 +1,7 @@
-"""Which component schemas of an OpenAPI document are the settings of tools, and of which.
+"""Find the component schemas of an OpenAPI document that describe the settings of tools.
 
-A component is a tool when a submission refers to it under ``settings``, or when nothing of the interface
-refers to it at all: records of the interface (a job, a file, an error) are referred to by their routes.
+A component belongs to a tool if a submission refers to it under ``settings``, or if no route refers to it at
+all; records of the interface, such as jobs, files and errors, are referred to by its routes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _PREFIX = "#/components/schemas/"
-_NOT_FLAT = {"if", "then", "else", "not", "oneOf", "anyOf", "additionalProperties", "patternProperties"}
-_DEEPEST = 8
+_NOT_MERGEABLE = {"if", "then", "else", "not", "oneOf", "anyOf", "additionalProperties", "patternProperties"}
+_MAX_DEPTH = 8
 
 
 def is_document(answer: Any) -> bool:
@@ -24,17 +24,21 @@ def is_document(answer: Any) -> bool:
 def list_components(
     document: Mapping[str, Any], known: frozenset[str]
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """The tools: type, name of the component, and its schema with the parts that it refers to.
+    """List the tools of an OpenAPI document.
 
     Args:
-        known: types that are tools whatever refers to them.
+        document: the document, JSON types only.
+        known: tool types that are recognised regardless of references.
+
+    Returns:
+        For each tool its type, the name of its component, and the schema with everything that it refers to.
     """
     schemas = {str(name): value for name, value in document["components"]["schemas"].items()}
     types = _name_by_discriminator(document, schemas)
-    used = _close(_references(document.get("paths")), schemas, leave=frozenset(types))
+    used = _collect_references(_references(document.get("paths")), schemas, exclude=frozenset(types))
     found = []
     for name, schema in schemas.items():
-        tool_type = types.get(name) or kebab(name)
+        tool_type = types.get(name) or name_type(name)
         is_tool = name in types or tool_type in known or name not in used
         if is_tool and isinstance(schema, Mapping) and _is_object(schema):
             whole = _flatten(schema, schemas)
@@ -43,7 +47,7 @@ def list_components(
 
 
 def _flatten(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """The same object with the fields that it has by ``allOf`` and ``$ref`` among its own."""
+    """Merge the fields that an object schema inherits by ``allOf`` and ``$ref`` into its own."""
     members = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
     members += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
     own = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
@@ -52,7 +56,12 @@ def _flatten(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int =
         reference = member.get("$ref") if isinstance(member, Mapping) else None
         target = schemas.get(next(_references({"$ref": reference}), ""))
         part = target if isinstance(target, Mapping) else member
-        if depth < _DEEPEST and isinstance(part, Mapping) and _is_object(part) and not set(part) & _NOT_FLAT:
+        if (
+            depth < _MAX_DEPTH
+            and isinstance(part, Mapping)
+            and _is_object(part)
+            and not set(part) & _NOT_MERGEABLE
+        ):
             own = _merge(_flatten(part, schemas, depth + 1), own)
         else:
             left.append(member)
@@ -60,7 +69,7 @@ def _flatten(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int =
 
 
 def _merge(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Merge two objects; where both have a field, ``more`` wins."""
+    """Merge two object schemas; fields of ``more`` take precedence."""
     fields = [part["properties"] for part in (base, more) if isinstance(part.get("properties"), Mapping)]
     required = [*_as_list(base.get("required")), *_as_list(more.get("required"))]
     names = dict.fromkeys(name for name in required if isinstance(name, str))
@@ -68,8 +77,8 @@ def _merge(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return base | more | joined | ({"required": list(names)} if names else {})
 
 
-def kebab(name: str) -> str:
-    """The type of the tool whose settings are called ``name``: ``AfMultistateSettings`` is af-multistate."""
+def name_type(name: str) -> str:
+    """The tool type for a component name, in kebab case: ``AfMultistateSettings`` is ``af-multistate``."""
     stem = re.sub(r"(?<=.)(Settings|Parameters|Params|Config|Input|Request)$", "", name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\s]+", "-", stem).lower()
 
@@ -92,43 +101,45 @@ def _references(value: Any) -> Iterator[str]:
             yield from _references(each)
 
 
-def _close(names: Iterator[str], schemas: Mapping[str, Any], leave: frozenset[str]) -> frozenset[str]:
-    """These components and all that they refer to, but for those to ``leave``."""
+def _collect_references(
+    names: Iterator[str], schemas: Mapping[str, Any], exclude: frozenset[str]
+) -> frozenset[str]:
+    """These components and all that they refer to, except for those in ``exclude``."""
     found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in schemas and name not in found and name not in leave:
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name in schemas and name not in found and name not in exclude:
             found.add(name)
-            waiting.extend(_references(schemas[name]))
+            pending.extend(_references(schemas[name]))
     return frozenset(found)
 
 
 def _defs(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     own = schema.get("$defs")
-    used = _close(_references(schema), schemas, leave=frozenset())
+    used = _collect_references(_references(schema), schemas, exclude=frozenset())
     return {**(own if isinstance(own, Mapping) else {}), **{name: schemas[name] for name in sorted(used)}}
 
 
 def _name_by_discriminator(document: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, str]:
-    """Types of the components that a submission's ``settings`` may be."""
+    """Tool types of the components that a submission allows as ``settings``, by component name."""
     found: dict[str, str] = {}
-    for place in (*schemas.values(), document.get("paths")):
-        for options in _settings_options(place):
+    for part in (*schemas.values(), document.get("paths")):
+        for options in _settings_options(part):
             mapping = options.get("discriminator")
             named = mapping.get("mapping") if isinstance(mapping, Mapping) else None
             for word, target in (named if isinstance(named, Mapping) else {}).items():
                 if isinstance(target, str):
                     found[target.removeprefix(_PREFIX)] = str(word)
             for name in _references([options.get("oneOf"), options.get("anyOf")]):
-                found.setdefault(name, kebab(name))
-    for place in schemas.values():
-        found |= _name_by_type(place)
+                found.setdefault(name, name_type(name))
+    for part in schemas.values():
+        found |= _name_by_type(part)
     return {name: word for name, word in found.items() if name in schemas}
 
 
 def _name_by_type(submission: Any) -> dict[str, str]:
-    """The component and its tool, where a submission has its own ``type`` and ``settings``."""
+    """The component and tool type of a submission schema with a fixed ``type``; else empty."""
     fields = submission.get("properties") if isinstance(submission, Mapping) else None
     if not isinstance(fields, Mapping):
         return {}
@@ -144,7 +155,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _settings_options(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Schemas of a property ``settings`` that offer several components."""
+    """Yield schemas of a property ``settings`` that allow several components."""
     if isinstance(value, Mapping):
         settings = value.get("settings")
         if isinstance(settings, Mapping) and ("oneOf" in settings or "anyOf" in settings):

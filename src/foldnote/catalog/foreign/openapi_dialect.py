@@ -1,7 +1,8 @@
-"""One schema as OpenAPI writes it, as a schema of draft 2020-12.
+"""Convert an OpenAPI 3.0 schema to JSON Schema draft 2020-12.
 
-``nullable`` becomes a type, ``example`` becomes ``examples``, a strict bound gets its number, references lead
-to ``$defs``. Parts that are no schema are set aside by themselves, so that one bad field spoils no tool.
+``nullable`` becomes the type ``null``, ``example`` becomes ``examples``, boolean exclusive bounds become
+numbers, and references point to ``$defs``. Invalid parts are left out individually, so that one invalid field
+does not make a tool unusable.
 """
 
 from __future__ import annotations
@@ -10,45 +11,52 @@ from collections.abc import Mapping
 from typing import Any
 
 from foldnote.catalog.foreign.settings_lists import Untranslated
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import is_schema
 from foldnote.catalog.prepared_schema import NOTES
 
-_MOST_TRIED = 3_000_000
+_MAX_WORK = 3_000_000
 _PREFIX = "#/components/schemas/"
-_OF_OPENAPI = ("nullable", "example", "discriminator", "xml", "externalDocs", "deprecated", "readOnly", "$id",
+_DROPPED_KEYWORDS = ("nullable", "example", "discriminator", "xml", "externalDocs", "deprecated", "readOnly",
+"$id",
                "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary")  # fmt: skip
-_HOLD_ONE = {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"}
-_HOLD_LIST = {"allOf", "anyOf", "oneOf", "prefixItems"}
-_HOLD_NAMED = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+_SCHEMA_KEYWORDS = {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"}
+_LIST_KEYWORDS = {"allOf", "anyOf", "oneOf", "prefixItems"}
+_MAPPING_KEYWORDS = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 
 
 def translate_component(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Untranslated]:
-    """A component as a schema of draft 2020-12, and by dotted path what of it that does not say."""
+    """Convert a component schema.
+
+    Returns:
+        A schema of draft 2020-12, and the untranslated parts by dotted path.
+    """
     untranslated: Untranslated = {}
-    whole = _modernise(schema, "", untranslated)
+    whole = _convert(schema, "", untranslated)
     if not isinstance(whole, dict):
         return {"type": "object"}, {"": schema}
     whole = {"type": "object"} | {
         key: value for key, value in whole.items() if value != {} or key == "properties"
     }
     if is_schema(whole):
-        _note_files(whole)
+        _mark_files(whole)
         return whole, untranslated
-    if _count_tried(whole) > _MOST_TRIED:
+    if _estimate_work(whole) > _MAX_WORK:
         return {"type": "object"}, untranslated | {"": schema}
-    return _keep_what_fits(whole, untranslated)
+    return _keep_valid_parts(whole, untranslated)
 
 
-def _count_tried(whole: Mapping[str, Any]) -> int:
-    """Values that are looked at while the parts of a schema are tried one after another."""
+def _estimate_work(whole: Mapping[str, Any]) -> int:
+    """Estimate the number of values visited when the parts of a schema are validated one by one."""
     properties = whole.get("properties")
     fields = len(properties) if isinstance(properties, dict) else 0
-    return fields * read_plain(whole.get("$defs")).parts + len(whole) * read_plain(whole).parts
+    return fields * parse_value(whole.get("$defs")).parts + len(whole) * parse_value(whole).parts
 
 
-def _keep_what_fits(whole: dict[str, Any], untranslated: Untranslated) -> tuple[dict[str, Any], Untranslated]:
-    """The parts of a schema that are schemas, each for itself; a field that is none takes anything."""
+def _keep_valid_parts(
+    whole: dict[str, Any], untranslated: Untranslated
+) -> tuple[dict[str, Any], Untranslated]:
+    """Keep the parts of a schema that are valid on their own; an invalid field accepts any value."""
     kept: dict[str, Any] = {"type": "object", "properties": {}}
     properties = whole.get("properties")
     for name, value in (properties if isinstance(properties, dict) else {}).items():
@@ -66,12 +74,12 @@ def _keep_what_fits(whole: dict[str, Any], untranslated: Untranslated) -> tuple[
                 untranslated[key] = value
     if not is_schema(kept):
         return {"type": "object"}, untranslated | {"properties": properties}
-    _note_files(kept)
+    _mark_files(kept)
     return kept, untranslated
 
 
-def _note_files(schema: dict[str, Any]) -> None:
-    """Fields that are files, marked for the forms and checks."""
+def _mark_files(schema: dict[str, Any]) -> None:
+    """Mark fields that are files, for forms and checks."""
     for child in (schema.get("properties") or {}).values():
         if isinstance(child, dict):
             items = child.get("items")
@@ -83,11 +91,11 @@ def _note_files(schema: dict[str, Any]) -> None:
                 child[NOTES] = {"role": word, "check": [word]} | notes
 
 
-def _modernise(schema: Any, path: str, untranslated: Untranslated) -> Any:
+def _convert(schema: Any, path: str, untranslated: Untranslated) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    found = {str(key): _step(str(key), value, path, untranslated) for key, value in schema.items()
-             if key not in _OF_OPENAPI}  # fmt: skip
+    found = {str(key): _convert_keyword(str(key), value, path, untranslated) for key, value in schema.items()
+             if key not in _DROPPED_KEYWORDS}  # fmt: skip
     for keyword in ("discriminator", "xml", "externalDocs"):
         if keyword in schema:
             untranslated[f"{path}.{keyword}".lstrip(".")] = schema[keyword]
@@ -101,15 +109,15 @@ def _modernise(schema: Any, path: str, untranslated: Untranslated) -> Any:
     return _allow_null(found) if schema.get("nullable") is True else found
 
 
-def _step(keyword: str, value: Any, path: str, untranslated: Untranslated) -> Any:
+def _convert_keyword(keyword: str, value: Any, path: str, untranslated: Untranslated) -> Any:
     if keyword == "$ref" and isinstance(value, str):
         return value.replace(_PREFIX, "#/$defs/", 1) if value.startswith(_PREFIX) else value
-    if keyword in _HOLD_ONE:
-        return _modernise(value, f"{path}.{keyword}".lstrip("."), untranslated)
-    if keyword in _HOLD_LIST and isinstance(value, list):
-        return [_modernise(each, f"{path}.{keyword}".lstrip("."), untranslated) for each in value]
-    if keyword in _HOLD_NAMED and isinstance(value, Mapping):
-        return {str(name): _modernise(each, f"{path}.{name}".lstrip("."), untranslated)
+    if keyword in _SCHEMA_KEYWORDS:
+        return _convert(value, f"{path}.{keyword}".lstrip("."), untranslated)
+    if keyword in _LIST_KEYWORDS and isinstance(value, list):
+        return [_convert(each, f"{path}.{keyword}".lstrip("."), untranslated) for each in value]
+    if keyword in _MAPPING_KEYWORDS and isinstance(value, Mapping):
+        return {str(name): _convert(each, f"{path}.{name}".lstrip("."), untranslated)
                 for name, each in value.items()}  # fmt: skip
     return value
 

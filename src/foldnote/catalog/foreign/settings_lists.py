@@ -1,7 +1,7 @@
-"""Foreign tools whose settings are a list of rows: the plain ``settings`` form and the richer ``parameters``.
+"""Convert settings given as a list of rows (``settings``, or ``parameters`` with conditions) to JSON Schema.
 
-A field that always applies and is required is listed in ``required``; one whose ``conditionals`` say when it
-applies is required only then (``if``/``then``), and notes the condition under ``x-foldnote.appliesIf``.
+A required field without conditions is listed in ``required``. A field with ``conditionals`` is required only
+if they hold (``if``/``then``), and has the condition under ``x-foldnote.appliesIf``.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ _REQUIRED_WORDS = {
     "optional": False,
 }
 _CONDITIONS = ("conditionals", "conditions", "conditional")
-MOST_ROWS: Final = 5_000
-"""Settings of one tool that are read; the others are kept as they are."""
+MAX_ROWS: Final = 5_000
+"""Maximum number of settings read for one tool; the others are kept untranslated."""
 Untranslated = dict[str, Any]
 
 
 def translate_rows(given: Any) -> tuple[dict[str, Any], Untranslated]:
-    """The schema of the settings object, and by dotted path what of the rows it does not say.
+    """Convert rows to the schema of the settings object.
 
     Args:
-        given: a list of rows, or the rows by name.
+        given: a list of rows, or an object of rows by name.
+
+    Returns:
+        The schema, and the untranslated parts by dotted path.
     """
     rows, untranslated = _name_rows(given)
     properties: dict[str, Any] = {}
@@ -50,28 +53,28 @@ def translate_rows(given: Any) -> tuple[dict[str, Any], Untranslated]:
             condition = _read_condition(conditionals, properties)
             if condition is None:
                 untranslated[f"{name}.conditionals"] = conditionals
-                continue  # when it applies is unknown, so it is never missing
+                continue  # the condition is unknown, so the field is not required
             properties[name].setdefault(NOTES, {})["appliesIf"] = condition
         if is_required and condition is None:
             required.append(name)
         elif is_required:
             rules.append({"if": condition, "then": {"required": [name]}})
-    said = {"required": required, "allOf": rules}
-    return schema | {keyword: value for keyword, value in said.items() if value}, untranslated
+    keywords = {"required": required, "allOf": rules}
+    return schema | {keyword: value for keyword, value in keywords.items() if value}, untranslated
 
 
 def _name_rows(given: Any) -> tuple[dict[str, dict[str, Any]], Untranslated]:
-    """The rows by name, with keys that begin in lower case; what is no row, or a second of its name."""
+    """Read the rows by name, with keys starting in lower case; also return invalid and repeated rows."""
     listed = _list_rows(given)
     rows: dict[str, dict[str, Any]] = {}
     untranslated: Untranslated = {}
-    for place, row in listed:
-        plain = lower_first(row) if isinstance(row, Mapping) else {}
-        name = row if isinstance(row, str) else plain.get("name")
-        if not isinstance(name, str) or not name or name in rows or len(rows) >= MOST_ROWS:
-            untranslated[place] = row
+    for label, row in listed:
+        fields = lower_first(row) if isinstance(row, Mapping) else {}
+        name = row if isinstance(row, str) else fields.get("name")
+        if not isinstance(name, str) or not name or name in rows or len(rows) >= MAX_ROWS:
+            untranslated[label] = row
         else:
-            rows[name] = plain
+            rows[name] = fields
     return rows, untranslated
 
 

@@ -1,4 +1,4 @@
-"""One answer of GET /tools, whatever its form, as tools; nothing of it is lost without a word."""
+"""Convert an answer of GET /tools in any known form to tools; parts not understood are kept and listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldnote.catalog.foreign.completion import fill_fields
 from foldnote.catalog.foreign.openapi import is_document, list_components
 from foldnote.catalog.foreign.openapi_dialect import translate_component
 from foldnote.catalog.foreign.settings_lists import translate_rows
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import is_schema
 from foldnote.catalog.prepared_schema import NOTES
 from foldnote.errors import ProtocolError
@@ -25,24 +25,30 @@ _FORMS: Final = ("schema", "parameters", "settings")
 
 
 def read_catalog(answer: Any) -> tuple[tuple[Tool, ...], tuple[Any, ...]]:
-    """The tools of an answer in their order, and the rows of it that name no tool.
+    """Read the tools of an answer.
+
+    Args:
+        answer: the parsed JSON of GET /tools.
+
+    Returns:
+        The tools in their order, and the rows that do not name a tool.
 
     Raises:
         ProtocolError: it is not a catalog in a known form.
     """
     if is_document(answer):
-        components = list_components(read_plain(answer).value, frozenset(bundled_tools()))
+        components = list_components(parse_value(answer).value, frozenset(bundled_tools()))
         return tuple(_read_component(*component) for component in components), ()
     rows = _list_rows(answer)
-    tools, odd = [], []
+    tools, unreadable = [], []
     for row in rows:
         try:
             tools.append(read_foreign_tool(row))
         except ProtocolError:
-            odd.append(row)
-    if odd and not tools:
+            unreadable.append(row)
+    if unreadable and not tools:
         raise ProtocolError("The service must return its tools as an array of objects with a name.")
-    return tuple(tools), tuple(odd)
+    return tuple(tools), tuple(unreadable)
 
 
 def _list_rows(answer: Any) -> list[Any]:
@@ -56,7 +62,7 @@ def _list_rows(answer: Any) -> list[Any]:
 
 
 def read_foreign_tool(answer: Any) -> Tool:
-    """One row as a tool; a row of the interface's own form as it is.
+    """Read one row of a catalog as a tool; a row in the interface's own form is used unchanged.
 
     Raises:
         ProtocolError: it has no name.
@@ -64,14 +70,14 @@ def read_foreign_tool(answer: Any) -> Tool:
     row = {"name": answer} if isinstance(answer, str) else answer
     if not isinstance(row, Mapping):
         raise ProtocolError("A tool must be an object with a name.")
-    plain = read_plain(dict(row)).value
-    fields = lower_first(plain)
+    parsed = parse_value(dict(row)).value
+    fields = lower_first(parsed)
     name = next((fields[key] for key in ("type", "name", "displayName") if _is_name(fields.get(key))), None)
     if name is None:
         raise ProtocolError("A tool must be an object with a name.")
     shape, schema, untranslated = _read_settings(fields)
-    known = _read_words(name, fields, untranslated)
-    return _finish(known, shape, schema, untranslated)
+    known = _read_attributes(name, fields, untranslated)
+    return _make_tool(known, shape, schema, untranslated)
 
 
 def _is_name(value: Any) -> bool:
@@ -79,8 +85,8 @@ def _is_name(value: Any) -> bool:
 
 
 def _read_settings(fields: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """The form of the row's settings, their schema, and what that does not say; the row loses them."""
-    given = {form: _unhide(fields.pop(form, None)) for form in _FORMS}
+    """Remove the settings from a row; return their form, their schema, and the untranslated parts."""
+    given = {form: _parse_text(fields.pop(form, None)) for form in _FORMS}
     shape = next((form for form in _FORMS if given[form] not in (None, "", [], {})), None)
     if shape is None:
         return "name", {}, {}
@@ -92,19 +98,19 @@ def _read_settings(fields: dict[str, Any]) -> tuple[str, dict[str, Any], dict[st
     if not isinstance(value, list | dict):
         return "name", {}, untranslated | {shape: value}
     schema, left = translate_rows(value)
-    if not schema["properties"]:  # rows, and none of them has a name
+    if not schema["properties"]:  # no row has a name
         return "name", {}, untranslated | {shape: value}
     return shape, schema, untranslated | left
 
 
 def _read_schema(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    if isinstance(value, dict) and _is_sound(value):
+    if isinstance(value, dict) and _has_valid_fields(value):
         return value, {}
     return translate_component(value) if isinstance(value, dict) else ({}, {"schema": value})
 
 
-def _is_sound(schema: dict[str, Any]) -> bool:
-    """Whether it is a schema whose fields can be read one by one."""
+def _has_valid_fields(schema: dict[str, Any]) -> bool:
+    """Whether the schema is valid and each of its fields can be read on its own."""
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
         return False
@@ -120,23 +126,23 @@ def _is_schema_object(value: Any) -> bool:
     )
 
 
-def _unhide(value: Any) -> Any:
-    """The value, or what it holds when it is text with a JSON array or object inside."""
+def _parse_text(value: Any) -> Any:
+    """Parse text that contains a JSON array or object; return other values unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return read_plain(json.loads(value)).value
+            return parse_value(json.loads(value)).value
         except (ValueError, RecursionError):
             return value
     return value
 
 
-def _read_words(name: str, fields: dict[str, Any], untranslated: dict[str, Any]) -> dict[str, Any]:
-    """The row's other fields, each of the kind that a tool's has."""
+def _read_attributes(name: str, fields: dict[str, Any], untranslated: dict[str, Any]) -> dict[str, Any]:
+    """Read the other attributes of a tool; values of the wrong type are added to ``untranslated``."""
     known: dict[str, Any] = {"type": name, "name": name, "displayName": name}
     for key, value in fields.items():
         if value is None:
             continue
-        read = _read_word(key, value)
+        read = _read_attribute(key, value)
         if read is None:
             untranslated[key] = value
         else:
@@ -144,8 +150,8 @@ def _read_words(name: str, fields: dict[str, Any], untranslated: dict[str, Any])
     return known
 
 
-def _read_word(key: str, value: Any) -> Any:
-    """The value in the kind that the field has; None when it cannot be."""
+def _read_attribute(key: str, value: Any) -> Any:
+    """Convert a value to the attribute's type; None if that is impossible."""
     if key in _TEXTS or key in ("type", "name"):
         return value if isinstance(value, str) else None
     if key in _LISTS:
@@ -155,7 +161,7 @@ def _read_word(key: str, value: Any) -> Any:
     if key == "available":
         return value if isinstance(value, bool) else None
     if key == "exampleJob":
-        example = _unhide(value)
+        example = _parse_text(value)
         return example if isinstance(example, dict) else None
     if key == "engine":
         return _read_engine(value)
@@ -183,20 +189,22 @@ def _read_component(tool_type: str, group: str, schema: dict[str, Any]) -> Tool:
     known = {"type": tool_type, "name": tool_type, "displayName": group}
     if isinstance(schema.get("description"), str):
         known["description"] = schema["description"]
-    return _finish(known, "openapi", translated, untranslated)
+    return _make_tool(known, "openapi", translated, untranslated)
 
 
-def _finish(known: dict[str, Any], shape: str, schema: dict[str, Any], untranslated: dict[str, Any]) -> Tool:
-    """The tool, with the gaps filled from the bundled one of its type."""
+def _make_tool(
+    known: dict[str, Any], shape: str, schema: dict[str, Any], untranslated: dict[str, Any]
+) -> Tool:
+    """Build the tool, completed from the bundled tool of the same type."""
     bundled = bundled_tools().get(known["type"])
     filled: dict[str, Sequence[str]] = {}
     if shape not in ("schema", "name"):
         if bundled is not None:
             filled |= fill_fields(schema, bundled.settings_schema)
-        _keep_in_schema(schema, untranslated)
+        _keep_untranslated(schema, untranslated)
     if "exampleJob" in known:
         known["exampleJob"] = _read_example(known["exampleJob"], known["type"])
-    known.setdefault("available", True)  # a deployment that does not say lists what it runs
+    known.setdefault("available", True)  # a service that does not say lists only what it can run
     tool = Tool.model_validate(known | {"schema": schema})
     if bundled is not None:
         tool, gaps = _fill_tool(tool, bundled)
@@ -212,21 +220,21 @@ def _fill_tool(tool: Tool, bundled: Tool) -> tuple[Tool, tuple[str, ...]]:
         gaps["settings_schema"] = bundled.settings_schema
     if tool.display_name == tool.type and bundled.display_name:
         gaps["display_name"] = bundled.display_name
-    if tool.settings_schema and not tool.example_job and not _fits(tool, bundled):
+    if tool.settings_schema and not tool.example_job and not _accepts_example(tool, bundled):
         gaps.pop("example_job", None)
     gaps = {name: value for name, value in gaps.items() if value}
     return tool.model_copy(update=gaps), tuple(gaps)
 
 
-def _fits(tool: Tool, bundled: Tool) -> bool:
-    """Whether the bundled example is one of the service's tool, too."""
+def _accepts_example(tool: Tool, bundled: Tool) -> bool:
+    """Whether the bundled example job is valid for the service's tool."""
     from foldnote.catalog.validation import check
 
     return check(tool, (bundled.example_job or {}).get("settings", {})).is_valid
 
 
-def _keep_in_schema(schema: dict[str, Any], untranslated: Mapping[str, Any]) -> None:
-    """What was not translated, beside the schema, where it stays when the tool is sent on."""
+def _keep_untranslated(schema: dict[str, Any], untranslated: Mapping[str, Any]) -> None:
+    """Store untranslated parts in the schema's notes, where they remain when the tool is passed on."""
     if untranslated:
         own = schema.get(NOTES)
         kept = dict(own) if isinstance(own, Mapping) else {}
@@ -234,9 +242,9 @@ def _keep_in_schema(schema: dict[str, Any], untranslated: Mapping[str, Any]) -> 
 
 
 def _read_example(example: dict[str, Any], tool_type: str) -> dict[str, Any]:
-    """The example as a submission; some catalogs give its settings alone."""
-    plain = lower_first(example)
-    settings = _unhide(plain.get("settings"))
+    """Read the example as a submission; some catalogs give only its settings."""
+    parsed = lower_first(example)
+    settings = _parse_text(parsed.get("settings"))
     if isinstance(settings, dict):
-        return {"jobName": f"{tool_type}-example", "type": tool_type} | plain | {"settings": settings}
+        return {"jobName": f"{tool_type}-example", "type": tool_type} | parsed | {"settings": settings}
     return {"jobName": f"{tool_type}-example", "type": tool_type, "settings": example}

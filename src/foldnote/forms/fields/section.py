@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.validation import tell_faults
 from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.fields.registry import kind_for
@@ -119,7 +119,7 @@ class Section:
         ]
         for when, rules in self.plan.options:
             if all(condition.holds(state.value) for condition in when):
-                inner += tell_faults(rules, read_plain(value))
+                inner += tell_faults(rules, parse_value(value))
         self._last = SectionReading(readings, state, value, tuple(inner))
         return self._last
 

@@ -74,8 +74,8 @@ def _inspect_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insig
     wanted = [str(name) for name in spec.notes.get("columns") or ()]
     lacking = [name for name in wanted if name not in table.columns]
     if lacking:
-        needs = f"It needs: {', '.join(wanted)}."
-        return Insight(fault=f"{table.name} lacks the column(s) {', '.join(lacking)}. {needs}")
+        needs = f"Required columns: {', '.join(wanted)}."
+        return Insight(fault=f"{table.name} lacks these columns: {', '.join(lacking)}. {needs}")
     shown = ", ".join(table.columns[:6]) + (" …" if len(table.columns) > 6 else "")
     return Insight(f"{count(len(table.columns), 'column')}: {shown}")
 

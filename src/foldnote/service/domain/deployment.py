@@ -16,7 +16,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.catalog.extent import find_excess
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service import containers
@@ -143,7 +143,7 @@ class DeploymentService:
     def _note_excess(self, tool: Tool) -> None:
         """Log that a schema registered before limits existed exceeds them; such a tool takes no jobs."""
         self._too_large.discard(tool.type)
-        excess = find_excess(read_plain(tool.settings_schema).value)
+        excess = find_excess(parse_value(tool.settings_schema).value)
         if excess:
             self._too_large.add(tool.type)
             log.warning("The registered tool %s takes no jobs: its schema %s.", tool.type, excess)
@@ -157,7 +157,7 @@ def check_schema(schema: dict[str, Any]) -> None:
     """
     from jsonschema_rs import ValidationError, meta  # few services ever register a tool
 
-    excess = find_excess(read_plain(schema).value)
+    excess = find_excess(parse_value(schema).value)
     if excess:
         sentence = f"schema {excess}. Write it with fewer or shorter parts."
         raise bad_request(sentence, code="schema_too_large", field="schema")

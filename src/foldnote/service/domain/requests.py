@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from foldnote.catalog.json_values import MOST_LETTERS
+from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 from foldnote.models.names import JOB_NAME_PATTERN
 
 MAX_RUNTIME_S = 31_536_000.0
@@ -19,7 +19,7 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
 """An address as the interface's `email` format has it, without quoted and literal forms."""
 _LOCAL_PART = 64
-Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+Text = Annotated[str, Field(max_length=MAX_TEXT_LENGTH)]
 """A text without a bound of its own."""
 TOOL_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 """The type of a tool that is registered."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
-from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import Document, Rules
 from foldnote.catalog.validation import tell_faults
 from foldnote.forms.fields.container import HolderField, list_problems
@@ -90,7 +90,7 @@ class VariantField(HolderField):
         if read.value is MISSING:
             return Reading(MISSING, inner=tuple(list_problems(read)))
         rules = self._rules[self._position()]
-        found = list_problems(read) or tell_faults(rules, read_plain(read.value))
+        found = list_problems(read) or tell_faults(rules, parse_value(read.value))
         # A value that is complete for another option is valid, although this one requires more.
         if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
             found = []
@@ -155,11 +155,11 @@ class VariantField(HolderField):
         return self._fields[position]
 
     def _fits_an_option(self, value: Any) -> bool:
-        plain = read_plain(value).value
+        plain = parse_value(value).value
         return any(rules.is_met(plain) for rules in self._rules)
 
     def _find(self, value: Any) -> int:
-        plain = read_plain(value).value
+        plain = parse_value(value).value
         fitting = [position for position, rules in enumerate(self._rules) if rules.is_met(plain)]
         if fitting:
             return fitting[0]

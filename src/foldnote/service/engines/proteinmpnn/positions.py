@@ -90,7 +90,7 @@ def read_pairs(given: list[list[str]]) -> list[tuple[str, str]]:
         given = [[given[0][0], given[1][0]]]
     pairs = [(entry[0], entry[1]) for entry in given if len(entry) == 2]
     if not pairs or len(pairs) < len(given):
-        fail("With detectCDRs, give designedChains as the pair form 'H L', heavy before light.")
+        fail("With detectCDRs, give designedChains as a pair 'H L', heavy before light.")
     return pairs
 
 
