@@ -1,4 +1,4 @@
-"""Atoms of a structure as a table or a biotite object."""
+"""Convert a structure to a table of atoms or a biotite object."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _KINDS = {
 
 
 def find_residue_kind(residue: gemmi.Residue) -> str:
-    """``polymer``, ``water``, ``glycan`` (a sugar outside a polymer), ``lipid`` or ``ligand``."""
+    """Classify a residue as ``polymer``, ``water``, ``glycan`` (a sugar), ``lipid`` or ``ligand``."""
     kind = _KINDS.get(residue.entity_type, "ligand")
     role = find_role(residue) if kind == "ligand" else ""
     return role if role in ("glycan", "lipid") else kind
 
 
 def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
-    """The atoms of every model; the columns are those of :meth:`foldnote.results.Structure.to_frame`."""
+    """Tabulate the atoms of all models; for the columns see :meth:`foldnote.results.Structure.to_frame`."""
     rows = []
     for number, model in enumerate(structure, 1):
         for where, residue in walk_residues(model):
             kind = find_residue_kind(residue)
             for atom in residue:
-                place = atom.pos
+                position = atom.pos
                 rows.append(
                     (number, *where, atom.name, atom.element.name, atom.altloc.strip("\0"),
-                     place.x, place.y, place.z, atom.occ, atom.b_iso, atom.charge, kind)
+                     position.x, position.y, position.z, atom.occ, atom.b_iso, atom.charge, kind)
                 )  # fmt: skip
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     texts = ["chain", "number", "residue", "atom", "element", "altloc", "kind"]
@@ -53,7 +53,12 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
 
 
 def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> Any:
-    """The structure as a biotite ``AtomArray`` of one model, or an ``AtomArrayStack`` of all models.
+    """Convert to a biotite ``AtomArray`` of one model or ``AtomArrayStack`` of all models.
+
+    Args:
+        structure: the parsed structure.
+        name: the file's name, for messages.
+        model: 1-based number of the model; None for all models.
 
     Raises:
         UnreadableFileError: biotite is not installed, or cannot represent the structure.
@@ -64,7 +69,7 @@ def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> An
         files: Any = import_module("biotite")
     except ImportError as exc:
         raise UnreadableFileError(
-            "A biotite structure needs biotite, which is not installed: pip install biotite."
+            "Converting to a biotite structure requires biotite: pip install biotite."
         ) from exc
     text = structure.make_mmcif_document().as_string()
     file = pdbx.CIFFile.read(io.StringIO(text))

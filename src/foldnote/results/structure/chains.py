@@ -17,10 +17,10 @@ class Chain:
     """One polymer chain.
 
     Attributes:
-        name: the author's chain name.
+        name: chain name assigned by the authors.
         kind: ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other`` (another polymer).
-        sequence: one-letter codes of the residues that are present; ``X`` for those without one.
-        numbers: residue number of each, such as ``"112A"``.
+        sequence: one-letter codes of the residues present; ``X`` for residues without one.
+        numbers: residue numbers with insertion code, such as ``"112A"``.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Chain:
     numbers: tuple[str, ...]
 
     def __len__(self) -> int:
-        """Number of residues that are present."""
+        """Number of residues present."""
         return len(self.numbers)
 
 
@@ -39,7 +39,7 @@ class Ligand:
 
     Attributes:
         name: residue name, such as ``ZN`` or ``ATP``.
-        chain: the author's chain name.
+        chain: chain name assigned by the authors.
         number: residue number.
         atoms: number of atoms.
         kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
@@ -53,12 +53,12 @@ class Ligand:
 
 
 def find_ligand_kind(residue: gemmi.Residue) -> str:
-    """``ion`` for a single atom, else ``glycan``, ``lipid`` or ``ligand``."""
+    """Classify a residue as ``ion`` (a single atom), ``glycan``, ``lipid`` or ``ligand``."""
     return "ion" if len(residue) == 1 else find_residue_kind(residue)
 
 
 def read_chain(name: str, residues: Sequence[gemmi.Residue]) -> Chain:
-    """The `Chain` of a polymer's residues."""
+    """Build a `Chain` from the residues of its polymer."""
     return Chain(
         name=name,
         kind=find_chain_kind(residues),

@@ -1,8 +1,8 @@
-"""Secondary structure from the hydrogen bonds of the backbone.
+"""Secondary structure in three states: helix, strand and coil.
 
-The states of :mod:`foldnote.results.structure.backbone.kabsch_sander` as three: helices of any turn (H, G,
-I), residues of ladders and bridges (E, B), and all others. Without whole backbones see
-:mod:`foldnote.results.structure.secondary`.
+The states of :mod:`foldnote.results.structure.backbone.kabsch_sander` are reduced to helix (H, G, I), strand
+(E, B) and coil (all others). Without complete backbones, :mod:`foldnote.results.structure.secondary` assigns
+them from the Cα atoms.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from foldnote.results.structure.secondary import assign_secondary
 BY_BONDS = "hydrogen bonds of the backbone, Kabsch and Sander 1983"
 BY_TRACE = "P-SEA, from Cα atoms"
 _ATOMS = ("N", "CA", "C", "O")
-_MOST_RESIDUES = 20_000
-"""Residues beyond which hydrogen bonds, the slower way, are not looked for."""
-_LEAST_SHARE = 0.5
+_MAX_RESIDUES = 20_000
+"""Larger structures are assigned from Cα atoms, which is faster."""
+_MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Assignment:
     """Secondary structure of some chains.
 
     Attributes:
-        letters: by chain name, one letter a residue: ``H`` helix, ``E`` strand, ``C`` anything else.
-        method: how it was found, in words.
+        letters: one letter per residue (``H`` helix, ``E`` strand, ``C`` coil) of each chain, by chain name.
+        method: name of the method.
     """
 
     letters: Mapping[str, str]
@@ -41,31 +41,31 @@ class Assignment:
 
 
 def assign_chains(chains: Iterable[gemmi.Chain]) -> Assignment:
-    """The secondary structure of proteins.
+    """Assign the secondary structure of protein chains.
 
-    By hydrogen bonds where at least half of the residues with a Cα have the whole backbone, else, and in
-    structures of more than 20,000 residues, from the Cα atoms.
+    From backbone hydrogen bonds if at least half of the residues with a Cα have a complete backbone;
+    otherwise, and in structures of more than 20,000 residues, from the Cα atoms.
     """
     residues: list[tuple[str, gemmi.Residue]] = []
     for chain in chains:
         residues += [(chain.name, one) for one in chain.get_polymer().first_conformer() if len(one)]
-    if len(residues) > _MOST_RESIDUES:
+    if len(residues) > _MAX_RESIDUES:
         return Assignment(_assign_by_trace(residues), BY_TRACE)
-    places = [_read_backbone(residue) for _, residue in residues]
-    whole = [row for row, place in enumerate(places) if place is not None and np.isfinite(place).all()]
+    positions = [_read_backbone(residue) for _, residue in residues]
+    complete = [row for row, place in enumerate(positions) if place is not None and np.isfinite(place).all()]
     alphas = sum(bool(residue.find_atom("CA", "*", gemmi.Element("C"))) for _, residue in residues)
-    if not whole or len(whole) < _LEAST_SHARE * alphas:
+    if not complete or len(complete) < _MIN_SHARE * alphas:
         return Assignment(_assign_by_trace(residues), BY_TRACE)
     letters = np.full(len(residues), "C", dtype="<U1")
-    backbone = np.array([places[row] for row in whole], dtype=np.float64)
-    names = [residues[row][0] for row in whole]
-    prolines = np.array([find_parent(residues[row][1].name) == "PRO" for row in whole])
-    letters[whole] = assign_backbone(backbone, names, prolines)
+    backbone = np.array([positions[row] for row in complete], dtype=np.float64)
+    names = [residues[row][0] for row in complete]
+    prolines = np.array([find_parent(residues[row][1].name) == "PRO" for row in complete])
+    letters[complete] = assign_backbone(backbone, names, prolines)
     return Assignment(_split([name for name, _ in residues], letters), BY_BONDS)
 
 
 def assign_backbone(backbone: Floats, chains: Sequence[str], prolines: NDArray[np.bool_]) -> NDArray[np.str_]:
-    """``H``, ``E`` or ``C`` for each residue; the arguments are those of :func:`assign_states`."""
+    """Assign ``H``, ``E`` or ``C`` to each residue, shape (n,); for the arguments see `assign_states`."""
     states = assign_states(backbone, chains, prolines)
     letters = np.full(len(states), "C", dtype="<U1")
     letters[np.isin(states, ("H", "G", "I"))] = "H"

@@ -1,8 +1,8 @@
-"""Which residues of a structure are polymer, water or neither, where its file does not say so itself.
+"""Classify the residues of a structure as polymer, water or neither, if the file does not declare it.
 
-gemmi tells it from the PDB's residue names, from ATOM and HETATM, and from TER. Files of molecular dynamics
-have other names, write everything as ATOM, and put several chains, ions and waters into one chain without a
-name: there this room corrects what gemmi found.
+gemmi uses PDB residue names, ATOM and HETATM records, and TER. Molecular-dynamics programs use other names,
+write everything as ATOM, and put several chains, ions and waters into one unnamed chain; for such files
+gemmi's classification is corrected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BOND_A = 2.0
 
 
 def set_up_entities(structure: gemmi.Structure) -> None:
-    """Give every residue its entity, with the names of AMBER, CHARMM and GROMACS understood."""
+    """Assign an entity to every residue, recognising the names of AMBER, CHARMM and GROMACS."""
     is_declared = structure.input_format != gemmi.CoorFormat.Pdb and any(
         entity.entity_type != _Type.Unknown for entity in structure.entities
     )
@@ -37,7 +37,7 @@ def set_up_entities(structure: gemmi.Structure) -> None:
 
 
 def find_chain_kind(polymer: Sequence[gemmi.Residue]) -> str:
-    """``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid``, or ``other`` for a polymer of anything else."""
+    """Classify a polymer as ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other``."""
     roles = [find_role(residue) for residue in polymer]
     protein, dna, rna = (roles.count(role) for role in _POLYMERS)
     if not protein + dna + rna:
@@ -52,7 +52,7 @@ def find_chain_kind(polymer: Sequence[gemmi.Residue]) -> str:
 
 
 def count_waters(residue: gemmi.Residue) -> int:
-    """How many water molecules a residue is: several where numbers began anew after 9999."""
+    """Number of water molecules in a residue; several if residue numbers restarted after 9999."""
     if residue.entity_type != _Type.Water:
         return 0
     first = next((atom for atom in residue if atom.name.startswith("O")), residue[0])
@@ -60,7 +60,7 @@ def count_waters(residue: gemmi.Residue) -> int:
 
 
 def _correct_chain(chain: gemmi.Chain, listed: set[str]) -> bool:
-    """Set the entity types of a chain's residues; whether any of them was another before."""
+    """Set the entity types of a chain's residues; return whether any of them changed."""
     residues = list(chain)
     roles = [find_role(residue) for residue in residues]
     types = [_find_type(each, role, listed) for each, role in zip(residues, roles, strict=True)]
@@ -78,7 +78,7 @@ def _correct_chain(chain: gemmi.Chain, listed: set[str]) -> bool:
 
 
 def _find_type(residue: gemmi.Residue, role: str, listed: set[str]) -> gemmi.EntityType:
-    """The entity type of a residue by itself, where its name or atoms contradict gemmi's."""
+    """The entity type of a single residue, corrected if its name or atoms contradict gemmi's."""
     own = residue.entity_type
     if role == "water":
         return _Type.Water
@@ -88,7 +88,7 @@ def _find_type(residue: gemmi.Residue, role: str, listed: set[str]) -> gemmi.Ent
 
 
 def _join_runs(residues: list[gemmi.Residue], roles: list[str], types: list[gemmi.EntityType]) -> None:
-    """Make polymer what stands as ATOM in a run of at least two residues with names of one, caps included."""
+    """Set runs of two or more ATOM residues with polymer or cap names to polymer."""
     start = 0
     while start < len(residues):
         end = start
@@ -100,14 +100,14 @@ def _join_runs(residues: list[gemmi.Residue], roles: list[str], types: list[gemm
 
 
 def _keep_linked(residues: list[gemmi.Residue], types: list[gemmi.EntityType]) -> None:
-    """Leave in the polymer what is bonded to the residues before and after it, whatever its name."""
-    for place in range(1, len(residues) - 1):
-        before, own, after = residues[place - 1 : place + 2]
-        if own.entity_type != _Type.Polymer or types[place] != _Type.NonPolymer:
+    """Keep residues of any name in the polymer if they are bonded to both neighbouring residues."""
+    for index in range(1, len(residues) - 1):
+        before, own, after = residues[index - 1 : index + 2]
+        if own.entity_type != _Type.Polymer or types[index] != _Type.NonPolymer:
             continue
         ends = (_find_end(before, ("C", "O3'")), _find_end(after, ("N", "P")))
         if all(end is not None and any(end.pos.dist(atom.pos) < _BOND_A for atom in own) for end in ends):
-            types[place] = _Type.Polymer
+            types[index] = _Type.Polymer
 
 
 def _find_end(residue: gemmi.Residue, names: Sequence[str]) -> gemmi.Atom | None:
@@ -115,7 +115,7 @@ def _find_end(residue: gemmi.Residue, names: Sequence[str]) -> gemmi.Atom | None
 
 
 def _put_polymer_first(chain: gemmi.Chain) -> None:
-    """The chain's polymer in one piece before everything else, each in the order of the file."""
+    """Move the polymer residues of a chain before all others, keeping the order otherwise."""
     residues = [residue.clone() for residue in chain]
     if not any(
         a.entity_type != _Type.Polymer and b.entity_type == _Type.Polymer for a, b in pairwise(residues)

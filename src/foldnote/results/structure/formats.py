@@ -1,7 +1,7 @@
-"""From the bytes of a structure file to a gemmi structure, whatever the format.
+"""Read structure files of all supported formats into gemmi structures.
 
-The format is told by the name; where the name tells nothing, by the first line. BinaryCIF becomes mmCIF text
-at the door, so that everything behind it knows text formats only.
+The format is recognised by the file name or else by the content. BinaryCIF is converted to mmCIF text first,
+so that all other code deals with text formats only.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ _SUFFIXES = {
     **dict.fromkeys(SMILES_SUFFIXES, "smiles"),
 }  # fmt: skip
 MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
-"""Formats of small molecules, and what reads them."""
+"""Formats of small molecules, with their readers."""
 
 
 def find_format(name: str, head: bytes = b"") -> str:
-    """``pdb``, ``mmcif``, ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
+    """Recognise the format of a file by its name or else by its first bytes.
 
-    Told by the name or else by the first bytes.
+    Returns:
+        ``pdb``, ``mmcif``, ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``; ``pdb`` if nothing is recognised.
     """
     plain = strip_packing(name)
     if head and is_receptor(head, name):
@@ -51,10 +52,10 @@ def find_format(name: str, head: bytes = b"") -> str:
 
 
 def read_structure_text(data: bytes, name: str) -> str:
-    """The text of a structure file; BinaryCIF as mmCIF.
+    """Decode a structure file; BinaryCIF is converted to mmCIF, a receptor's PDBQT to PDB.
 
     Raises:
-        UnreadableFileError: it is a BinaryCIF that is damaged.
+        UnreadableFileError: a BinaryCIF file is damaged.
     """
     is_binary = b"dataBlocks" in data[:400] and not data.startswith(b"data_")
     if is_binary or strip_packing(name).endswith(".bcif"):
@@ -64,15 +65,20 @@ def read_structure_text(data: bytes, name: str) -> str:
 
 
 def is_receptor(data: bytes, name: str) -> bool:
-    """Whether a file with these first bytes is a PDBQT of a rigid receptor, which is a structure."""
+    """Whether a file is the PDBQT of a rigid receptor, judged by its first bytes."""
     return strip_packing(name).endswith(".pdbqt") and not is_ligand(data)
 
 
 def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
-    """The structure with its entities set up.
+    """Parse a structure and assign its entities.
+
+    Args:
+        text: the file's content.
+        form: the format, as returned by :func:`find_format`.
+        name: the file's name, for messages.
 
     Raises:
-        UnreadableFileError: it cannot be read as ``form``, or holds no atoms.
+        UnreadableFileError: it cannot be read in this format, or holds no atoms.
     """
     try:
         parsed = _parse(text, form, name)
@@ -86,10 +92,10 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
 
 
 def digest_atoms(text: str, form: str) -> bytes:
-    """SHA-256 of the coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF text, in its order.
+    """SHA-256 of the coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF file, in file order.
 
-    Equal for copies of a model, whatever their headers and names; empty where there are no atoms or the text
-    is damaged.
+    Equal for copies of a model regardless of headers and names; empty if there are no atoms or the text is
+    damaged.
     """
     try:
         atoms = np.array(_list_pdb_figures(text) if form == "pdb" else _list_cif_figures(text), np.float64)
@@ -127,6 +133,6 @@ def _parse(text: str, form: str, name: str) -> gemmi.Structure:
 
 
 def _parse_component(document: gemmi.cif.Document) -> gemmi.Structure:
-    """A chemical component's description, which has atoms of another category."""
+    """Read the description of a chemical component, whose atoms are in another category."""
     block = next((block for block in document if block.find_loop("_chem_comp_atom.atom_id")), None)
     return gemmi.Structure() if block is None else gemmi.make_structure_from_chemcomp_block(block)

@@ -1,10 +1,10 @@
-"""PDB files as programs of molecular dynamics write them.
+"""Read PDB files, including those written by molecular-dynamics programs.
 
-Two habits of theirs are made plain before gemmi reads the file. Residue names of four letters (``TIP3``,
-``NALA``) reach into the column before the chain's name, where gemmi reads part of a chain's name. And chains
-without names whose residue numbers begin anew: gemmi takes residues of one chain with the same number and
-name for one residue, so that the second copy of a protein would vanish in the first, and 10,000 waters in
-those before them. The stretches between two beginnings are read as chains of their own and joined afterwards.
+Two deviations are corrected before gemmi reads the file. Residue names of four letters (``TIP3``, ``NALA``)
+extend into the column before the chain name, which gemmi reads as part of the chain name. In chains without
+names, residue numbers may restart; gemmi merges residues of one chain with the same number and name, so that
+the second copy of a protein, or waters after number 9999, would be lost. The segments between two restarts
+are read as separate chains and joined afterwards.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _UNNAMED = re.compile(r"^(?:ATOM  |HETATM).{15} ", re.M)
 _LONG_NAMES = re.compile(r"^(?:ATOM  |HETATM).{11}(\S{4})", re.M)
 _MARKS = ascii_letters + digits
 _RECORDS = ("ATOM", "HETATM", "ANISOU")
-_NONE_YET = -(10**6)
+_NO_NUMBER = -(10**6)
 
 
 def read_pdb(text: str) -> gemmi.Structure:
-    """The structure in a PDB file, with one chain a name and nothing lost where numbers repeat.
+    """Read a PDB file; chains with the same name are merged, and residues with repeated numbers are kept.
 
     Raises:
         ValueError, RuntimeError: gemmi cannot read it.
     """
     names = _code_names(text)
     coded = _replace_names(text, names) if names else text
-    marked = _mark_stretches(coded) if _UNNAMED.search(coded) else None
+    marked = _mark_segments(coded) if _UNNAMED.search(coded) else None
     parsed = gemmi.read_pdb_string(coded if marked is None else marked)
     originals = {code: name for name, code in names.items()}
     for model in parsed:
@@ -44,9 +44,10 @@ def read_pdb(text: str) -> gemmi.Structure:
 
 
 def _code_names(text: str) -> dict[str, str]:
-    """A code of three letters for each name of four that a force field has.
+    """Map each four-letter residue name of a force field to a three-character code.
 
-    ``HISB`` may also be a histidine of chain ``BA``: it is one where other names reach into that column, too.
+    ``HISB`` may also be a histidine in chain ``BA``; it is taken for one if unknown names occupy that column
+    too.
     """
     found = set(_LONG_NAMES.findall(text))
     known = {name for name in found if is_force_field_name(name)}
@@ -65,27 +66,27 @@ def _replace_names(text: str, codes: dict[str, str]) -> str:
     )
 
 
-def _mark_stretches(text: str) -> str | None:
-    """The text with a letter for each stretch of rising numbers; None for one, or with named chains."""
+def _mark_segments(text: str) -> str | None:
+    """Name each segment of ascending residue numbers; None for a single segment or named chains."""
     lines = text.splitlines()
-    place, last = 0, _NONE_YET
+    index, last = 0, _NO_NUMBER
     for row, line in enumerate(lines):
         if line.startswith("MODEL"):
-            place, last = 0, _NONE_YET
+            index, last = 0, _NO_NUMBER
         elif line.startswith(_RECORDS):
             if line[20:22].strip():
                 return None
             number = _read_number(line)
-            place += number < last and place + 1 < len(_MARKS)
+            index += number < last and index + 1 < len(_MARKS)
             last = number
-            lines[row] = f"{line[:21]}{_MARKS[place]}{line[22:]}"
+            lines[row] = f"{line[:21]}{_MARKS[index]}{line[22:]}"
         elif line.startswith("TER"):
-            lines[row] = f"{line[:21]:21}{_MARKS[place]}{line[22:]}"
-    return "\n".join([*lines, ""]) if place else None
+            lines[row] = f"{line[:21]:21}{_MARKS[index]}{line[22:]}"
+    return "\n".join([*lines, ""]) if index else None
 
 
 def _read_number(line: str) -> int:
     try:
         return int(line[22:26])
     except ValueError:
-        return 10**6  # hybrid-36 goes on after 9999
+        return 10**6  # hybrid-36, which continues after 9999

@@ -1,10 +1,10 @@
-"""Residue names: those of the PDB from gemmi, and those that AMBER, CHARMM and GROMACS write instead.
+"""Interpret residue names: those of the PDB, from gemmi, and those of AMBER, CHARMM and GROMACS.
 
-A force field has a name for every protonation state and chain end (``HIE``, ``NHID``, ``RA5``), and names of
-its own for nucleotides, waters, ions, sugars and lipids. Sources: the residue templates of ff14SB, OL3, OL15,
-GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of these names mean
-something else in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the free base): there
-the atoms decide.
+Force fields have a name for every protonation state and chain end (``HIE``, ``NHID``, ``RA5``), and their own
+names for nucleotides, waters, ions, sugars and lipids. Sources: the residue templates of ff14SB, OL3, OL15,
+GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of these names have
+another meaning in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the free base); these
+are distinguished by their atoms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AMINO_ACIDS = {
     "THR": "OLT", "TRP": "TRPH TRPU", "TYR": "TYM TYRH TYRU", "VAL": "", "HYP": "OLP", "ORN": "",
     "DAB": "", "NLE": "", "PCA": "PGLU", "MLE": "MELEU", "MVA": "MEVAL",
 }  # fmt: skip
-"""Names in the PDB with those of other protonation states and of bonded or glycosylated residues."""
+"""PDB names with the force-field names of protonation states and of bonded or glycosylated residues."""
 _CAPS = frozenset(["ACE", "FOR", "NAC", "NH2", "NHE", "NME", "NMA", "CT1", "CT2", "CT3"])
 _BASES = {"ADE": "A", "CYT": "C", "GUA": "G", "THY": "DT", "URA": "U"}
 _NUCLEOTIDE = re.compile(r"([DR]?)([ACGTU])([35N]?)")
@@ -33,16 +33,16 @@ _WATERS = frozenset(
         "OPC3", "SWM", "SWM4",
     ]
 )  # fmt: skip
-_MOST_WATER_SITES = 6
+_MAX_WATER_SITES = 6
 _IONS = {
     "LIT": "Li", "LI+": "Li", "SOD": "Na", "NA+": "Na", "IP": "Na", "IB": "Na", "IB+": "Na", "POT": "K",
     "K+": "K", "MK": "K", "RUB": "Rb", "RB+": "Rb", "CES": "Cs", "CS+": "Cs", "CIO": "Cs", "CAL": "Ca",
     "CA2+": "Ca", "BAR": "Ba", "MG2": "Mg", "MG2+": "Mg", "ZN2": "Zn", "ZN2+": "Zn", "CD2": "Cd",
     "CLA": "Cl", "CL-": "Cl", "IM": "Cl", "BR-": "Br", "F-": "F", "I-": "I",
 }  # fmt: skip
-"""Elements of single atoms, by residue names in capitals."""
+"""Elements of monatomic ions, by residue name in upper case."""
 _GLYCAM = re.compile(r"[0-9PQRSTUVWXYZ]([A-Za-z][ABCDU]|[Tt][Vv])|[0-9A-K][Gg]L|[A-K4789][Ss][AB]")
-"""Linkage, sugar, ring and anomer, as GLYCAM codes them."""
+"""GLYCAM's codes of linkage, sugar, ring size and anomer."""
 _SUGARS = frozenset(
     [
         "ROH", "OME", "TBT", "ACX", "MEX", "AGLC", "BGLC", "AALT", "BALT", "AALL", "BALL", "AGAL", "BGAL",
@@ -60,7 +60,7 @@ _LIPIDS = frozenset(
     ]
 )  # fmt: skip
 _LIPID = re.compile(r"(D[ABDEGLMNOPSTUXY]|P[ABDHLMNOPSVXY]|S[ADLOPST]|Y[OP]|O[PSO]|L[LOPY]|QM|AP|IP)P[ACEGS]")
-"""Two acyl chains and the head group, as CHARMM36 and Lipid21 abbreviate them."""
+"""Abbreviations of two acyl chains and a head group in CHARMM36 and Lipid21."""
 _PROTEIN_KINDS = (
     gemmi.ResidueKind.AA, gemmi.ResidueKind.AAD, gemmi.ResidueKind.PAA, gemmi.ResidueKind.MAA,
 )  # fmt: skip
@@ -75,31 +75,32 @@ _RIBOSE = frozenset(["C1'", "C3'", "C4'", "C5'"])
 
 @lru_cache(maxsize=4096)
 def find_parent(name: str) -> str:
-    """The PDB's name of a polymer residue, such as ``HIS`` for ``NHID``; itself where none is known."""
+    """The PDB name of a polymer residue, such as ``HIS`` for ``NHID``; unknown names are unchanged."""
     is_in_pdb = gemmi.find_tabulated_residue(name).kind != gemmi.ResidueKind.UNKNOWN
     return name if is_in_pdb else _find_amino_acid(name) or _find_nucleotide(name) or name
 
 
 @lru_cache(maxsize=4096)
 def find_letter(name: str) -> str:
-    """The one-letter code of a polymer residue, ``X`` where there is none."""
+    """The one-letter code of a polymer residue; ``X`` if there is none."""
     letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
     return letter if letter.isalpha() else "X"
 
 
 @lru_cache(maxsize=4096)
 def is_force_field_name(name: str) -> bool:
-    """Whether a force field has residues of this name."""
+    """Whether a known force field has a residue of this name."""
     is_polymer = bool(_find_amino_acid(name) or _find_nucleotide(name))
     is_solvent = name.upper() in _WATERS or name.upper() in _IONS
     return is_polymer or is_solvent or name in _SUGARS or name in _LIPIDS or bool(_LIPID.fullmatch(name))
 
 
 def find_role(residue: gemmi.Residue) -> str:
-    """What a residue is by its name and atoms.
+    """Classify a residue by its name and atoms.
 
-    ``protein``, ``DNA``, ``RNA``, ``cap`` (of a chain's end), ``water``, ``ion``, ``glycan`` or ``lipid``;
-    empty where neither the PDB's names nor those of the force fields tell.
+    Returns:
+        ``protein``, ``DNA``, ``RNA``, ``cap`` (of a chain's end), ``water``, ``ion``, ``glycan`` or
+        ``lipid``; "" if the name is neither in the PDB nor in a known force field.
     """
     name = residue.name
     known = _find_known_role(name)
@@ -112,7 +113,7 @@ def find_role(residue: gemmi.Residue) -> str:
 
 
 def find_ion_element(residue: gemmi.Residue) -> str:
-    """The element of a force field's ion, such as ``K`` for ``POT``; empty of anything else."""
+    """The element of an ion with a force-field name, such as ``K`` for ``POT``; "" for other residues."""
     is_ion = (
         len(residue) == 1 and gemmi.find_tabulated_residue(residue.name).kind == gemmi.ResidueKind.UNKNOWN
     )
@@ -120,7 +121,7 @@ def find_ion_element(residue: gemmi.Residue) -> str:
 
 
 def has_backbone(residue: gemmi.Residue) -> bool:
-    """Whether a residue of an unknown name has the backbone of a protein or nucleic acid, or its trace."""
+    """Whether a residue has the backbone of a protein or nucleic acid, or only its trace atom."""
     atoms = frozenset(atom.name.replace("*", "'") for atom in residue)
     is_whole = atoms >= _BACKBONE or {"C4'", "C3'"} <= atoms
     return is_whole or (len(atoms) == 1 and bool(atoms & {"CA", "P", "C4'", "C3'"}))
@@ -128,7 +129,7 @@ def has_backbone(residue: gemmi.Residue) -> bool:
 
 @lru_cache(maxsize=4096)
 def _find_known_role(name: str) -> str:
-    """The role that the PDB's names give, as far as atoms need not be looked at."""
+    """Classify by the PDB name alone; "" if the atoms must be considered."""
     info = gemmi.find_tabulated_residue(name)
     if name in _CAPS:
         return "cap"
@@ -147,7 +148,7 @@ def _find_force_field_role(name: str, atoms: frozenset[str]) -> str:
     is_named = info.kind != gemmi.ResidueKind.UNKNOWN
     if (
         upper in _WATERS
-        and len(atoms) <= _MOST_WATER_SITES
+        and len(atoms) <= _MAX_WATER_SITES
         and {atom[0] for atom in atoms} & set("OCN") == {"O"}
     ):
         return "water"
@@ -165,23 +166,23 @@ def _find_force_field_role(name: str, atoms: frozenset[str]) -> str:
 
 
 def _is_ionic(name: str) -> bool:
-    """Whether a name is an element's that stands alone, perhaps with its charge."""
+    """Whether a name is the symbol of a halogen or metal, with or without a charge."""
     symbol = name.rstrip("0123456789+-")
     return symbol in ("F", "CL", "BR", "I", "IOD") or (len(symbol) < 3 and gemmi.Element(symbol).is_metal)
 
 
 def _has_ribose(atoms: frozenset[str]) -> bool:
-    """Whether there are atoms of a ribose, or of a trace of phosphates."""
+    """Whether there are ribose atoms, or only the phosphorus of a trace."""
     return bool(atoms & _RIBOSE) or atoms == {"P"}
 
 
 def _lacks_hydroxyl(atoms: frozenset[str]) -> bool:
-    """Whether a nucleotide's ribose is there without its 2' oxygen."""
+    """Whether a nucleotide has the 2' carbon but not the 2' oxygen."""
     return "C2'" in atoms and "O2'" not in atoms
 
 
 def _find_amino_acid(name: str) -> str:
-    """The PDB's name of an amino acid, without the N, C or D before it (chain end, mirror image)."""
+    """The PDB name of an amino acid, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
     for own in (name, name[1:] if name[:1] in ("N", "C", "D") and len(name) > 3 else ""):
         if own in _AMINO_ACIDS:
             return own
@@ -191,7 +192,7 @@ def _find_amino_acid(name: str) -> str:
 
 
 def _find_nucleotide(name: str) -> str:
-    """The PDB's name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``."""
+    """The PDB name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``; else ""."""
     if name in _BASES:
         return _BASES[name]
     found = _NUCLEOTIDE.fullmatch(name)

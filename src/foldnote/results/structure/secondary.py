@@ -1,9 +1,9 @@
 """Secondary structure from the Cα trace, by the criteria of P-SEA.
 
 Labesse, Colloc'h, Pothier, Mornon: "P-SEA: a new efficient assignment of secondary structure from Cα trace
-of proteins", CABIOS 13, 291-295 (1997). It needs no hydrogen bonds, so it is linear in the number of
-residues and works on Cα-only models. The contact rule for three- and four-residue strands is left out: they
-count as coil here. The shares are a description for people, not a measurement to compare methods with.
+of proteins", CABIOS 13, 291-295 (1997). It takes time linear in the number of residues and works on Cα-only
+models. The contact rule for strands of three and four residues is not implemented; they are coil. The
+fractions are a summary for display, not suitable for comparing methods.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 _HELIX_MIN = 5
 _STRAND_MIN = 5
-_FURTHEST_A = 1e6
-"""Coordinates beyond this are those of a damaged file, and count as unknown."""
+_MAX_COORDINATE_A = 1e6
+"""Larger coordinates come from damaged files and are treated as unknown."""
 _BREAK_A = 4.5
-"""Consecutive Cα atoms further apart than this (Å) are not neighbours in the chain."""
+"""Distance between consecutive Cα atoms (Å) above which the chain is broken."""
 
 
 def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
-    """One letter a residue: ``H`` helix, ``E`` strand, ``C`` anything else.
+    """Assign one letter to each residue: ``H`` helix, ``E`` strand, ``C`` coil.
 
     Args:
         trace: Cα coordinates of one chain in order, shape (n, 3), in Å.
@@ -32,7 +32,7 @@ def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
     """
     n = len(trace)
     letters = np.full(n, "C", dtype="<U1")
-    trace = np.where(np.abs(trace) < _FURTHEST_A, trace, np.nan)
+    trace = np.where(np.abs(trace) < _MAX_COORDINATE_A, trace, np.nan)
     steps = np.nan_to_num(np.linalg.norm(np.diff(trace, axis=0), axis=1), nan=np.inf)
     starts = [0, *(int(i) + 1 for i in np.flatnonzero(steps > _BREAK_A)), n]
     for start, end in pairwise(starts):
@@ -57,7 +57,7 @@ def _assign_piece(trace: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def _distances(trace: NDArray[np.float64], step: int) -> NDArray[np.float64]:
-    """Distance from residue i-1 to i-1+step, for residue i; NaN where one of them is missing."""
+    """Distance between residues i-1 and i-1+step, for each residue i; NaN if either is missing."""
     values = np.full(len(trace), np.nan)
     found = np.linalg.norm(trace[step:] - trace[:-step], axis=1)
     values[1 : 1 + len(found)] = found[: len(trace) - 1]
@@ -75,7 +75,7 @@ def _angles(trace: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _torsions(trace: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Torsion over residues i-1, i, i+1, i+2, in degrees from -180 to 180."""
+    """Torsion angle of residues i-1, i, i+1, i+2, in degrees from -180 to 180."""
     values = np.full(len(trace), np.nan)
     bonds = np.diff(trace, axis=0)
     first, second, third = bonds[:-2], bonds[1:-1], bonds[2:]
@@ -97,9 +97,9 @@ def _near_circular(values: NDArray[np.float64], centre: float, width: float) -> 
 
 
 def _write_runs(letters: NDArray[np.str_], mask: NDArray[np.bool_], shortest: int, letter: str) -> None:
-    """Write ``letter`` over every run of at least ``shortest`` residues, with one residue at either end.
+    """Assign ``letter`` to every run of at least ``shortest`` residues, extended by one at either end.
 
-    The geometry of residue i is measured over i-1 to i+3, so a run begins one residue late.
+    The geometry of residue i is measured over residues i-1 to i+3, so a run starts one residue late.
     """
     edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
     for start, end in zip(edges[::2], edges[1::2], strict=True):

@@ -1,7 +1,6 @@
-"""One structure file: its chains, ligands, secondary structure and, if it has one, its confidence.
+"""A structure file: its chains, ligands, secondary structure, geometry and confidence.
 
-The text is read when it is first needed and parsed by gemmi once. Ordinary data comes out; the picture of it
-is another room's.
+The file is read on first use and parsed once, by gemmi. It is drawn by :mod:`foldnote.viewers`.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ class Structure(NotebookRepr):
 
     Attributes:
         name: the file's name in its archive.
-        format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``; that of the text, which for BinaryCIF is
-            mmCIF.
+        format: format of :attr:`text`: ``pdb``, ``mmcif`` (also for BinaryCIF), ``sdf``, ``mol2`` or
+            ``pdbqt``.
     """
 
     def __init__(
@@ -66,15 +65,15 @@ class Structure(NotebookRepr):
         family: str = "",
         stated: StatedMeaning | None = None,
     ) -> None:
-        """Keep the name; the text may be given as a function that reads it when it is needed.
+        """Store the text, or a function that reads it on first use.
 
         Args:
             name: the file's name.
             format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``.
-            text: the file's content, or how to get it.
-            claims: how to get what score files of the same model say of its pLDDT.
-            family: the program whose file names say that B-factors are a pLDDT, or "".
-            stated: what the user says that B-factors are: see :meth:`state_b_factors`.
+            text: the file's content, or a function that returns it.
+            claims: returns the pLDDT values stated in score files of the same model.
+            family: the program whose file names imply that B-factors are a pLDDT; "" for none.
+            stated: meaning of the B-factors stated by the user, see :meth:`state_b_factors`.
         """
         self.name = name
         self.format = format
@@ -85,32 +84,33 @@ class Structure(NotebookRepr):
 
     @classmethod
     def open(cls, path: str | Path) -> Structure:
-        """The structure in a file of this machine, perhaps compressed.
+        """Open a local file, which may be compressed.
 
-        The format is told by the name, or else by the content: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
+        The format is recognised by the name or else by the content: PDB, mmCIF, BinaryCIF, SDF, MOL2 or
+            PDBQT.
 
         Raises:
-            UnreadableFileError: there is no such file, or it is compressed and damaged.
+            UnreadableFileError: the file does not exist, or is compressed and damaged.
         """
-        place = Path(path).expanduser()
+        file = Path(path).expanduser()
         try:
-            data = unpack_single(place.read_bytes(), place.name)
+            data = unpack_single(file.read_bytes(), file.name)
         except OSError as exc:
-            raise UnreadableFileError(f"{place} cannot be read: {explain(exc)}.") from exc
-        form, text = find_format(place.name, data[:2000]), read_structure_text(data, place.name)
-        return cls(place.name, form, text, family=find_plddt_family(place.name, frozenset()))
+            raise UnreadableFileError(f"{file} cannot be read: {explain(exc)}.") from exc
+        form, text = find_format(file.name, data[:2000]), read_structure_text(data, file.name)
+        return cls(file.name, form, text, family=find_plddt_family(file.name, frozenset()))
 
     def state_b_factors(self, meaning: StatedMeaning) -> Structure:
-        """The same structure with what you know of its B-factor column, which the file does not say.
+        """Return a copy with a stated meaning of the B-factor column, for files that do not declare it.
 
-        Legends and sources say that it was stated by the user.
+        Legends and sources mention that it was stated by the user.
 
         Args:
-            meaning: ``plddt`` (0 to 100 or 0 to 1, higher is better), or ``error`` (of each residue's place,
-                Å, lower is better).
+            meaning: ``plddt`` (0 to 100 or 0 to 1, higher is better) or ``error`` (predicted error of each
+                residue's position in Å, lower is better).
 
         Raises:
-            ArgumentError: there is no such meaning, or the values cannot have it.
+            ArgumentError: ``meaning`` is neither, the file contradicts it, or the values cannot have it.
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         check_stated(self._parsed, self.name, meaning, self._declared_column)
@@ -130,13 +130,13 @@ class Structure(NotebookRepr):
 
     @cached_property
     def content(self) -> bytes:
-        """Digest of the coordinates and B-factors, equal for copies of one model.
+        """SHA-256 digest of the coordinates and B-factors, equal for copies of one model.
 
-        Empty for a file that is damaged or that holds a small molecule.
+        Empty for a damaged file or a small molecule.
         """
         if self.format not in ("pdb", "mmcif"):
             return b""
-        try:  # the text is not kept: a result may hold thousands of structures
+        try:  # the text is not cached, since a result may hold thousands of structures
             text = self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
         except UnreadableFileError:
             return b""
@@ -148,11 +148,11 @@ class Structure(NotebookRepr):
 
     @property
     def _ascii(self) -> str:
-        """The text for parsers: the formats are ASCII, and a stray letter must not move later columns."""
+        """The text for parsers, non-ASCII characters replaced one by one so that columns do not shift."""
         return self.text.encode("ascii", "replace").decode("ascii")
 
     def to_gemmi(self) -> gemmi.Structure:
-        """A copy as a :class:`gemmi.Structure`, coordinates in Å.
+        """Return a copy as a :class:`gemmi.Structure`, coordinates in Å.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -169,12 +169,12 @@ class Structure(NotebookRepr):
         return self.to_gemmi()
 
     def to_biotite(self, model: int | None = None) -> Any:
-        """A biotite ``AtomArray`` of one model, or an ``AtomArrayStack`` of several; coordinates in Å.
+        """Convert to a biotite ``AtomArray`` of one model or ``AtomArrayStack`` of all; coordinates in Å.
 
-        Only the first of alternate locations is in it, as biotite has it.
+        As usual in biotite, only the first alternate location of each atom is included.
 
         Args:
-            model: number of the model, from 1; all of them by default, which then must have the same atoms.
+            model: 1-based number of the model; by default all models, which must then have the same atoms.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms, its models differ in their atoms, or
@@ -183,13 +183,13 @@ class Structure(NotebookRepr):
         return make_biotite(self._parsed, self.name, model)
 
     def to_frame(self) -> pd.DataFrame:
-        """The atoms of every model, alternate locations included.
+        """Tabulate the atoms of all models, including alternate locations.
 
         Returns:
-            One row an atom: ``model`` int64 (from 1), ``chain`` str, ``number`` str (with insertion code),
+            One row per atom: ``model`` int64 (1-based), ``chain`` str, ``number`` str (with insertion code),
             ``residue`` str (residue name), ``atom`` str, ``element`` str, ``altloc`` str ("" for none),
-            ``x``, ``y``, ``z`` float64 in Å, ``occupancy`` float64 (0 to 1), ``b_factor`` float64 as the
-            file has it, ``charge`` int64, ``kind`` str: ``polymer``, ``ligand``, ``glycan``,
+            ``x``, ``y``, ``z`` float64 in Å, ``occupancy`` float64 (0 to 1), ``b_factor`` float64 as in the
+            file, ``charge`` int64 (elementary charges), ``kind`` str: ``polymer``, ``ligand``, ``glycan``,
             ``lipid`` or ``water``.
 
         Raises:
@@ -199,7 +199,7 @@ class Structure(NotebookRepr):
 
     @property
     def models(self) -> int:
-        """Number of models; everything else here describes the first.
+        """Number of models; the other attributes describe the first one.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -217,7 +217,7 @@ class Structure(NotebookRepr):
 
     @cached_property
     def ligands(self) -> tuple[Ligand, ...]:
-        """Everything that is neither polymer nor water, in file order.
+        """The residues of the first model that are neither polymer nor water, in file order.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -249,7 +249,7 @@ class Structure(NotebookRepr):
 
     @cached_property
     def confidence(self) -> Confidence | None:
-        """The pLDDT per residue and per atom with its source, or None when nothing says that there is one.
+        """The pLDDT per residue and per atom with its source; None if there is no evidence of one.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -262,7 +262,7 @@ class Structure(NotebookRepr):
 
     @cached_property
     def b_column(self) -> BColumn:
-        """What the B-factor column holds, as far as the file or a score file says.
+        """The meaning of the B-factor column, according to the file, a score file or the user.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -278,13 +278,13 @@ class Structure(NotebookRepr):
 
     @cached_property
     def predicted_error(self) -> pd.DataFrame | None:
-        """The error of each residue's place that the program predicts; None where the file has none.
+        """The predicted error of each residue's position; None if the file has none.
 
-        ImmuneBuilder and RoseTTAFold (PyRosetta) write it into the B-factor column; with one model of several
-        the former writes zeros, which are no errors.
+        ImmuneBuilder and RoseTTAFold (PyRosetta) write it to the B-factor column. ImmuneBuilder run with a
+        single model writes zeros, which are not taken for errors.
 
         Returns:
-            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            One row per polymer residue: ``chain`` str, ``number`` str, ``residue`` str (residue name),
             ``error`` float64 in Å, lower is better.
 
         Raises:
@@ -294,10 +294,10 @@ class Structure(NotebookRepr):
 
     @cached_property
     def plddt(self) -> pd.DataFrame | None:
-        """Predicted confidence of the polymers, or None when nothing in the archive says that there is one.
+        """The pLDDT of the polymers; None if there is no evidence of one.
 
         Returns:
-            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            One row per polymer residue: ``chain`` str, ``number`` str, ``residue`` str (residue name),
             ``plddt`` float64, 0 to 100, higher is better. Ligands are in :attr:`confidence`.
 
         Raises:
@@ -310,7 +310,7 @@ class Structure(NotebookRepr):
 
     @property
     def mean_plddt(self) -> float | None:
-        """Mean of :attr:`plddt`, 0 to 100, or None when there is none.
+        """Mean of :attr:`plddt`, 0 to 100; None if there is none.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -319,10 +319,10 @@ class Structure(NotebookRepr):
 
     @cached_property
     def secondary(self) -> Mapping[str, float]:
-        """Shares (0 to 1) of protein residues: ``helix``, ``strand`` and ``coil``; empty without a protein.
+        """Fractions (0 to 1) of residues in ``helix``, ``strand`` and ``coil``; empty without protein.
 
-        By the hydrogen bonds of the backbone (Kabsch and Sander 1983: H, G and I are helix, E and B strand),
-        or, where the file lacks it, the P-SEA criteria from Cα atoms (Labesse et al. 1997): see
+        Assigned from backbone hydrogen bonds (Kabsch and Sander 1983: H, G and I are helix, E and B strand)
+        or, if the file lacks backbone atoms, from Cα atoms by P-SEA (Labesse et al. 1997); see
         :attr:`secondary_method`.
 
         Raises:
@@ -334,7 +334,7 @@ class Structure(NotebookRepr):
 
     @property
     def secondary_letters(self) -> Mapping[str, str]:
-        """``H``, ``E`` or ``C`` for each residue of the protein chains, by chain name, in the chains' order.
+        """``H`` (helix), ``E`` (strand) or ``C`` (coil) per residue of each protein chain, by chain name.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -343,7 +343,7 @@ class Structure(NotebookRepr):
 
     @property
     def secondary_method(self) -> str:
-        """How :attr:`secondary` was found, in words.
+        """The method by which :attr:`secondary` was assigned.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -352,7 +352,7 @@ class Structure(NotebookRepr):
 
     @property
     def is_experimental(self) -> bool:
-        """Whether the file says that it comes from an experiment.
+        """Whether the file names an experimental method or a refinement program.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -361,16 +361,17 @@ class Structure(NotebookRepr):
 
     @cached_property
     def geometry(self) -> pd.DataFrame:
-        """Outliers of the first model's proteins; empty where nothing is wrong.
+        """Geometric outliers of the first model's proteins; empty if there are none.
 
         Methods and limits: :mod:`foldnote.results.structure.geometry`. Models of more than 20,000 residues
-        are not looked at.
+        are not checked.
 
         Returns:
-            One row an outlier: ``kind`` str (``twisted peptide``, ``cis peptide``, ``wrong chirality``,
-            ``clash``); ``chain``, ``number``, ``residue``, ``atom`` str, and the same of the other residue as
-            ``other_chain`` and so on ("" without one; of a peptide bond the residue before it); ``value``
-            float64: ω in °, chiral volume in Å³, or distance in Å, as ``unit`` str says.
+            One row per outlier: ``kind`` str (``twisted peptide``, ``cis peptide``, ``wrong chirality`` or
+            ``clash``); ``chain``, ``number``, ``residue``, ``atom`` str; ``other_chain``, ``other_number``,
+            ``other_residue``, ``other_atom`` str (the residue before a peptide bond, or the other atom of a
+            clash; else ""); ``value`` float64 (ω in °, chiral volume in Å³ or distance in Å) and ``unit``
+            str.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.

@@ -1,4 +1,4 @@
-"""Walk over the residues of a model in file order: the one loop behind every table of residues or atoms."""
+"""Iterate over the residues of a model in file order, for all tables of residues and atoms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import gemmi
 
 
 class ResidueId(NamedTuple):
-    """Chain name, number with insertion code, and residue name as the file's author gives them."""
+    """Chain name, number with insertion code, and residue name, as assigned by the authors of the file."""
 
     chain: str
     number: str
@@ -17,14 +17,14 @@ class ResidueId(NamedTuple):
 
 
 def walk_residues(model: gemmi.Model) -> Iterator[tuple[ResidueId, gemmi.Residue]]:
-    """Every residue of a model: polymers, ligands and waters, alternative conformations included."""
+    """Yield every residue of a model: polymers, ligands and waters, including alternative conformations."""
     for chain in model:
         for residue in chain:
             yield ResidueId(chain.name, str(residue.seqid), residue.name), residue
 
 
 def walk_polymers(model: gemmi.Model) -> Iterator[tuple[gemmi.Chain, list[gemmi.Residue]]]:
-    """The chains of a model that have a polymer, each with its residues, alternatives left out."""
+    """Yield the chains that contain a polymer, with the residues of its first conformer."""
     for chain in model:
         residues = list(chain.get_polymer().first_conformer())
         if residues:
