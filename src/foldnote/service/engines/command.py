@@ -32,6 +32,7 @@ class ToolRow:
     """One tool and how it runs here."""
 
     tool: str
+    """Empty for an add-on, which serves no tool."""
     runs: bool
     engine: str | None = None
     method: str | None = None
@@ -48,13 +49,22 @@ class ToolRow:
     """Whether there is something of it to remove: an installation, whole or begun."""
     how: str = ""
     """What to do to make it run; empty when it does."""
+    adds_to: tuple[str, ...] = ()
+    """Engines whose runs use it where it is installed."""
 
 
 def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
-    """A row for each of ``tool_types``, and for each further tool that an engine serves."""
+    """A row for each of ``tool_types``, each further tool that an engine serves, and each add-on.
+
+    An add-on that serves a tool is in that tool's row.
+    """
     served = {tool for engine in engines.values() for tool in engine.tools}
     names = [*tool_types, *sorted(served.difference(tool_types))]
-    return tuple(_tool_row(name, engine_for(name, engines)) for name in names)
+    add_ons = [engine for engine in engines.values() if engine.adds_to and not engine.tools]
+    return (
+        *(_tool_row(name, engine_for(name, engines)) for name in names),
+        *(_tool_row("", engine) for engine in add_ons),
+    )
 
 
 def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
@@ -73,6 +83,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         has_environment=engine.environment.kind != "host",
         has_files=(engine.home / ENVIRONMENT).exists(),
         how="" if state.installed else state.reason or "",
+        adds_to=engine.adds_to,
     )
 
 
@@ -97,23 +108,32 @@ def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO
     return 0
 
 
-def _write_table(rows: Sequence[ToolRow], out: TextIO) -> None:
+def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
+    rows = [row for row in every if row.tool]
     running = sum(row.runs for row in rows)
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
-    width = max(len(row.tool) for row in rows)
+    _write_rows(rows, "TOOL", [row.tool for row in rows], out)
+    if any(row.engine is None for row in rows):
+        out.write(f"\nnot bundled = {NO_ENGINE}.\n")
+    if add_ons := [row for row in every if not row.tool]:
+        out.write("\nAn add-on is used in the runs of another engine where it is installed.\n\n")
+        _write_rows(add_ons, "ADD-ON TO", [", ".join(row.adds_to) for row in add_ons], out)
+
+
+def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:
+    width = max(len(each) for each in (title, *subjects))
     methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
-    out.write(f"{'TOOL':{width}}  RUNS  {'METHOD':{methods}}  HOW TO GET IT\n")
+    out.write(f"{title:{width}}  RUNS  {'METHOD':{methods}}  HOW TO GET IT\n")
     last = max(24, shutil.get_terminal_size((120, 24)).columns - width - methods - 10)
-    for row in sorted(rows, key=lambda row: (not row.runs, row.engine is None)):
-        head = f"{row.tool:{width}}  {'yes ' if row.runs else 'no  '}  {_method(row):{methods}}  "
+    pairs = zip(rows, subjects, strict=True)
+    for row, subject in sorted(pairs, key=lambda pair: (not pair[0].runs, pair[0].engine is None)):
+        head = f"{subject:{width}}  {'yes ' if row.runs else 'no  '}  {_method(row):{methods}}  "
         if row.engine is None:
             out.write(f"{head}not bundled\n")
             continue
         lines = textwrap.wrap(row.how or "installed", last)
         out.write(f"{head}{lines[0]}".rstrip() + "\n")
         out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
-    if any(row.engine is None for row in rows):
-        out.write(f"\nnot bundled = {NO_ENGINE}.\n")
 
 
 def _method(row: ToolRow) -> str:

@@ -112,6 +112,10 @@ class Engine:
     resources: Resources = field(default_factory=Resources)
     lock_digest: str = ""
     """SHA-256 of the file of locked packages when the engine was read; empty without one."""
+    adds_to: tuple[str, ...] = ()
+    """Engines whose runs use this one where it is installed; then it is an add-on and may serve no tool."""
+    add_ons: tuple[Engine, ...] = ()
+    """The engines that add to this one; filled in when all engines are loaded."""
 
     @property
     def home(self) -> Path:
@@ -254,6 +258,8 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
         environment["lock"] = LockSource(**lock)
     for key in ("path", "modules", "inherit"):
         environment[key] = _texts(environment.get(key, ()), key)
+    if "add_ons" in content:
+        raise ValueError("unknown key 'add_ons'; an add-on names its engine in adds_to")
     engine = Engine(
         folder=folder,
         environment=Environment(**environment),
@@ -265,6 +271,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "kind": content["kind"],
             "version": content["version"],
             "tools": _texts(content["tools"], "tools"),
+            "adds_to": _texts(content.get("adds_to", ()), "adds_to"),
             "outputs": _read_outputs(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",

@@ -6,14 +6,16 @@ the notebook's environment, and as many threads as it declares. Nothing is start
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
-from foldnote.service.engines.engine import DEFAULT_COMMAND, Engine, read_ready
+from foldnote.service.engines.engine import DEFAULT_COMMAND, Engine, Resources, read_ready
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.settings import process_environment
 
@@ -42,6 +44,9 @@ THREADS = (
     "OPENMM_CPU_THREADS",
 )
 """Variables that limit the number of threads of numerical libraries."""
+
+ADD_ONS = "FOLDNOTE_ADD_ONS"
+"""Variable that tells an engine which add-ons it has: a JSON object by name, see ``offer_add_ons``."""
 
 
 def build_attempt(
@@ -77,7 +82,8 @@ def build_attempt(
     state = engine.state()
     if not state.installed:
         raise EngineError(state.reason)
-    cores = max(1, min(engine.resources.cores, max_cores or engine.resources.cores))
+    resources = needed_resources(engine)
+    cores = max(1, min(resources.cores, max_cores or resources.cores))
     return AttemptSpec(
         attempt_dir=str(attempt_dir),
         nonce=nonce,
@@ -91,9 +97,9 @@ def build_attempt(
         files={name: tuple(paths) for name, paths in (files or {}).items()},
         time_limit_s=time_limit_s or engine.time_limit_s,
         cores=cores,
-        memory_mb=engine.resources.memory_mb,
-        memory_limit_mb=engine.resources.memory_limit_mb,
-        gpus=engine.resources.gpus,
+        memory_mb=resources.memory_mb,
+        memory_limit_mb=resources.memory_limit_mb,
+        gpus=resources.gpus,
         engine=describe(engine),
     )
 
@@ -110,7 +116,35 @@ def describe(engine: Engine) -> dict[str, Any]:
         "citation": engine.citation or None,
         "homepage": engine.homepage or None,
         "packages": dict(sorted((read_ready(engine) or {}).get("packages", {}).items())),
+        **({"addOns": [describe(each) for each in engine.add_ons]} if engine.add_ons else {}),
     }
+
+
+def needed_resources(engine: Engine) -> Resources:
+    """Resources of one run: its add-ons run one after another, with the cores of the engine itself."""
+    installed = [each.resources for each in engine.add_ons if each.state().installed]
+    memory_mb = max(each.memory_mb for each in (engine.resources, *installed))
+    return replace(engine.resources, memory_mb=memory_mb)
+
+
+def offer_add_ons(engine: Engine) -> dict[str, dict[str, Any]]:
+    """For each add-on, how the engine's run starts it, or why it cannot.
+
+    A row has ``method``, ``version``, ``command`` (without the arguments, which are between the two engines),
+    ``timeLimitS`` and ``reason``; the reason is null where the add-on can run, else the command is.
+    """
+    offered = {}
+    for each in engine.add_ons:
+        state = each.state()
+        command = [_fill(part, each) for part in each.command] if state.installed else None
+        offered[each.name] = {
+            "method": each.method,
+            "version": each.version,
+            "command": command,
+            "timeLimitS": each.time_limit_s,
+            "reason": state.reason,
+        }
+    return offered
 
 
 def make_environment(engine: Engine, cores: int) -> dict[str, str]:
@@ -127,6 +161,7 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         **({"PYTHONPATH": _module_path(engine)} if engine.environment.modules else {}),
+        **({ADD_ONS: json.dumps(offer_add_ons(engine))} if engine.add_ons else {}),
         **own,
         "PATH": _search_path(engine, outer.get("PATH", os.defpath)),
     }

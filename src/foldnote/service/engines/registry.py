@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -22,7 +23,7 @@ ENTRY_POINT_GROUP = "foldnote.engines"
 def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
     """Every engine by name: bundled, by entry point, from ``FOLDNOTE_ENGINE_PATH``, then from ``extra``.
 
-    A path is the folder of one engine, or a folder of such folders.
+    A path is the folder of one engine, or a folder of such folders. Each engine has its add-ons.
 
     Raises:
         EngineError: a path does not exist, or an ``engine.toml`` cannot be used.
@@ -30,7 +31,8 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
     named = [Path(text).expanduser() for text in settings.option("engine_path").split(os.pathsep) if text]
     sources = [Path(__file__).parent, *_from_packages(), *named, *extra]
     engines = (read_engine(folder) for source in sources for folder in _engine_folders(source))
-    return {engine.name: engine for engine in engines}
+    found = {engine.name: engine for engine in engines}
+    return {name: replace(engine, add_ons=_find_add_ons(name, found)) for name, engine in found.items()}
 
 
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
@@ -45,6 +47,10 @@ def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine])
         return None
     _, best = max(fitting, key=lambda row: (row[1].state().installed, row[0]))
     return best
+
+
+def _find_add_ons(name: str, engines: Mapping[str, Engine]) -> tuple[Engine, ...]:
+    return tuple(engine for engine in engines.values() if name in engine.adds_to)
 
 
 def get_engine(name: str, engines: Mapping[str, Engine]) -> Engine:

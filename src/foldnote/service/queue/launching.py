@@ -11,6 +11,7 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
+from foldnote.service.engines.launch import needed_resources
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
@@ -133,7 +134,7 @@ def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
     """Capacity of one run. One that declares more than the machine has takes all of it, and so runs alone."""
     if engine is None:
         return Capacity(0, 0)
-    declared = engine.resources
+    declared = needed_resources(engine)
     return Capacity(
         min(max(1, declared.cores), whole.cores),
         min(declared.memory_mb, whole.memory_mb),

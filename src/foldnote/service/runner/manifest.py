@@ -1,6 +1,7 @@
 """The manifest of a result: what was run, on which inputs, with which seed and settings.
 
-Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``.
+Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``, and
+``addOns`` where the engine has any: ``{"used", "reason"}`` by name.
 Without it, it is unknown whether the seed in ``job.json`` had any effect, and the manifest names none.
 """
 
@@ -28,6 +29,7 @@ _USED_BYTES = 1 << 20
 """Largest ``used.json`` that is read."""
 _NOT_REPORTED = "The engine does not report which seed it used; seedOffered is the one that it was given."
 _NO_SEED = "The engine uses no random seed."
+_NO_REPORT = "The run ended before the engine reported whether it used this add-on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Used:
     """Values that the engine used, whether submitted or computed."""
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Settings that had no effect, each with the reason."""
+    add_ons: Mapping[str, Any] = field(default_factory=dict)
+    """By name, what the engine says of each add-on: ``used``, and the ``reason`` where it was not."""
 
     def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The manifest's fields on settings; ``given`` are those of ``job.json``."""
@@ -51,13 +55,22 @@ class Used:
         }
         return {"settingsChanged": changed, "settingsIgnored": dict(self.ignored)}
 
+    def describe_engine(self, engine: Mapping[str, Any]) -> dict[str, Any]:
+        """The manifest's engine, with ``used`` and ``reason`` of each of its add-ons."""
+        if "addOns" not in engine:
+            return dict(engine)
+        silent = {"used": None, "reason": _NO_REPORT}
+        told = {name: each for name, each in self.add_ons.items() if isinstance(each, dict)}
+        return {**engine, "addOns": [each | told.get(each["name"], silent) for each in engine["addOns"]]}
+
 
 def read_used(attempt_dir: Path) -> Used:
     """The engine's report; one that cannot be read counts as absent. Links are not followed."""
     content = _read_json(attempt_dir, USED, _USED_BYTES)
     if not isinstance(content, dict):
         return Used(seed_note=_NOT_REPORTED)
-    seed, settings, ignored = (content.get(name) for name in ("seed", "settings", "ignored"))
+    names = ("seed", "settings", "ignored", "addOns")
+    seed, settings, ignored, add_ons = (content.get(name) for name in names)
     is_seed = isinstance(seed, int) and not isinstance(seed, bool)
     note = _NO_SEED if "seed" in content and seed is None else _NOT_REPORTED
     return Used(
@@ -65,6 +78,7 @@ def read_used(attempt_dir: Path) -> Used:
         seed_note=None if is_seed else note,
         settings=settings if isinstance(settings, dict) else {},
         ignored={name: str(why) for name, why in ignored.items()} if isinstance(ignored, dict) else {},
+        add_ons=add_ons if isinstance(add_ons, dict) else {},
     )
 
 
@@ -88,7 +102,7 @@ def make_manifest(
         "settingsSha256": hash_bytes(settings.encode()),
         **(used.describe(spec.settings) if is_shown else {}),
         "inputs": _list_inputs(spec, check),
-        "engine": dict(spec.engine),
+        "engine": used.describe_engine(spec.engine),
         "notes": _read_notes(spec.folder),
         "state": state,
         "started": started,

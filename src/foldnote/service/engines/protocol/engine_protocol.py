@@ -49,8 +49,18 @@ def write_notes(notes: Sequence[str]) -> None:
     Path("notes.json").write_text(json.dumps(list(notes)), "utf-8")
 
 
+def read_add_ons(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The engine's add-ons by name: method, version, command, timeLimitS; reason, where one cannot run."""
+    add_ons: dict[str, dict[str, Any]] = json.loads(environment.get("FOLDNOTE_ADD_ONS", "{}"))
+    return add_ons
+
+
 def write_used(
-    *, seed: int | None, settings: Mapping[str, Any] | None = None, ignored: Mapping[str, str] | None = None
+    *,
+    seed: int | None,
+    settings: Mapping[str, Any] | None = None,
+    ignored: Mapping[str, str] | None = None,
+    add_ons: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write what the run used; the manifest records it.
 
@@ -58,6 +68,9 @@ def write_used(
         seed: seed of the random numbers; None when the method draws none.
         settings: values that differ from those in job.json, such as a default that was computed.
         ignored: settings that had no effect, each with the reason.
+        add_ons: for each add-on whether it was ``used``, and the ``reason`` where it was not.
     """
     used = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
+    if add_ons:
+        used["addOns"] = {name: dict(each) for name, each in add_ons.items()}
     Path("used.json").write_text(json.dumps(used), "utf-8")
