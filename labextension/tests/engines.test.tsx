@@ -41,6 +41,12 @@ describe('the list of engines', () => {
     expect(screen.getByText('Runs anarci · Licence: BSD-3-Clause · Takes at least 200 MB')).toBeTruthy();
   });
 
+  it('says which engine an add-on adds to', () => {
+    render(view({ engines: [makeEngine({ tools: [], addsTo: ['vina'] })] }));
+    expect(screen.getByText(/^Adds to vina where it is installed · Licence: BSD-3-Clause/)).toBeTruthy();
+    expect(screen.queryByText(/Runs/)).toBeNull();
+  });
+
   it.each<[string, Partial<EngineRecord>, string[]]>([
     ['that is not installed', {}, ['Install anarci']],
     ['that is installed', { isInstalled: true, hasFiles: true }, ['Remove anarci']],

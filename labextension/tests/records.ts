@@ -64,6 +64,7 @@ export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
     licenceNote: '',
     diskMb: 200,
     tools: ['anarci'],
+    addsTo: [],
     hasEnvironment: true,
     isInstalled: false,
     hasFiles: false,

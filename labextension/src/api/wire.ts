@@ -143,6 +143,11 @@ export interface components {
          */
         EngineRecord: {
             /**
+             * Addsto
+             * @default []
+             */
+            addsTo: string[];
+            /**
              * Diskmb
              * @default 0
              */

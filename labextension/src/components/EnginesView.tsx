@@ -60,7 +60,8 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
       <EngineButtons {...props} />
       <p className="fn-Tool-method">
         {[
-          trans.__('Runs %1', engine.tools.join(', ')),
+          engine.tools.length > 0 && trans.__('Runs %1', engine.tools.join(', ')),
+          engine.addsTo.length > 0 && trans.__('Adds to %1 where it is installed', engine.addsTo.join(', ')),
           engine.licence && trans.__('Licence: %1', engine.licence),
           !engine.isInstalled && engine.diskMb > 0 && trans.__('Takes at least %1', formatSize(engine.diskMb * 1e6))
         ]

@@ -37,6 +37,8 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['docking fitness', true, 'goldplpfitness', 'goldgoldscorefitness', 'goldchemscorefitness', 'goldaspfitness'],
   ['CNN score', true, 'cnnscore', 'cnnposescore'],
   ['CNN affinity', true, 'cnnaffinity'],
+  ['rank by CNN score', false, 'cnnrank'],
+  ['rank by Vina', false, 'vinarank'],
   ['CNN VS', true, 'cnnvs'],
   ['pose confidence', true, 'poseconfidence', 'diffdockconfidence'],
   ['confidence', true, 'confidence'],

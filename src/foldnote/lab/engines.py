@@ -120,7 +120,7 @@ class EngineManager:
             work.is_over, work.fraction = True, None
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
-        """One record per engine, from one row per tool."""
+        """One record per engine, from one row per tool; an add-on's row has no tool."""
         found: dict[str, EngineRecord] = {}
         for row in rows:
             name = row.get("engine")
@@ -135,7 +135,8 @@ class EngineManager:
                 licence=row.get("licence") or "",
                 licence_note=row.get("licence_note") or "",
                 disk_mb=row.get("disk_mb") or 0,
-                tools=(*(before.tools if before else ()), row["tool"]),
+                tools=(*(before.tools if before else ()), *([row["tool"]] if row["tool"] else [])),
+                adds_to=tuple(row.get("adds_to") or ()),
                 has_environment=bool(row.get("has_environment")),
                 is_installed=bool(row.get("runs")),
                 has_files=bool(row.get("has_files")),

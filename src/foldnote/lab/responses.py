@@ -242,6 +242,9 @@ class EngineRecord(WireModel):
     disk_mb: int = 0
     """Least disk space in MB; 0 where unknown."""
     tools: tuple[str, ...] = ()
+    """Tools that it runs; none for an add-on."""
+    adds_to: tuple[str, ...] = ()
+    """Engines whose runs use it where it is installed."""
     has_environment: bool = True
     """Whether it has its own environment, which can be installed and removed."""
     is_installed: bool = False
