@@ -50,6 +50,25 @@ def test_method_and_version_are_told_once(opened, method, version):
     assert write_summary(opened({"manifest.json": json.dumps(manifest)}))["Method"] == "AutoDock Vina 1.2.7"
 
 
+def test_add_ons_that_were_used_are_named_with_their_version(opened):
+    add_ons = [
+        {
+            "name": "gnina",
+            "method": "GNINA's CNN scoring",
+            "version": "0.0.2",
+            "used": True,
+            "citation": "McNutt",
+        },
+        {"name": "other", "method": "Other", "version": "1", "used": False, "reason": "It failed."},
+    ]
+    manifest = {"engine": {"method": "AutoDock Vina", "kind": "genuine", "addOns": add_ons}}
+    result = opened({"manifest.json": json.dumps(manifest)})
+
+    assert write_summary(result)["Add-on"] == "GNINA's CNN scoring 0.0.2"
+    assert [each["name"] for each in result.provenance()["addOns"]] == ["gnina"]
+    assert result.provenance()["citations"] == ["McNutt"]
+
+
 def test_the_programs_table_of_the_poses_is_shown_once(opened):
     scores = ((-13.234, 0.0, 0.0), (-11.293, 1.2, 1.9), (-11.281, 2.0, 3.1))
     columns = ("affinity", "rmsd_lower", "rmsd_upper")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.errors import UnreadableFileError
 from foldnote.io import hash_file
 from foldnote.results.archives.archive import BROKEN
-from foldnote.results.provenance.manifest import Manifest
+from foldnote.results.provenance.manifest import AddOn, Manifest
 from foldnote.results.provenance.workflow import read_parts
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def describe(result: Result) -> dict[str, Any]:
     origin = result.origin
     record = _part(origin, "job")
     engine = _part(manifest.data, "engine")
+    added = [each.data for each in manifest.add_ons]
     normalized = manifest.data.get("settings")
     return {
         "provenanceVersion": 1,
@@ -62,6 +63,7 @@ def describe(result: Result) -> dict[str, Any]:
             "notes": list(manifest.notes),
         },
         "engine": {"name": manifest.engine or None, "packages": dict(_part(engine, "packages"))},
+        "addOns": [_describe_add_on(each) for each in manifest.add_ons],
         "seed": manifest.seed,
         "seedNote": manifest.seed_note or None,
         "settingsChanged": dict(manifest.changed),
@@ -72,7 +74,18 @@ def describe(result: Result) -> dict[str, Any]:
         "archive": _describe_file(result.archive.path),
         "service": dict(_part(origin, "service")) | dict(_part(manifest.data, "service")),
         "client": dict(_part(origin, "client")),
-        "citations": [engine["citation"]] if engine.get("citation") else [],
+        "citations": [each["citation"] for each in (engine, *added) if each.get("citation")],
+    }
+
+
+def _describe_add_on(add_on: AddOn) -> dict[str, Any]:
+    return {
+        "name": add_on.name,
+        "method": {"name": add_on.method or None, "version": add_on.version or None},
+        "licence": add_on.data.get("licence"),
+        "homepage": add_on.data.get("homepage"),
+        "note": add_on.data.get("note"),
+        "packages": dict(_part(add_on.data, "packages")),
     }
 
 

@@ -6,7 +6,7 @@ of other services have no manifest; the method is then unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,28 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results.tables.tabular import read_json
 
 _GENUINE = ("", "genuine", "genuine-task")
+
+
+@dataclass(frozen=True)
+class AddOn:
+    """An engine that another engine used in its run.
+
+    Attributes:
+        name: the add-on's folder name.
+        method: the method that it ran.
+        version: version of the method; "" if unknown.
+        data: its part of the manifest: licence, citation, homepage, note and packages.
+    """
+
+    name: str
+    method: str
+    version: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def method_title(self) -> str:
+        """Method and version."""
+        return title_method(self.method, self.version)
 
 
 @dataclass(frozen=True)
@@ -36,6 +58,7 @@ class Manifest:
         ignored: settings without effect: by name, the reason.
         started: start of the run, RFC 3339, UTC.
         ended: end of the run, RFC 3339, UTC.
+        add_ons: engines that were used in addition, such as GNINA's rescoring of Vina's poses.
         data: the complete manifest.
     """
 
@@ -52,6 +75,7 @@ class Manifest:
     ignored: Mapping[str, Any] = field(default_factory=dict)
     started: str = ""
     ended: str = ""
+    add_ons: tuple[AddOn, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -114,6 +138,7 @@ def make_manifest(content: Mapping[str, Any]) -> Manifest:
         ignored=_mapping(content, "settingsIgnored"),
         started=_text(content, "started"),
         ended=_text(content, "ended", "completed"),
+        add_ons=tuple(_read_add_ons(engine)),
         data=content,
     )
 
@@ -134,6 +159,14 @@ def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[
     own = [engine["note"]] if isinstance(engine.get("note"), str) and engine["note"] else []
     more = [note for note in noted if isinstance(note, str)] if isinstance(noted, list) else []
     return tuple(dict.fromkeys(own + more))
+
+
+def _read_add_ons(engine: Mapping[str, Any]) -> Iterator[AddOn]:
+    """Those that were used; one that was not has no part in the result."""
+    for each in engine.get("addOns") or ():
+        if isinstance(each, Mapping) and each.get("used") is True:
+            name = _text(each, "name")
+            yield AddOn(name, _text(each, "method") or name, _text(each, "version"), each)
 
 
 def _text(fields: Mapping[str, Any], *names: str) -> str:

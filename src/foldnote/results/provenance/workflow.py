@@ -35,7 +35,7 @@ class WorkflowStep:
         notes: remarks by the engine.
         licence: licence of the method; None if unknown.
         homepage: URL of the method; None if unknown.
-        packages: versions of the packages in the engine's environment, by name.
+        packages: versions of the packages in the engine's environment and of its add-ons' methods, by name.
         citations: publications to cite, as text.
         seed: random seed used; None if there was none or it is unknown.
         started: start of the run, RFC 3339, UTC; None if unknown.
@@ -108,6 +108,7 @@ def read_parts(result: Result) -> Iterator[tuple[str, Manifest]]:
 def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
     engine, settings = manifest.data.get("engine"), manifest.data.get("settings")
     engine = engine if isinstance(engine, Mapping) else {}
+    added = [each.data for each in manifest.add_ons]
     return WorkflowStep(
         name=manifest.job_name or folder,
         tool=manifest.tool or "not stated",
@@ -117,8 +118,11 @@ def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
         notes=manifest.notes,
         licence=engine.get("licence"),
         homepage=engine.get("homepage"),
-        packages=engine.get("packages") or {},
-        citations=(engine["citation"],) if engine.get("citation") else (),
+        packages={
+            **(engine.get("packages") or {}),
+            **{each.method: each.version for each in manifest.add_ons},
+        },
+        citations=tuple(each["citation"] for each in (engine, *added) if each.get("citation")),
         seed=manifest.seed,
         started=manifest.started or None,
         ended=manifest.ended or None,
@@ -137,7 +141,10 @@ def _describe_job(about: Mapping[str, Any]) -> WorkflowStep:
         notes=tuple(method["notes"]),
         licence=method["licence"],
         homepage=method["homepage"],
-        packages=about["engine"]["packages"],
+        packages={
+            **about["engine"]["packages"],
+            **{each["method"]["name"]: each["method"]["version"] for each in about["addOns"]},
+        },
         citations=tuple(about["citations"]),
         seed=about["seed"],
         started=job["started"],

@@ -45,6 +45,9 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
     duration = manifest.duration_s
     return {
         "Method": method,
+        "Add-on" if len(manifest.add_ons) == 1 else "Add-ons": ", ".join(
+            each.method_title for each in manifest.add_ons
+        ),
         "Note": " ".join(manifest.notes),
         "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
         "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
