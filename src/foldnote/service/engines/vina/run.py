@@ -2,8 +2,9 @@
 
 Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
 outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
-outputs/complex.pdb (the receptor with the best pose, to be looked at). Nothing is asked of the internet:
-residues without a template are left out of the receptor before it is prepared, and named in the notes.
+outputs/complex.pdb (the receptor with the best pose, to be looked at). Where the add-on gnina is installed,
+each pose has GNINA's figures beside Vina's. Nothing is asked of the internet: residues without a template
+are left out of the receptor before it is prepared, and named in the notes.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_add_ons, read_job, report, write_notes, write_score, write_used
 from receptor import prepare_receptor, read_receptor
+from rescoring import ADD_ON, FIGURES, Rescoring, rescore
 
 COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
 """Columns of docking.csv: pose, 1-based, the best first; affinity in kcal/mol; Vina's lower and upper bound
-of the distance from the best pose in Å. A row is a pose."""
+of the distance from the best pose in Å. A row is a pose; rescored ones also have FIGURES,
+vina_rank and cnn_rank, which are 1 for the best by affinity and by CNNscore."""
 
 OUTPUTS = Path("outputs")
 BLIND_MARGIN = 5.0
@@ -61,15 +64,27 @@ def main() -> None:
     molecule = read_ligand(Path(files["ligandFile"][0]), seed)
     ligand = prepare_ligand(molecule)
     box = find_box(settings, structure, notes)
-    write_used(seed=seed, settings={"seed": seed, "boxCenter": box.center, "boxSize": box.size})
+    used = {"seed": seed, "boxCenter": box.center, "boxSize": box.size}
+    write_used(seed=seed, settings=used)
     report(0.25, "Searching for poses")
     poses = dock(settings, receptor, ligand, box, seed)
-    report(0.95, "Writing the poses")
-    rows = write_poses(poses, structure)
+    report(0.9, "Writing the poses")
+    rows, docked = read_poses(poses)
+    write_poses(poses, rows, docked)
+    write_complex(structure.clone(), docked)
     if rows[0]["affinity"] >= 0:
         notes.append("Even the best pose is repelled: the ligand does not fit into the box.")
-    write_notes(notes)
     tell_what_was_done(rows, box, molecule)
+    if offered := read_add_ons(os.environ).get(ADD_ON):
+        write_notes(notes)
+        rescoring = rescore_poses(offered, structure, rows, docked)
+        write_used(seed=seed, settings=used, add_ons={ADD_ON: rescoring.describe()})
+        notes += rescoring.notes
+        if rescoring.rows:
+            rows = [row | more for row, more in zip(rows, rescoring.rows, strict=True)]
+            write_poses(poses, rows, docked)
+            tell_what_was_done(rows, box, molecule)
+    write_notes(notes)
     report(1.0, "Done")
 
 
@@ -199,30 +214,52 @@ def dock(settings: dict[str, Any], receptor: str, ligand: str, box: DockingBox, 
     return poses
 
 
-def write_poses(poses: str, structure: Any) -> list[dict[str, Any]]:
-    """Write every form of the poses; gives the rows of docking.csv."""
+def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
+    """The rows of docking.csv, and the molecule with a conformer for each pose."""
     from meeko import PDBQTMolecule, RDKitMolCreate
-    from rdkit import Chem
 
     lines = [line.split()[3:6] for line in poses.splitlines() if line.startswith("REMARK VINA RESULT:")]
     rows = [
         dict(zip(COLUMNS, (number, *map(float, figures)), strict=True))
         for number, figures in enumerate(lines, start=1)
     ]
+    (molecule,) = RDKitMolCreate.from_pdbqt_mol(PDBQTMolecule(poses, skip_typing=True))
+    return rows, molecule
+
+
+def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
+    """Write every form of the poses, with the figures that there are."""
+    from rdkit import Chem
+
     OUTPUTS.joinpath("poses.pdbqt").write_text(poses, "utf-8")
     with OUTPUTS.joinpath("docking.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(stream, tuple(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    (molecule,) = RDKitMolCreate.from_pdbqt_mol(PDBQTMolecule(poses, skip_typing=True))
     with Chem.SDWriter(os.fspath(OUTPUTS / "poses.sdf")) as writer:
         for row, conformer in zip(rows, molecule.GetConformers(), strict=True):
             molecule.SetProp("_Name", f"pose {row['pose']}")
-            for name in COLUMNS:
-                molecule.SetProp(name, str(row[name]))
+            for name, value in row.items():
+                molecule.SetProp(name, str(value))
             writer.write(molecule, confId=conformer.GetId())
-    write_complex(structure, molecule)
-    return rows
+
+
+def rescore_poses(
+    offered: dict[str, Any], structure: Any, rows: list[dict[str, Any]], molecule: Any
+) -> Rescoring:
+    """GNINA's figures of the poses, or the reason why there are none."""
+    from rdkit import Chem
+
+    records = [
+        Chem.MolToMolBlock(molecule, confId=each.GetId()) + "$$$$\n" for each in molecule.GetConformers()
+    ]
+    report(0.92, f"Rescoring {len(rows)} poses")
+    return rescore(
+        offered,
+        structure.make_pdb_string(),
+        records,
+        lambda fraction, message: report(0.92 + 0.07 * fraction, message),
+    )
 
 
 def write_complex(structure: Any, molecule: Any) -> None:
@@ -256,6 +293,7 @@ def tell_what_was_done(rows: list[dict[str, Any]], box: DockingBox, molecule: An
         "heavyAtoms": heavy,
         "poses": len(rows),
     }
+    figures |= {name: rows[0][name] for name in FIGURES if name in rows[0]}
     figures |= {f"center{axis}": round(value, 3) for axis, value in zip("XYZ", box.center, strict=True)}
     figures |= {f"size{axis}": round(value, 3) for axis, value in zip("XYZ", box.size, strict=True)}
     write_score(figures)
