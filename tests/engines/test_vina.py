@@ -63,6 +63,16 @@ def read_notes(outputs):
     return " ".join(json.loads((outputs.parent / "notes.json").read_text()))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def vina_alone(tmp_path_factory):
+    """Vina's own environment is all that is installed; its add-ons have tests of their own."""
+    folder = tmp_path_factory.mktemp("engines")
+    (folder / "vina").symlink_to(load_engines()["vina"].home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDNOTE_ENGINES_DIR", str(folder))
+        yield
+
+
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
     """The tool's own example: benzene and the Trp-cage (PDB 1L2Y)."""
