@@ -234,7 +234,7 @@ def test_the_result_is_shown_as_one_scene_with_its_tables(lysozymes):
     scene, fits, pairs, _ = result_bundles(open_result(lysozymes.parents[1] / "result.zip"))
     assert "2 structures superposed on pdbFiles" in scene["text/plain"]
     assert "TM-score 0.91" in scene["text/plain"]
-    assert "How each structure fits the first" in fits["text/html"]
+    assert "Fit of each structure to the first" in fits["text/html"]
     assert "Aligned residues" in pairs["text/html"]
 
 

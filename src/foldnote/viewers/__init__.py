@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldnote.results import register_display, register_part_display
-from foldnote.viewers.display import analysis_views as _analysis_views  # noqa: F401  (registers the layouts)
-from foldnote.viewers.display import language_model_views as _language_model_views  # noqa: F401  (registers the layouts)
-from foldnote.viewers.display import residue_views as _residue_views  # noqa: F401  (registers layouts)
-from foldnote.viewers.display import tool_views as _tool_views  # noqa: F401  (registers the layouts)
+from foldnote.viewers.display import antibody_views as _antibody_views  # noqa: F401  (registers layouts)
+from foldnote.viewers.display import molecule_views as _molecule_views  # noqa: F401  (registers layouts)
+from foldnote.viewers.display import sequence_views as _sequence_views  # noqa: F401  (registers layouts)
+from foldnote.viewers.display import structure_views as _structure_views  # noqa: F401  (registers layouts)
 from foldnote.viewers.display.bundles import (
     bundle,
     compose_result,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from foldnote.errors import ConfigurationError
 from foldnote.results import Result
@@ -17,6 +17,8 @@ ENTRY_POINT_GROUP = "foldnote.views"
 
 View = Callable[[Result], Sequence[Any]]
 """Returns bundles, scenes, structures, plots, grids, DataFrames or objects with ``_repr_mimebundle_``."""
+
+Layout = TypeVar("Layout", bound=View)
 
 _registered: dict[str, View] = {}
 _builtin: dict[str, View] = {}
@@ -41,9 +43,14 @@ def unregister_view(tool: str) -> None:
     _registered.pop(tool, None)
 
 
-def register_ours(tool: str, function: View) -> None:
-    """Set the built-in layout of a tool; registered layouts and entry points take precedence."""
-    _builtin[tool] = function
+def builtin_view(tool: str) -> Callable[[Layout], Layout]:
+    """Decorate the built-in layout of a tool; registered layouts and entry points take precedence."""
+
+    def register(function: Layout) -> Layout:
+        _builtin[tool] = function
+        return function
+
+    return register
 
 
 def find_view(tool: str) -> View | None:

@@ -23,7 +23,7 @@ NamedTable = tuple[str, pd.DataFrame]
 def list_jobs(result: Result) -> list[NamedTable]:
     """The title and the service's table of the jobs, without empty columns; empty where there is none."""
     name = find_batch_table(result.tables)
-    table = None if name is None else _read(result, name)
+    table = None if name is None else read_table(result, name)
     if name is None or table is None:
         return []
     return [(f"{count(len(table), 'job')} ({name})", table.dropna(axis="columns", how="all"))]
@@ -61,16 +61,17 @@ def _list_files(result: Result) -> Iterator[NamedTable]:
             if not is_working_file(name) and f"{job}/{name}" not in docked:
                 names[name].append(job)
     for name in sorted(names, key=structure_order):
-        read = {job: _read(result.jobs[job], name) for job in names[name]}
+        read = {job: read_table(result.jobs[job], name) for job in names[name]}
         tables = {job: table for job, table in read.items() if table is not None}
         if tables:
             jobs = list(tables)
             yield f"{name} of {jobs[0] if len(jobs) == 1 else count(len(jobs), 'job')}", stack_tables(tables)
 
 
-def _read(result: Result, name: str) -> pd.DataFrame | None:
+def read_table(result: Result, name: str) -> pd.DataFrame | None:
+    """Read a table of the result; None if it is missing or damaged."""
     try:
-        return result.tables[name]
+        return result.tables.get(name)
     except UnreadableFileError:
         return None
 

@@ -1,4 +1,4 @@
-"""A number of each residue, drawn along the chains."""
+"""Plot a value of each residue along the chains."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from foldnote.viewers.plots.drawing import TEXT_COLOR, Axis, Border, Curve, Dots
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
-_MOST_DOTS = 300
-"""Residues up to which each is a dot that says its number and value under the pointer."""
+_MAX_DOTS = 300
+"""With more residues, no dots with tooltips are drawn."""
 _CHAIN_SHARE = 0.03
-"""Share of all residues from which on a chain is wide enough for its name."""
+"""Chains with a smaller share of all residues are too narrow for their name."""
 
 
 def plot_profile(frame: pd.DataFrame, column: str, title: str, level: float | None = None) -> Plot:
-    """A column of a table of residues along them, chain after chain.
-
-    The plot's data: one row a residue, ``position`` int64 (1-based, over all chains), ``chain`` and
-    ``number`` str, and the column.
+    """Plot a column of a table of residues along the chains.
 
     Args:
-        frame: one row a residue in the file's order, with ``chain`` and ``number``.
-        column: the column to draw.
+        frame: one row per residue in file order, with ``chain``, ``number`` and the column.
+        column: the column to plot.
         title: heading.
-        level: value at which a dashed line is drawn, such as the limit between two meanings.
+        level: value at which a dashed line is drawn, such as a threshold; None for no line.
+
+    Returns:
+        The plot. Its data has one row per residue: ``position`` int64 (1-based, over all chains), ``chain``
+        and ``number`` str, and the column as float64.
 
     Raises:
-        ArgumentError: a column is missing, or no row has a number.
+        ArgumentError: a column is missing, or the column has no numbers.
     """
     missing = [name for name in ("chain", "number", column) if name not in frame.columns]
     if missing:
@@ -47,19 +48,19 @@ def plot_profile(frame: pd.DataFrame, column: str, title: str, level: float | No
         }
     )
     low, high = float(values.min()), float(values.max())
-    room = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
+    margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
     marks: list[Mark] = [] if level is None else [Border("y", level)]
     starts = data.loc[data["chain"] != data["chain"].shift(), "position"].tolist()
     marks += [Border("x", start - 0.5) for start in starts[1:]]
     xs, ys = data["position"].tolist(), data[column].tolist()
     marks.append(Curve(xs, ys, TEXT_COLOR, 1.4))
-    if len(data) <= _MOST_DOTS:
+    if len(data) <= _MAX_DOTS:
         marks.append(_make_dots(data.dropna(subset=[column]), column))
     metric = find_metric(column)
     label = (
         f"{metric.label} ({metric.unit})" if metric and metric.unit else (metric.label if metric else column)
     )
-    drawing = Drawing(_make_axis(data, starts), Axis(label, low - room, high + room), marks)
+    drawing = Drawing(_make_axis(data, starts), Axis(label, low - margin, high + margin), marks)
     return Plot(title, _describe(data.dropna(subset=[column]), column, level), data, drawing)
 
 
@@ -72,17 +73,17 @@ def _make_dots(data: pd.DataFrame, column: str) -> Dots:
 
 
 def _make_axis(data: pd.DataFrame, starts: list[int]) -> Axis:
-    """Places by number, or with several chains the middle of each with its name."""
+    """An axis with positions as numbers or, for several chains, with the chain names in their centres."""
     length = max(len(data), 2)
     if len(starts) < 2:
         return Axis("Position in the file", 1, length)
     ends = [*starts[1:], len(data) + 1]
-    middles = [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)]
+    centres = [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)]
     names = [
         str(data["chain"].iloc[start - 1]) if end - start > _CHAIN_SHARE * length else ""
         for start, end in zip(starts, ends, strict=True)
     ]
-    return Axis("Residues, chain by chain", 1, length, middles, names)
+    return Axis("Residues, chain by chain", 1, length, centres, names)
 
 
 def _describe(data: pd.DataFrame, column: str, level: float | None) -> str:

@@ -1,33 +1,77 @@
-"""Layouts for tools that say something of each residue: aggregation scores and domains.
+"""Layouts for structures: superpositions, aggregation scores and domains.
 
-Results without such a table use the default layout.
+Results without the expected files use the default layout.
 """
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 import pandas as pd
 
 from foldnote.results import Result, Structure
+from foldnote.text import count
+from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, table_bundle
-from foldnote.viewers.layouts import register_ours
+from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.profile import plot_profile
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import Scale, color_by_column, color_by_values, read_column
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.model import Coloring, Scene
+from foldnote.viewers.scene.superposed import compose_superposed
 
+_SUPERPOSED = "superposed"
+_MAX_STRUCTURES = 20
 _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
 _PROFILE = "B-factor column along the chain: pLDDT of a predicted structure"
-_STEPS = 24
-_REMOVED = ("#9aa0a6", "#c2c8cf", "#6c737a")
-"""Greys of what was cut out, so that domains stand out."""
+_SHADES = 24
+_REMOVED_COLORS = ("#9aa0a6", "#c2c8cf", "#6c737a")
+"""Greys for removed regions, so that domains stand out."""
 
 
+@builtin_view("align-pdbs")
+def show_superposed(result: Result) -> list[Any]:
+    """Show the superposed structures in one scene, the fit of each, and the aligned residues."""
+    structures = [each for each in result.structures if PurePosixPath(each.name).parent.name == _SUPERPOSED]
+    table, pairs = read_table(result, "alignment.csv"), read_table(result, "pairs.csv")
+    if table is None or len(structures) < 2 or "file" not in table:
+        return default_view(result)
+    drawn = structures[:_MAX_STRUCTURES]
+    rows = {str(row["file"]): row for _, row in table.iterrows()}
+    names = [_name_structure(each, rows, str(table["reference"].iloc[0])) for each in drawn]
+    fits = ["reference", *(_describe_fit(rows, each) for each in drawn[1:])]
+    notes = ["RMSD: aligned Cα atoms after a least-squares fit. TM-score: maximum over all superpositions."]
+    if len(structures) > len(drawn):
+        notes.append(f"The first {len(drawn)} of {count(len(structures), 'structure')} are drawn.")
+    return [
+        compose_superposed(drawn, names, fits, notes=notes),
+        table_bundle(table.drop(columns="file"), "Fit of each structure to the first"),
+        *([] if pairs is None else [table_bundle(pairs, "Aligned residues")]),
+    ]
+
+
+def _name_structure(structure: Structure, rows: dict[str, pd.Series], reference: str) -> str:
+    row = rows.get(PurePosixPath(structure.name).name)
+    return reference if row is None else str(row["structure"])
+
+
+def _describe_fit(rows: dict[str, pd.Series], structure: Structure) -> str:
+    row = rows.get(PurePosixPath(structure.name).name)
+    if row is None:
+        return "not in the table"
+    return (
+        f"TM-score {row['tm_score_by_reference']:.3f} by the reference's length and"
+        f" {row['tm_score_by_structure']:.3f} by its own, RMSD {row['rmsd']:.2f} Å over"
+        f" {count(int(row['aligned_residues']), 'residue')}, {row['identity']:.0%} identical"
+    )
+
+
+@builtin_view("aggrescan3d")
 def show_aggregation(result: Result) -> list[Any]:
-    """The protein coloured by its score, the scores along the residues, then the tables."""
+    """Show the protein coloured by A3D score, the score along the chains, then the tables."""
     frame = _read_residues(result, _SCORE)
     structure = _find_structure(result, "aggrescan3d")
     if frame is None or structure is None:
@@ -40,7 +84,7 @@ def show_aggregation(result: Result) -> list[Any]:
         values,
         key="a3d",
         source=_RESIDUES,
-        scale=Scale(palette.ramp(palette.DIVERGING, _STEPS), -limit, limit),
+        scale=Scale(palette.ramp(palette.DIVERGING, _SHADES), -limit, limit),
         ends=(", soluble", "", ", tends to aggregate"),
     )
     profile = plot_profile(frame, _SCORE, "A3D score along the chain", level=0.0)
@@ -48,13 +92,14 @@ def show_aggregation(result: Result) -> list[Any]:
     worst = frame[frame[_SCORE] > 0].sort_values(_SCORE, ascending=False, kind="stable")
     prone = [table_bundle(worst.reset_index(drop=True), "Aggregation-prone residues")] if len(worst) else []
     rest = default_view(result, without=[_CHAINS])
-    return [_paint(result, structure, coloring), profile, *chains, *prone, *rest[1:]]
+    return [_compose_colored(result, structure, coloring), profile, *chains, *prone, *rest[1:]]
 
 
+@builtin_view("alphacutter")
 def show_domains(result: Result) -> list[Any]:
-    """The protein coloured by domain with what was removed in grey, the regions, and pLDDT along the chains.
+    """Show the protein coloured by domain, the regions, and the pLDDT along the chains.
 
-    Files of single domains are parts of one structure and no models of it, so that they are not compared.
+    Files of single domains are parts of one structure, so they are not shown as models.
     """
     frame = _read_residues(result, _PART)
     structure = _find_structure(result, "domains")
@@ -62,7 +107,7 @@ def show_domains(result: Result) -> list[Any]:
         return default_view(result)
     coloring = _grey_removed(color_by_column(frame, _PART, structure.chains))
     regions = result.tables[_REGIONS].drop(columns="sequence", errors="ignore")
-    numbered = [_write_domains(table) for table in (regions, frame)]
+    numbered = [_format_domains(table) for table in (regions, frame)]
     bundles = [
         table_bundle(table, title) for table, title in zip(numbered, ("Regions", _RESIDUES), strict=True)
     ]
@@ -71,11 +116,11 @@ def show_domains(result: Result) -> list[Any]:
         if "plddt" in frame.columns
         else []
     )
-    return [_paint(result, structure, coloring), bundles[0], *profile, bundles[1]]
+    return [_compose_colored(result, structure, coloring), bundles[0], *profile, bundles[1]]
 
 
 def _read_residues(result: Result, column: str) -> pd.DataFrame | None:
-    """The table of residues, if it has the column."""
+    """Read the table of residues; None if it is missing or lacks the column."""
     if result.jobs or _RESIDUES not in result.tables:
         return None
     frame = result.tables[_RESIDUES]
@@ -89,27 +134,27 @@ def _find_structure(result: Result, stem: str) -> Structure | None:
     return next((structure for structure in result.structures if structure.name in names), None)
 
 
-def _paint(result: Result, structure: Structure, coloring: Coloring) -> Scene:
-    """The structure in this colouring, without that of its B-factor column, which shows the same."""
+def _compose_colored(result: Result, structure: Structure, coloring: Coloring) -> Scene:
+    """Compose a scene with this colouring in place of the B-factor column, which holds the same values."""
     scene = compose(structure, title=(result.manifest and result.manifest.job_name) or structure.name)
     others = [one for one in scene.colorings if one.key != "b-factor"]
     return scene.model_copy(update={"colorings": (*others, coloring), "color": coloring.key})
 
 
-def _write_domains(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with whole numbers of domains, and none where a region was removed."""
+def _format_domains(frame: pd.DataFrame) -> pd.DataFrame:
+    """Format domain numbers as integers, "" for removed regions."""
     if "domain" not in frame.columns:
         return frame
     return frame.assign(domain=frame["domain"].astype("Int64").astype("string").fillna(""))
 
 
 def _grey_removed(coloring: Coloring) -> Coloring:
-    """The colours of parts, with greys for those that were removed."""
+    """Colour the domains, with greys for removed regions."""
     labels = [item.label for item in coloring.legend]
     removed = [label for label in labels if label.startswith("Removed")]
     kept = [label for label in labels if label not in removed]
     colors = tuple(
-        _REMOVED[removed.index(label) % len(_REMOVED)]
+        _REMOVED_COLORS[removed.index(label) % len(_REMOVED_COLORS)]
         if label in removed
         else palette.chain_color(kept.index(label))
         for label in labels
@@ -124,7 +169,3 @@ def _grey_removed(coloring: Coloring) -> Coloring:
 
 def _to_number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
-
-
-register_ours("aggrescan3d", show_aggregation)
-register_ours("alphacutter", show_domains)

@@ -11,7 +11,7 @@ from foldnote import catalog
 from foldnote.errors import ArgumentError
 from foldnote.results import open_result
 from foldnote.viewers import result_bundles
-from foldnote.viewers.display.residue_views import show_aggregation, show_domains
+from foldnote.viewers.display.structure_views import show_aggregation, show_domains
 from foldnote.viewers.plots.profile import plot_profile
 
 TRP_CAGE = (Path(catalog.__file__).parent / "examples" / "trp-cage.pdb").read_text()

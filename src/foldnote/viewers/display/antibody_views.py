@@ -1,0 +1,85 @@
+"""Layouts for antibodies: numbering, annotation and language models.
+
+Results without the expected files use the default layout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldnote.results import Result
+from foldnote.viewers.display.batches import list_regions
+from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.matrix_plot import plot_matrix
+from foldnote.viewers.plots.plot import Plot
+
+_AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
+
+
+@builtin_view("anarci")
+def show_numbering(result: Result) -> list[Any]:
+    """Show a table of frameworks and CDRs, then the default layout."""
+    regions = list_regions(result.regions)
+    return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
+
+
+@builtin_view("antibody-annotation")
+def show_annotation(result: Result) -> list[Any]:
+    """Show germline genes and the CDRs under each definition, then the tables of regions and residues."""
+    if result.jobs or not {"germlines.csv", "regions.csv"} <= set(result.tables):
+        return show_numbering(result)
+    regions = result.tables["regions.csv"]
+    is_cdr = regions["region"].str.startswith("CDR")
+    cdrs = regions[is_cdr].pivot_table("sequence", ["chain", "region"], "cdr_definition", "first", sort=False)
+    tables = [("Germline genes", result.tables["germlines.csv"]), ("CDRs by definition", cdrs.reset_index())]
+    bundles = [table_bundle(frame, title) for title, frame in tables]
+    return [*bundles, *default_view(result, without={"germlines.csv"})]
+
+
+@builtin_view("antiberty")
+def show_language_model(result: Result) -> list[Any]:
+    """Show a summary of each chain, probabilities or attention as heat maps, then all tables."""
+    tables = result.tables
+    if result.jobs or "summary.csv" not in tables:
+        return default_view(result)
+    plots = [*_plot_probabilities(result), *_plot_attention(result)]
+    large = [name for name in tables if name.endswith(("_embedding.csv", "attention.csv"))]
+    return [
+        table_bundle(tables["summary.csv"], "Chains"),
+        *plots,
+        *default_view(result, without={"summary.csv", *large}),
+        *(table_bundle(tables[name], name) for name in sorted(large)),
+    ]
+
+
+def _plot_probabilities(result: Result) -> list[Plot]:
+    """Plot the probability of each amino acid at each masked residue, one plot per chain."""
+    if "residues.csv" not in result.tables:
+        return []
+    plots = []
+    for chain, rows in result.tables["residues.csv"].groupby("chain", sort=False):
+        names = rows["residue"] + rows["index"].astype(str)
+        matrix = rows[_AMINO_ACIDS].astype(float).T
+        matrix.columns = pd.Index(names, name="Residue")
+        matrix.index = pd.Index(_AMINO_ACIDS, name="Amino acid")
+        title = f"Probability of each amino acid, {chain} chain"
+        plots.append(plot_matrix(matrix, title, "Probability (0 to 1)", 0.0, 1.0))
+    return plots
+
+
+def _plot_attention(result: Result) -> list[Plot]:
+    """Plot the attention between residues, averaged over layers and heads, one plot per chain."""
+    if "attention.csv" not in result.tables:
+        return []
+    plots = []
+    for chain, rows in result.tables["attention.csv"].groupby("chain", sort=False):
+        matrix = rows.pivot(index="from", columns="to", values="attention") * 100
+        matrix.index.name, matrix.columns.name = "From residue", "To residue"
+        title = f"Attention, {chain} chain (mean of all layers and heads)"
+        maximum = float(np.ceil(np.quantile(matrix, 0.99)))
+        plots.append(plot_matrix(matrix, title, "Attention (%)", 0.0, maximum))
+    return plots

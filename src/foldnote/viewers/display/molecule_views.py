@@ -1,0 +1,87 @@
+"""Layouts for small molecules: docked poses and predicted properties.
+
+Results without the expected files use the default layout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from foldnote.results import Result, find_metric
+from foldnote.viewers.display.batches import list_contacts, read_table
+from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.prediction_plots import plot_distribution
+
+_MIN_PLOTTED = 10
+"""Fewer scores are not plotted as a histogram."""
+_MAX_COLUMNS = 3
+"""More molecules are shown as rows only."""
+
+
+@builtin_view("vina")
+def show_docking(result: Result) -> list[Any]:
+    """Show the poses in the receptor, a table of all poses, best first, and a histogram of their scores.
+
+    Tables of the ligand files, and tables of the program with the same contents, are left out.
+    """
+    if result.jobs or not result.poses:
+        return default_view(result)
+    table = result.pose_table
+    score = _find_score(table)
+    if score:
+        table = table.sort_values(score, ascending=not _is_higher_better(score), kind="stable")
+    files = {pose.file for pose in result.poses}
+    files |= {name for name in result.tables if name not in files and _repeats_poses(result, name, table)}
+    default = default_view(result, without=files)
+    plots = [plot_distribution(table, score)] if score and len(table) >= _MIN_PLOTTED else []
+    tables = [("Poses", table.reset_index(drop=True)), *list_contacts(result)]
+    bundles = [table_bundle(frame, title) for title, frame in tables]
+    scenes = 1 if result.structure else 0
+    return [*default[:scenes], *bundles, *plots, *default[scenes:]]
+
+
+def _repeats_poses(result: Result, name: str, poses: pd.DataFrame) -> bool:
+    """Whether all columns of a table are in the table of poses, with the same values."""
+    table = read_table(result, name)
+    columns = [] if table is None else [column for column in table.columns if column != "pose"]
+    if table is None or not columns or len(table) != len(poses) or not set(columns) <= set(poses.columns):
+        return False
+    return all(poses[column].tolist() == table[column].tolist() for column in columns)
+
+
+def _find_score(table: pd.DataFrame) -> str | None:
+    """The first column that is a docking score with a direction."""
+    for name in table.columns:
+        metric = find_metric(str(name))
+        if metric and metric.group == "docking" and metric.higher_is_better is not None:
+            return str(name)
+    return None
+
+
+def _is_higher_better(name: str) -> bool:
+    metric = find_metric(name)
+    return bool(metric and metric.higher_is_better)
+
+
+@builtin_view("admet")
+def show_admet(result: Result) -> list[Any]:
+    """Show up to three molecules as columns of one table of properties, then one row per molecule."""
+    files = {"properties.csv", "percentiles.csv", "columns.csv"}
+    default = default_view(result)
+    if result.jobs or not files <= set(result.tables):
+        return default
+    values, percentiles = result.tables["properties.csv"], result.tables["percentiles.csv"]
+    if len(values) > _MAX_COLUMNS:
+        return default
+    columns = result.tables["columns.csv"]
+    table = columns[["category", "name", "units"]].rename(columns={"name": "property"})
+    properties = list(columns["property"])
+    for row in range(len(values)):
+        name = str(values["smiles"].iloc[row])
+        table[name] = [f"{value:.4g}" for value in values[properties].iloc[row]]
+        shares = percentiles[properties].iloc[row]
+        table[f"{name}, percentile of approved drugs"] = [f"{share:.1f} %" for share in shares]
+    return [table_bundle(table, "ADMET properties"), *default]

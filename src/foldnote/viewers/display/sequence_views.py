@@ -1,0 +1,104 @@
+"""Layouts for sets of sequences: trees with ancestors, clustered alignments and proposed variants.
+
+Results without the expected files use the default layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+import pandas as pd
+
+from foldnote.errors import ArgumentError
+from foldnote.results import Result
+from foldnote.text import count
+from foldnote.viewers.display.batches import read_table
+from foldnote.viewers.display.bundles import default_view, join_plots, table_bundle
+from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.drawing import Axis, Dots
+from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
+from foldnote.viewers.plots.tree_plot import plot_tree
+
+_NODES = "nodes.csv"
+_ALL_PROBABILITIES = "all_probabilities.csv"
+_MAX_DOTS = 2_000
+_QUERY_COLOR = "#b2182b"
+
+
+@builtin_view("ancestral-reconstruction")
+def show_tree(result: Result) -> list[Any]:
+    """Show the tree, a table of the ancestors with support and mean probability, then their sites."""
+    paths = {PurePosixPath(name).name: name for name in result.tables}
+    if result.jobs or _NODES not in paths:
+        return default_view(result)
+    nodes = result.tables[paths[_NODES]]
+    hidden = {paths[name] for name in (_NODES, _ALL_PROBABILITIES) if name in paths}
+    ancestors = nodes[nodes["kind"] == "ancestor"].drop(columns="kind").reset_index(drop=True)
+    return [
+        plot_tree(nodes, "Tree with ancestors"),
+        table_bundle(ancestors, "Ancestors"),
+        *default_view(result, without=hidden),
+    ]
+
+
+@builtin_view("afcluster")
+def show_clusters(result: Result) -> list[Any]:
+    """Show a map of the sequences coloured by cluster, the clusters, and the choice of DBSCAN's eps."""
+    clusters, sequences, scan = (
+        read_table(result, name) for name in ("clusters.csv", "sequences.csv", "eps_scan.csv")
+    )
+    if clusters is None or sequences is None:
+        return default_view(result)
+    try:
+        plots = join_plots([_plot_sequences(sequences)])
+    except ArgumentError:
+        plots = []
+    tables = [("Clusters", clusters), ("Sequences", sequences)]
+    tables += [] if scan is None else [("Choice of eps, on samples of the sequences", scan)]
+    return [*plots, *(table_bundle(frame, title) for title, frame in tables)]
+
+
+def _plot_sequences(sequences: pd.DataFrame) -> Plot:
+    """Plot the first two principal components; the query, the first row, is drawn on top.
+
+    Raises:
+        ArgumentError: there are no principal components.
+    """
+    others, query = sequences.iloc[1:], sequences.iloc[0]
+    step = max(1, -(-len(others) // _MAX_DOTS))
+    plot = plot_groups(others.iloc[::step], "pc1", "pc2", "cluster", "sequence")
+    x, y = float(query["pc1"]), float(query["pc2"])
+    drawing = replace(
+        plot.drawing,
+        x=_extend(plot.drawing.x, x),
+        y=_extend(plot.drawing.y, y),
+        marks=[*plot.drawing.marks, Dots([x], [y], _QUERY_COLOR, ["the query"], "query")],
+    )
+    note = f" One in {step} of {count(len(others), 'sequence')} is drawn." if step > 1 else ""
+    title = "Principal components of the sequences, by cluster"
+    return replace(plot, title=title, words=plot.words + note, drawing=drawing)
+
+
+def _extend(axis: Axis, value: float) -> Axis:
+    """Extend an axis to include a value."""
+    return replace(axis, low=min(axis.low, value), high=max(axis.high, value))
+
+
+@builtin_view("alde")
+def show_proposals(result: Result) -> list[Any]:
+    """Show the proposed variants, best first, and the measured ones with cross-validated predictions."""
+    candidates, measured = (read_table(result, name) for name in ("candidates.csv", "measured.csv"))
+    if candidates is None or measured is None:
+        return default_view(result)
+    try:
+        plots = join_plots([plot_scatter(measured, "measured", "cv_mean", "variant")])
+    except ArgumentError:
+        plots = []
+    return [
+        table_bundle(candidates, "Variants to measure next, highest acquisition value first"),
+        *plots,
+        table_bundle(measured, "Measured variants with their cross-validated predictions"),
+    ]
