@@ -1,8 +1,8 @@
-"""Validate the settings of a tool: all problems as plain sentences, in the order of the fields.
+"""Validate the settings of a tool: list all problems as sentences, in the order of the fields.
 
-The rules are data (`foldnote.catalog` tools) and rows (`foldnote.catalog.checks`); here is only the order of
-events: defaults, conditions, standard keywords, our own checks. Types are never changed. White space and
-case of sequences carry no meaning and are cleaned in what is called normalized.
+The rules are in the tools' schemas and in `foldnote.catalog.checks`; this module applies them in order:
+defaults, conditions, JSON Schema keywords, checks. Types are never changed. White space and case are ignored
+in sequences; the normalized settings have them cleaned.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from foldnote.models.tool import Tool
     from foldnote.models.verdict import Problem
 
-MOST_TOLD: Final = 20
-"""Unknown settings that are named, and findings of the checks of one field; the others are counted."""
+MAX_REPORTED: Final = 20
+"""Maximum number of unknown settings that are named, and of findings of the checks of one field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,49 +143,49 @@ def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[st
     if long and not standard:
         yield long
     if not parsed.invalid and not long and not any(finding.code == "wrong_type" for finding in standard):
-        place = CheckContext(item.name, item.notes, normalized, item.required, prepared.properties)
-        yield from islice(run_checks(parsed.original, place), MOST_TOLD)
+        context = CheckContext(item.name, item.notes, normalized, item.required, prepared.properties)
+        yield from islice(run_checks(parsed.original, context), MAX_REPORTED)
 
 
 def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
     """The finding on the first text that is too long for this field; None without one."""
     if item.longest_text is None:
         return None
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    while waiting:
-        path, each = waiting.pop()
+    pending: list[tuple[Path, Any]] = [((), value)]
+    while pending:
+        path, each = pending.pop()
         if isinstance(each, str) and len(each) > item.longest_text and not (item.is_file and "\n" in each):
             message = f"This has {len(each):,} characters; at most {item.longest_text:,} can be used."
-            return _place(item.name, path, (message, "too_long"))
+            return _make_finding(item.name, path, (message, "too_long"))
         if isinstance(each, dict):
-            waiting += [((*path, key), part) for key, part in each.items()]
+            pending += [((*path, key), part) for key, part in each.items()]
         elif isinstance(each, list):
-            waiting += [((*path, number), part) for number, part in enumerate(each)]
+            pending += [((*path, number), part) for number, part in enumerate(each)]
     return None
 
 
 def _check_standard(item: PreparedField, parsed: ParsedValue) -> Iterator[Finding]:
     """One finding per path: the first violated keyword, or a value that JSON cannot represent."""
-    told: dict[Path, Finding] = {}
+    findings: dict[Path, Finding] = {}
     unit = str(item.notes.get("unit") or "")
-    for path, words in _tell_each(item.rules.find_faults(parsed), unit):
-        if path not in told:
-            told[path] = _place(item.name, path, words)
+    for path, words in _describe_faults(item.rules.find_faults(parsed), unit):
+        if path not in findings:
+            findings[path] = _make_finding(item.name, path, words)
     for invalid in parsed.invalid:
-        if not any(invalid.path[:length] in told for length in range(len(invalid.path) + 1)):
-            told[invalid.path] = _place(item.name, invalid.path, tell_invalid_part(invalid))
-    yield from told.values()
+        if not any(invalid.path[:length] in findings for length in range(len(invalid.path) + 1)):
+            findings[invalid.path] = _make_finding(item.name, invalid.path, tell_invalid_part(invalid))
+    yield from findings.values()
 
 
-def _place(name: str, path: Path, told: tuple[str, str]) -> Finding:
-    return Finding(_printable(".".join(map(str, (name, *path)))), *told)
+def _make_finding(name: str, path: Path, words: tuple[str, str]) -> Finding:
+    return Finding(_printable(".".join(map(str, (name, *path)))), *words)
 
 
 def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[Finding]:
     names = prepared.names
     known = frozenset(names)
     unknown = ((key, value) for key, value in settings.items() if key not in known)
-    for key, value in islice(unknown, MOST_TOLD):
+    for key, value in islice(unknown, MAX_REPORTED):
         if prepared.is_closed:
             yield Finding(_printable(key), tell_unknown(_name_key(key), names), "unknown_field")
         elif invalid := parse_value({key: value}).invalid:
@@ -198,47 +198,47 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
     """Faults that concern several fields; those of single fields are already reported."""
     faults = rules.find_faults(parse_value(dict(normalized)))
-    told = (
+    findings = (
         finding
         for fault in faults
         if fault.schema_path[0] not in FIELD_KEYWORDS
-        for finding in _tell_rest(fault)
+        for finding in _describe_rest_fault(fault)
     )
-    yield from dict.fromkeys(told)
+    yield from dict.fromkeys(findings)
 
 
-def _tell_rest(fault: SchemaFault) -> Iterator[Finding]:
-    for path, words in _tell_each([fault]):
+def _describe_rest_fault(fault: SchemaFault) -> Iterator[Finding]:
+    for path, words in _describe_faults([fault]):
         yield Finding(_printable(".".join(map(str, path))), *words)
 
 
 def tell_faults(rules: Rules, parsed: ParsedValue) -> list[Problem]:
     """The problems of a value under a schema, one per path; paths are relative to the value."""
-    told: dict[Path, Finding] = {}
-    for path, words in _tell_each(rules.find_faults(parsed)):
-        told.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
-    return list(_as_problems(list(told.values())))
+    findings: dict[Path, Finding] = {}
+    for path, words in _describe_faults(rules.find_faults(parsed)):
+        findings.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
+    return list(_as_problems(list(findings.values())))
 
 
-def _tell_each(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
+def _describe_faults(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
     """Faults with their messages and codes; a missing name is reported where it is missing."""
     for fault in faults:
-        yield from _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]
+        yield from _describe_missing(fault) or [(fault.path, tell_fault(fault, unit))]
 
 
-def _tell_absent(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
-    given, wanted = fault.instance, fault.expected
-    if not isinstance(given, Mapping):
+def _describe_missing(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
+    instance, expected = fault.instance, fault.expected
+    if not isinstance(instance, Mapping):
         return []
-    if fault.keyword == "required" and isinstance(wanted, list):
+    if fault.keyword == "required" and isinstance(expected, list):
         words = ("Required.", "missing_field")
-        return [((*fault.path, name), words) for name in wanted if name not in given]
-    if fault.keyword == "dependentRequired" and isinstance(wanted, Mapping):
+        return [((*fault.path, name), words) for name in expected if name not in instance]
+    if fault.keyword == "dependentRequired" and isinstance(expected, Mapping):
         return [
-            ((*fault.path, name), (f"This is required where {other} is given.", "missing_field"))
-            for other, names in wanted.items()
+            ((*fault.path, name), (f"This is required when {other} is given.", "missing_field"))
+            for other, names in expected.items()
             for name in names
-            if other in given and name not in given
+            if other in instance and name not in instance
         ]
     return []
 

@@ -1,6 +1,6 @@
 """Messages for JSON Schema's standard errors: what is wrong with a value, and what would be valid.
 
-One row a keyword. Messages of our own rules are in `foldnote.catalog.checks`.
+There is one row per keyword. Messages of foldnote's own rules are in `foldnote.catalog.checks`.
 """
 
 from __future__ import annotations

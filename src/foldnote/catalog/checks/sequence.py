@@ -105,11 +105,11 @@ def check_amino_acid_letters(value: str, context: CheckContext) -> Iterator[Find
 
 
 def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
-    told = [
+    sentences = [
         f"Position {fault.position}{f' of chain {fault.chain + 1}' if many_chains else ''}: {fault.message}."
         for fault in faults
     ]
-    return " ".join([*told, f"And {more} more."] if more else told)
+    return " ".join([*sentences, f"And {more} more."] if more else sentences)
 
 
 ROWS: Final = (

@@ -39,18 +39,18 @@ class Molecule(NotebookRepr):
     """One record of an SDF, MOL2 or PDBQT file, or one line of SMILES.
 
     Attributes:
-        name: the record's own title; "" without one.
+        name: title of the record; "" if it has none.
         file: name of the file.
-        index: place of the record in the file, 0 for the first.
+        index: 0-based position of the record in the file.
         format: ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
-        atoms: one row an atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
-            float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
+        atoms: one row per atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
+            float64 in elementary charges (formal in SDF, partial in the others; missing if the file has
             none).
-        bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
-            1.5 for aromatic bonds, missing where the file does not say. Of a PDBQT those of the SMILES that
-            Meeko writes into it.
-        properties: the record's data, numbers where they are numbers.
-        text: the record as it stands in the file; of a SMILES, an SDF record that was made of it.
+        bonds: one row per bond: ``first`` and ``second`` int64, 0-based rows of ``atoms``; ``order`` float64,
+            1.5 for aromatic bonds, missing if unknown. For PDBQT, the bonds of the SMILES that Meeko writes
+            into the file.
+        properties: the record's properties; numeric values as numbers.
+        text: the record's text; for SMILES, an SDF record generated from it.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Molecule(NotebookRepr):
         """Validate atoms and bonds.
 
         Raises:
-            RecordError: there is no atom, a coordinate is not finite, or a bond names a missing atom.
+            RecordError: there is no atom, a coordinate is not finite, or a bond refers to a missing atom.
         """
         if not self._atom_rows:
             raise RecordError("it holds no atoms")
         if not all(isfinite(x) and isfinite(y) and isfinite(z) for _, _, x, y, z, _ in self._atom_rows):
-            raise RecordError("a coordinate is no finite number")
+            raise RecordError("a coordinate is not a finite number")
         count = len(self._atom_rows)
         if any(not (0 <= first < count and 0 <= second < count) for first, second, _ in self._bond_rows):
-            raise RecordError("a bond names an atom that is not there")
+            raise RecordError("a bond refers to a missing atom")
 
     @cached_property
     def atoms(self) -> pd.DataFrame:
@@ -151,15 +151,15 @@ class Molecule(NotebookRepr):
         return all(row[4] == 0 for row in self._atom_rows)
 
     def to_gemmi(self) -> gemmi.Structure:
-        """The atoms as one residue ``LIG`` of chain ``A``, coordinates in Å; bonds are not carried."""
+        """Convert the atoms to one residue ``LIG`` of chain ``A``, coordinates in Å, without bonds."""
         residue = gemmi.Residue()
         residue.name, residue.seqid, residue.het_flag = "LIG", gemmi.SeqId("1"), "H"
-        for name, element, place in zip(
+        for name, element, position in zip(
             self.atoms["name"], self.atoms["element"], self.coordinates.tolist(), strict=True
         ):
             atom = gemmi.Atom()
             atom.name, atom.element = str(name)[:4], gemmi.Element(str(element))
-            atom.pos, atom.occ = gemmi.Position(*place), 1.0
+            atom.pos, atom.occ = gemmi.Position(*position), 1.0
             residue.add_atom(atom)
         chain, model = gemmi.Chain("A"), gemmi.Model(1)
         chain.add_residue(residue)
@@ -195,7 +195,7 @@ def find_element(symbol: str) -> str:
 
 
 def read_value(text: str) -> Scalar:
-    """A property's text, as a number if it is one."""
+    """Convert the text of a property to a number if possible."""
     stripped = text.strip()
     for kind in (int, float):
         try:
@@ -211,8 +211,8 @@ def read_records(
     """Read the records of a file, with a message for each that cannot be read.
 
     Args:
-        records: what each record is called, such as ``Record 2``, and what ``read`` makes a molecule of.
-        read: takes a record and its index from 0.
+        records: pairs of a label for messages, such as ``Record 2``, and the record to pass to ``read``.
+        read: reads a record, given its 0-based index.
         name: the file's name.
 
     Raises:

@@ -36,7 +36,7 @@ def find_molecule_files(reader: Reader) -> list[str]:
 
 
 def find_receptors(reader: Reader) -> list[str]:
-    """Names of the PDBQT files of rigid receptors that no structure file of the same name stands for."""
+    """Names of the PDBQT files of rigid receptors without a structure file of the same name."""
     kept = {find_stem(name) for name in reader.named(FileKind.STRUCTURE)}
     rigid = _list_rigid(reader, reader.named(FileKind.MOLECULE))
     return [name for name in rigid if find_stem(name).removesuffix(".pdbqt") not in kept]
@@ -45,13 +45,13 @@ def find_receptors(reader: Reader) -> list[str]:
 def find_described(reader: Reader) -> list[str]:
     """Names of the SDF files with properties."""
     names = reader.named(FileKind.MOLECULE)
-    wanted = [name for name in names if strip_packing(name).endswith((".sdf", ".sd"))]
-    return [name for name in wanted if _PROPERTY_MARK in (reader.attempt(name, reader.read, name) or b"")]
+    selected = [name for name in names if strip_packing(name).endswith((".sdf", ".sd"))]
+    return [name for name in selected if _PROPERTY_MARK in (reader.attempt(name, reader.read, name) or b"")]
 
 
 def _list_rigid(reader: Reader, names: Iterable[str]) -> list[str]:
-    wanted = [name for name in names if name.lower().endswith(".pdbqt")]
-    heads = ((n, reader.attempt(n, reader.archive.read_head, n, HEAD_BYTES)) for n in wanted)
+    selected = [name for name in names if name.lower().endswith(".pdbqt")]
+    heads = ((n, reader.attempt(n, reader.archive.read_head, n, HEAD_BYTES)) for n in selected)
     return [name for name, head in heads if head is not None and not is_ligand(head)]
 
 
@@ -74,7 +74,7 @@ def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:
 
     Returns:
         One row per readable molecule: ``title`` str, ``formula`` str, ``heavy_atoms`` int64, then one
-        column a property, with dtypes by its values.
+        column per property, with a dtype that fits its values.
     """
     rows = [
         {"title": each.name, "formula": each.formula, "heavy_atoms": each.heavy_atoms, **each.properties}

@@ -35,7 +35,7 @@ def plot_matrix(
     try:
         values = matrix.to_numpy(dtype=float)
     except (TypeError, ValueError) as exc:
-        raise ArgumentError(f"The matrix has values that are no numbers: {exc}.") from exc
+        raise ArgumentError(f"The matrix has values that are not numbers: {exc}.") from exc
     if not np.isfinite(values).any():
         raise ArgumentError("The matrix has no numbers.")
     top = float(np.nanmax(values)) if high is None else high

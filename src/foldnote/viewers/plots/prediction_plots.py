@@ -215,11 +215,11 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
             rows[x].astype(float).tolist(),
             rows[y].astype(float).tolist(),
             color,
-            [f"{row}, {said}" for row in rows[label].astype(str)],
-            said,
+            [f"{row}, {name}" for row in rows[label].astype(str)],
+            name,
         )
-        for said, color, chosen in parts
-        for rows in [data[chosen]]
+        for name, color, selected in parts
+        for rows in [data[selected]]
         if len(rows)
     ]
     words = (

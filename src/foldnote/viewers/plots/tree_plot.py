@@ -70,17 +70,17 @@ class _Plane:
 def plot_tree(nodes: pd.DataFrame, title: str = "Tree") -> Plot:
     """Draw a tree from left to right, its branches to scale, with the names and support of its nodes.
 
-    Up to 150 tips have their names beside them. An ancestor is named where its label
-    overlaps no other; the name of every ancestor appears under the pointer.
+    Tips are named if there are at most 150. Ancestors are named if their labels do not overlap others; every
+    ancestor has its name as a tooltip.
 
     Args:
-        nodes: one row a node, each below its parent: ``node`` and ``parent``, names, the first node without
-            parent; ``branch_length`` to the parent, in substitutions per site; optionally
+        nodes: one row per node, after its parent: ``node`` and ``parent`` (names; the first node has no
+            parent); ``branch_length`` to the parent, in substitutions per site; optionally
             ``branch_support`` in per cent and ``mean_posterior_probability``, 0 to 1. The plot's data.
         title: heading.
 
     Raises:
-        ArgumentError: a column is missing, there are no rows, or a node has a parent that is not above it.
+        ArgumentError: a column is missing, there are no rows, or a node does not come after its parent.
     """
     missing = [name for name in _COLUMNS if name not in nodes.columns]
     if missing:
