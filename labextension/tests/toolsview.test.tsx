@@ -202,7 +202,7 @@ describe('the catalog', () => {
   it('counts the tools of each part', () => {
     render(view());
     const titles = screen.getAllByRole('heading', { level: 3 }).map(title => title.textContent);
-    expect(titles).toEqual(['Run on this computer 1', 'Not available on this computer 1']);
+    expect(titles).toEqual(['Run on this computer 1', 'Run elsewhere 1']);
   });
 
   it('says that it asks, that there is nothing, and that nobody answers', () => {

@@ -32,7 +32,8 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const [open, setOpen] = useState<string | null>(null);
   const found = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
   const ready = found.filter(tool => tool.available);
-  const others = found.filter(tool => !tool.available);
+  const installable = found.filter(tool => !tool.available && tool.engine !== null);
+  const elsewhere = found.filter(tool => !tool.available && tool.engine === null);
   const hasTools = tools !== null && tools.length > 0;
   const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
   const [shownTool, setShownTool] = useState<string | null>(null);
@@ -79,7 +80,8 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             {...section}
           />
           {query === '' && props.engines}
-          <ToolSection title={trans.__('Not available on this computer')} tools={others} {...section} />
+          <ToolSection title={trans.__('Can be installed')} tools={installable} {...section} />
+          <ToolSection title={trans.__('Run elsewhere')} tools={elsewhere} {...section} />
           {found.length === 0 && (
             <Notice
               tone="plain"

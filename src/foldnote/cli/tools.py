@@ -31,11 +31,12 @@ def run_tools(options: argparse.Namespace) -> int:
         if (tool.available or not options.available) and _matches(tool, options.words)
     ]
     table = [
-        (tool.type, "yes" if tool.available else "no", tool.engine.method if tool.engine else "", tool.family)
-        for tool in rows
+        (tool.type, tool.status, tool.engine.method if tool.engine else "", tool.family) for tool in rows
     ]
     return report(
-        options, [tool.to_wire() for tool in rows], format_table(("TOOL", "RUNS", "METHOD", "FAMILY"), table)
+        options,
+        [tool.to_wire() for tool in rows],
+        format_table(("TOOL", "STATUS", "METHOD", "FAMILY"), table),
     )
 
 

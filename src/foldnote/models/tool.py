@@ -100,6 +100,17 @@ class Tool(WireModel):
         """Where its parts come from: the service, a translation, or foldnote's own catalog."""
         return self._origin
 
+    @property
+    def status(self) -> str:
+        """Where it runs, in one word.
+
+        ``runs``: at the service, now; ``installable``: there, once its engine is installed or configured;
+        ``elsewhere``: at another service, or by a command of your own.
+        """
+        if self.available:
+            return "runs"
+        return "installable" if self.engine else "elsewhere"
+
     def with_origin(self, origin: ToolOrigin) -> Tool:
         """The same tool with ``origin`` set."""
         copy = self.model_copy()
@@ -133,5 +144,6 @@ class Tool(WireModel):
 
     def _tell_engine(self) -> str:
         if not self.available:
-            return f"cannot run. {self.unavailable_reason or ''}".strip()
+            word = f" ({self.status})" if self.unavailable_reason else ""
+            return f"cannot run{word}. {self.unavailable_reason or ''}".strip()
         return f"runs as {self.engine.method}" if self.engine else "runs"

@@ -58,7 +58,7 @@ def test_the_text_of_a_terminal_is_a_table_in_columns():
     assert lines[0] == "3 tools, 2 of them run here"
     assert lines[2].split("  ")[0] == "abodybuilder"
     assert lines[2].endswith("ABodyBuilder2 (model 1 of 4)")
-    assert lines[3].endswith("no")
+    assert lines[3].rstrip().endswith("elsewhere")
     assert (
         len({line.index(word) for line, word in zip(lines[1:3], ("name", "AbodyBuilder"), strict=True)}) == 1
     )
@@ -71,10 +71,11 @@ def test_an_empty_list_says_where_to_look():
 def test_the_frame_has_the_documented_columns():
     frame = TOOLS.to_frame()
     assert list(frame.columns) == [
-        "name", "family", "modalities", "functions", "runs", "method", "reason", "description"
+        "name", "family", "modalities", "functions", "runs", "status", "method", "reason", "description"
     ]  # fmt: skip
     assert frame.index.name == "type"
     assert frame["runs"].dtype == "bool"
+    assert set(frame["status"]) == {"runs", "elsewhere"}
     assert frame.loc["vina", "modalities"] == "protein, small-molecule"
     assert frame.loc["vina", "reason"] == "Install it."
     assert frame["method"].isna().tolist() == [False, True, True]

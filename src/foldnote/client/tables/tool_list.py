@@ -10,7 +10,7 @@ from foldnote.models.html_repr import show_grid, write_grid
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMNS = ("tool", "name", "what it does", "runs here as")
+_COLUMNS = ("tool", "name", "what it does", "status", "method")
 
 
 class ToolList(tuple[Tool, ...]):
@@ -70,6 +70,7 @@ class ToolList(tuple[Tool, ...]):
             - ``name`` (str): what people call it
             - ``family`` (str), ``modalities`` and ``functions`` (str, separated by commas)
             - ``runs`` (bool): whether the service can run it now
+            - ``status`` (str): ``runs``, ``installable`` or ``elsewhere`` (see `Tool.status`)
             - ``method`` (str): the method that is really run; missing where nothing runs it or the service
               does not say
             - ``reason`` (str): why it does not run; missing where it does
@@ -83,6 +84,7 @@ class ToolList(tuple[Tool, ...]):
             "modalities": [", ".join(tool.modalities) for tool in self],
             "functions": [", ".join(tool.functions) for tool in self],
             "runs": [tool.available for tool in self],
+            "status": [tool.status for tool in self],
             "method": [tool.engine.method if tool.engine else None for tool in self],
             "reason": [None if tool.available else tool.unavailable_reason for tool in self],
             "description": [tool.description for tool in self],
@@ -111,13 +113,13 @@ class ToolList(tuple[Tool, ...]):
         return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {told}{odd}"
 
 
-def _row(tool: Tool) -> tuple[str, str, str, str]:
-    method = tool.engine.method if tool.engine else "yes"
+def _row(tool: Tool) -> tuple[str, str, str, str, str]:
     return (
         tool.type,
         tool.label,
         tool.description or ", ".join(tool.functions),
-        method if tool.available else "no",
+        tool.status,
+        tool.engine.method if tool.engine else "",
     )
 
 

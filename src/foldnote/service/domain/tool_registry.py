@@ -12,6 +12,7 @@ from foldnote import catalog
 from foldnote.errors import UnknownToolError
 from foldnote.models.tool import Tool
 from foldnote.service.engines import Engine, engine_for
+from foldnote.service.engines.unserved import explain_unserved
 from foldnote.service.faults import bad_request
 from foldnote.service.store.jobs.records import write_text
 
@@ -133,10 +134,7 @@ class Toolbox:
     @staticmethod
     def _reason(tool_type: str, engine: Engine | None) -> str | None:
         if engine is None:
-            return (
-                f"No engine for {tool_type} is part of this service yet."
-                " Connect to a service that has it, or add an engine of your own."
-            )
+            return explain_unserved(tool_type)
         state = engine.state()
         return None if state.installed else state.reason
 

@@ -19,9 +19,9 @@ from foldnote.errors import EngineInstallError
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
+from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
 from foldnote.text import format_size
 
-NO_ENGINE = "no engine is bundled; connect a service that has it, or add an engine of your own (see README)"
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
 _PLAIN_PAUSE_S = 10.0
 _SPINNER = "|/-\\"
@@ -34,6 +34,8 @@ class ToolRow:
     tool: str
     """Empty for an add-on, which serves no tool."""
     runs: bool
+    status: str
+    """``runs``: here, now; ``installable``: once its engine is installed or configured; ``elsewhere``."""
     engine: str | None = None
     method: str | None = None
     kind: str | None = None
@@ -69,11 +71,12 @@ def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tupl
 
 def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
     if engine is None:
-        return ToolRow(tool, runs=False, how=NO_ENGINE)
+        return ToolRow(tool, runs=False, status="elsewhere", how=explain_unserved(tool))
     state = engine.state()
     return ToolRow(
         tool,
         runs=state.installed,
+        status="runs" if state.installed else "installable",
         engine=engine.name,
         method=engine.method,
         kind=engine.kind,
@@ -114,7 +117,7 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
     if any(row.engine is None for row in rows):
-        out.write(f"\nnot bundled = {NO_ENGINE}.\n")
+        out.write(f"\nelsewhere: no engine of it is part of foldnote. {WAYS_ON}\n")
     if add_ons := [row for row in every if not row.tool]:
         out.write("\nAn add-on is used in the runs of another engine where it is installed.\n\n")
         _write_rows(add_ons, "ADD-ON TO", [", ".join(row.adds_to) for row in add_ons], out)
@@ -123,15 +126,13 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
 def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:
     width = max(len(each) for each in (title, *subjects))
     methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
-    out.write(f"{title:{width}}  RUNS  {'METHOD':{methods}}  HOW TO GET IT\n")
-    last = max(24, shutil.get_terminal_size((120, 24)).columns - width - methods - 10)
+    out.write(f"{title:{width}}  STATUS       {'METHOD':{methods}}  HOW TO GET IT\n")
+    last = max(24, shutil.get_terminal_size((120, 24)).columns - width - methods - 18)
     pairs = zip(rows, subjects, strict=True)
     for row, subject in sorted(pairs, key=lambda pair: (not pair[0].runs, pair[0].engine is None)):
-        head = f"{subject:{width}}  {'yes ' if row.runs else 'no  '}  {_method(row):{methods}}  "
-        if row.engine is None:
-            out.write(f"{head}not bundled\n")
-            continue
-        lines = textwrap.wrap(row.how or "installed", last)
+        head = f"{subject:{width}}  {row.status:11}  {_method(row):{methods}}  "
+        how = row.how or "installed" if row.engine else unserved_tools().get(row.tool, row.how)
+        lines = textwrap.wrap(how, last)
         out.write(f"{head}{lines[0]}".rstrip() + "\n")
         out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
 

@@ -34,7 +34,8 @@ def test_a_tool_with_an_engine_says_how_to_get_it(out):
     assert (first["runs"], first["method"]) == (False, "ABodyBuilder2 (model 1 of 4)")
     assert "foldnote engines install abodybuilder2" in first["how"]
     assert (second["runs"], second["engine"]) == (False, None)
-    assert "connect a service" in second["how"]
+    assert "Connect to a service" in second["how"]
+    assert (first["status"], second["status"]) == ("installable", "elsewhere")
 
 
 def test_only_an_environment_of_its_own_can_be_removed(out, tmp_path, monkeypatch):
@@ -50,8 +51,8 @@ def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     lines = out.getvalue().splitlines()
     listed = {tool for engine in load_engines().values() for tool in engine.tools} | {"antifold"}
     assert lines[0] == f"1 of {len(listed)} tools run on this machine."
-    assert any(line.startswith("alphafold") and "yes" in line and "[SUBSTITUTE]" in line for line in lines)
-    assert any(line.startswith("antifold") and line.endswith("not bundled") for line in lines)
+    assert any(line.startswith("alphafold") and " runs " in line and "[SUBSTITUTE]" in line for line in lines)
+    assert any(line.startswith("antifold") and "elsewhere" in line and "AntiFold's" in line for line in lines)
 
 
 def test_installing_tells_licence_and_end(out, tmp_path, monkeypatch):

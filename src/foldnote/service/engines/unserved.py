@@ -1,0 +1,21 @@
+"""Why foldnote has no engine for some tools, and the two ways on."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from pathlib import Path
+
+WAYS_ON = "Connect to a service that runs it, or add a command of your own as an engine."
+
+
+@functools.cache
+def unserved_tools() -> dict[str, str]:
+    """For each tool of the catalog without a bundled engine, one sentence that says why."""
+    return tomllib.loads(Path(__file__).with_name("unserved.toml").read_text("utf-8"))
+
+
+def explain_unserved(tool_type: str) -> str:
+    """Why nothing here runs the tool, and what to do."""
+    sentences = (f"No engine for {tool_type} is part of foldnote.", unserved_tools().get(tool_type), WAYS_ON)
+    return " ".join(filter(None, sentences))

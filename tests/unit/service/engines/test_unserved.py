@@ -1,0 +1,41 @@
+"""Every tool of the catalog has an engine or a reason, and says in one word where it runs."""
+
+from pathlib import Path
+
+import pytest
+
+from foldnote import catalog
+from foldnote.service.engines import load_engines
+from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
+
+DOCS = Path(__file__).parents[4] / "docs" / "tools.md"
+SERVED = {tool for engine in load_engines().values() for tool in engine.tools}
+
+
+def test_a_tool_has_an_engine_or_a_reason_and_never_both():
+    assert unserved_tools().keys() == catalog.tools().keys() - SERVED
+
+
+@pytest.mark.parametrize("tool", sorted(unserved_tools()))
+def test_a_reason_is_one_sentence_and_followed_by_two_ways_on(tool):
+    reason = unserved_tools()[tool]
+    assert reason.endswith(".")
+    assert len(reason) <= 120
+    assert explain_unserved(tool) == f"No engine for {tool} is part of foldnote. {reason} {WAYS_ON}"
+
+
+def test_a_tool_that_is_not_in_the_catalog_gets_the_ways_on():
+    assert explain_unserved("own-tool") == f"No engine for own-tool is part of foldnote. {WAYS_ON}"
+
+
+def test_the_docs_have_every_tool_with_its_word_and_its_reason():
+    told = {}
+    for line in DOCS.read_text("utf-8").splitlines():
+        if line.startswith("| `"):
+            tool, status, why = (cell.strip() for cell in line.strip("|").split("|"))
+            told[tool.strip("`")] = (status, why)
+    assert told.keys() == catalog.tools().keys()
+    methods = {tool: engine.method for engine in load_engines().values() for tool in engine.tools}
+    for tool, (status, why) in told.items():
+        expected = ("installable", methods[tool]) if tool in SERVED else ("elsewhere", unserved_tools()[tool])
+        assert (status, why) == expected, tool
