@@ -74,8 +74,9 @@ def test_an_engine_is_installed_proved_and_removed(make_engine):
     assert remove(engine) is False
 
 
-def test_a_failed_step_is_explained_and_gone_on_with(make_engine, tmp_path):
+def test_a_failed_step_is_explained_and_gone_on_with(make_engine, begin, tmp_path):
     engine = make_engine("firstpart==1.0", "secondpart==1.0")
+    begin(engine)
     _, error = install_and_listen(engine)
     assert "step 2 of 2" in error.message
     assert "does not have this version" in error.message
@@ -88,16 +89,18 @@ def test_a_failed_step_is_explained_and_gone_on_with(make_engine, tmp_path):
     assert engine.state().installed
 
 
-def test_a_probe_that_fails_makes_no_engine(make_engine):
+def test_a_probe_that_fails_makes_no_engine(make_engine, begin):
     engine = make_engine(
         "firstpart==1.0", probe="import firstpart; assert firstpart.ANSWER == 41, 'wrong answer'"
     )
+    begin(engine)
     _, error = install_and_listen(engine)
     assert "wrong answer" in error.message
     assert not engine.state().installed
 
 
-def test_a_changed_recipe_makes_an_installation_stale(make_engine, tmp_path):
+def test_a_changed_recipe_makes_an_installation_stale(make_engine, begin, tmp_path):
+    begin(make_engine("firstpart==1.0"))
     install_and_listen(make_engine("firstpart==1.0"))
     write_wheel(tmp_path / "wheels", "firstpart", "2.0")
     changed = make_engine("firstpart==2.0")

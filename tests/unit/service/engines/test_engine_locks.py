@@ -118,7 +118,8 @@ def engine(tmp_path, monkeypatch):
     return read_engine(folder)
 
 
-def test_what_was_installed_is_recorded_with_its_hash(engine, tmp_path):
+def test_what_was_installed_is_recorded_with_its_hash(engine, begin, tmp_path):
+    begin(engine)
     install(engine, lambda event: None)
     assert engine.state().installed
     files = read_ready(engine)["files"]
@@ -131,7 +132,8 @@ def test_what_was_installed_is_recorded_with_its_hash(engine, tmp_path):
     assert files["loosepart"]["sha256"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
 
 
-def test_another_file_of_the_same_version_is_refused_and_taken_only_when_asked_for(engine, tmp_path):
+def test_another_file_of_the_same_version_is_refused_and_taken_only_when_asked_for(engine, begin, tmp_path):
+    begin(engine)
     changed = write_wheel(tmp_path / "wheels", "secondpart", answer=41)
     with pytest.raises(EngineInstallError) as caught:
         install(engine, lambda event: None)
@@ -154,7 +156,8 @@ def test_another_file_of_the_same_version_is_refused_and_taken_only_when_asked_f
     }
 
 
-def test_a_changed_lock_makes_an_installation_stale(engine):
+def test_a_changed_lock_makes_an_installation_stale(engine, begin):
+    begin(engine)
     install(engine, lambda event: None)
     lock = engine.folder / "lock.txt"
     lock.write_text(lock.read_text() + "# Another comment.\n")
@@ -171,14 +174,17 @@ def test_a_lock_without_exact_versions_or_hashes_is_refused(engine, text):
         read_engine(engine.folder)
 
 
-def test_a_package_outside_the_lock_is_never_brought_in(engine, tmp_path):
+def test_a_package_outside_the_lock_is_never_brought_in(engine, begin, tmp_path):
     """The lock is whole or the probe fails: nothing is resolved at installation."""
     (engine.folder / "lock.txt").write_text(read_lock(engine.folder / "lock.txt")[0].text + "\n")
+    changed = read_engine(engine.folder)
+    begin(changed)
     with pytest.raises(EngineInstallError, match="secondpart"):
-        install(read_engine(engine.folder), lambda event: None)
+        install(changed, lambda event: None)
 
 
-def test_an_address_with_a_password_is_not_recorded(engine, tmp_path):
+def test_an_address_with_a_password_is_not_recorded(engine, begin, tmp_path):
+    begin(engine)
     install(engine, lambda event: None)
     assert str(tmp_path / "wheels") not in json.dumps(read_ready(engine)["files"])
     shutil.rmtree(engine.home)
