@@ -1,6 +1,7 @@
 """What was deleted leaves no fragment in the files of a database that is too large to be rewritten at any time."""
 
 import random
+import shutil
 import threading
 import time
 
@@ -10,6 +11,7 @@ from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.store import Store
 
 MARK = b"WWWWHHHHCCCCYYYY"
+DATABASE, EMAIL = "service.sqlite3", "a@lab.example"
 BATCHES, ROWS = 150, 40
 LARGE_BYTES = 18 << 20
 
@@ -20,17 +22,12 @@ def make_job(name, draw, is_secret):
     return NewJob(name, "anarci", settings, settings)
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "service.sqlite3")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def account(store):
-    """An account that deleted every other of its batches, whose rows had grown and moved between pages."""
-    account = store.accounts.ensure_account("a@lab.example")
+@pytest.fixture(scope="module")
+def past(tmp_path_factory):
+    """A database of an account that deleted every other of its batches, whose rows had grown and moved between pages."""
+    folder = tmp_path_factory.mktemp("past")
+    store = Store(folder / DATABASE)
+    account = store.accounts.ensure_account(EMAIL)
     draw = random.Random(1)
     names = [f"{'secret' if number % 2 else 'kept'}{number}" for number in range(BATCHES)]
     for name in names:
@@ -41,14 +38,23 @@ def account(store):
     for name in names:
         if name.startswith("secret"):
             store.jobs.delete(account, name)
-    return account
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def store(past, tmp_path):
+    shutil.copytree(past, tmp_path, dirs_exist_ok=True)
+    opened = Store(tmp_path / DATABASE)
+    yield opened
+    opened.close()
 
 
 def read_files(folder):
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def test_a_large_database_is_rewritten_when_nobody_writes(store, account, tmp_path):
+def test_a_large_database_is_rewritten_when_nobody_writes(store, tmp_path):
     assert store.database.path.stat().st_size > LARGE_BYTES
     stop = threading.Event()
     until = time.monotonic() + 120
@@ -56,10 +62,10 @@ def test_a_large_database_is_rewritten_when_nobody_writes(store, account, tmp_pa
         assert time.monotonic() < until
         time.sleep(0.2)
     assert MARK not in read_files(tmp_path)
-    assert store.jobs.find([account], "kept0.0") is not None
+    assert store.jobs.find([store.accounts.ensure_account(EMAIL)], "kept0.0") is not None
 
 
-def test_who_writes_meanwhile_is_not_held_up_by_it(store, account, tmp_path):
+def test_who_writes_meanwhile_is_not_held_up_by_it(store, tmp_path):
     stop, is_over = threading.Event(), threading.Event()
 
     def write():
