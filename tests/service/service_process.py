@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import httpx
+from forked_python import ForkedPython
 from probe_engine import write_probe_engine
 
 TOOLS = ("abodybuilder", "anarci", "af2bind", "align-pdbs", "abmpnn")
@@ -43,9 +44,9 @@ class ServiceProcess:
         self.engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
         self.environment: dict[str, str] = {}
         self.code = QUICK
-        self.process: subprocess.Popen | None = None
+        self.process: ForkedPython | subprocess.Popen | None = None
 
-    def spawn(self) -> subprocess.Popen:
+    def spawn(self) -> ForkedPython | subprocess.Popen:
         """A process of the service that may not answer yet."""
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
@@ -54,8 +55,11 @@ class ServiceProcess:
         }
         where = () if "--embedded" in self.arguments else ("--data-dir", str(self.folder / "data"))
         with (self.folder / "service.log").open("ab") as log:
+            arguments = ("--json", *where, *self.arguments)
+            if "LD_PRELOAD" not in environment:
+                return ForkedPython(self.code, *arguments, environment=environment, stderr=log)
             return subprocess.Popen(
-                [sys.executable, "-c", self.code, "--json", *where, *self.arguments],
+                [sys.executable, "-c", self.code, *arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=environment,

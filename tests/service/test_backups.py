@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import stat
 import subprocess
-import sys
 import threading
 import time
 import zipfile
@@ -16,11 +15,13 @@ from pathlib import Path
 import httpx
 import pytest
 from chaos import assert_consistent, fault_of_result, rows
+from forked_python import run_forked
 from service_process import PDB, ServiceProcess
 
 from foldnote.service.admin import main
 from foldnote.service.backups.making import make_backup
 
+ADMIN = "import sys; from foldnote.service.admin import main; sys.exit(main())"
 KILLED_AT = """
 import os, sys
 from pathlib import Path
@@ -44,10 +45,9 @@ def data(service) -> Path:
 
 
 def admin(service, *arguments: object, code: str | None = None) -> subprocess.CompletedProcess:
-    program = ["-m", "foldnote.service.admin"] if code is None else ["-c", code]
     first, rest = ([str(arguments[0])], arguments[1:]) if code else ([], arguments)
-    command = [sys.executable, *program, *first, "--data-dir", str(data(service)), "--json", *map(str, rest)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    options = ("--data-dir", str(data(service)), "--json", *map(str, rest))
+    return run_forked(code or ADMIN, *first, *options, environment=dict(os.environ))
 
 
 def back_up(service, target: Path) -> dict:

@@ -12,16 +12,24 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from forked_python import run_forked
 from probe_engine import write_probe_engine
 
 COMMAND = Path(sys.executable).parent / "foldnote"
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 SETTINGS = ["--set", f"sequence={SEQUENCE}", "--set", "scheme=imgt"]
+CODE = "import sys; from foldnote.cli import main; sys.exit(main())"
+MODULES = (
+    *("foldnote.cli", "foldnote.catalog.foreign", "foldnote.catalog.validation"),
+    *(f"foldnote.client.resources.{name}" for name in ("files", "jobs", "tools")),
+    *("foldnote.client.core.transport", "foldnote.client.local.embedded", "foldnote.client.tables.job_list"),
+)
+"""What most commands import."""
 ATOM = "ATOM      1  CA  ALA A   1       0.000   0.000   0.000  1.00  0.00           C\n"
 
 
 class Shell:
-    """Runs commands with a home of their own."""
+    """Runs commands with a home of their own, in processes that begin as ``foldnote`` does after its imports."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,6 +42,7 @@ class Shell:
         }
 
     def start(self, *arguments: str, **options) -> subprocess.Popen:
+        """Start the command itself."""
         pipe = subprocess.PIPE
         return subprocess.Popen(
             [COMMAND, *arguments],
@@ -47,11 +56,11 @@ class Shell:
 
     def __call__(self, *arguments: str, said: str = "", code: int = 0) -> str:
         """What the command prints; `self.err` is what it says beside that."""
-        process = self.start(*arguments)
-        out, self.err = process.communicate(said, timeout=60)
+        done = run_forked(CODE, *arguments, environment=self.environment, said=said, modules=MODULES)
+        self.err = done.stderr
         assert "Traceback" not in self.err, self.err
-        assert process.returncode == code, (out, self.err)
-        return out
+        assert done.returncode == code, (done.stdout, self.err)
+        return done.stdout
 
     def data(self, *arguments: str, **more):
         """The one JSON document that the command prints."""
