@@ -18,7 +18,10 @@ os.umask(_UMASK)
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
 # A busy machine makes no example wrong: how long one takes, or is thought up, is not judged.
 hypothesis.settings.register_profile(
-    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "patient",
+    max_examples=100 if "FOLDNOTE_TEST_EXAMPLES" in os.environ else 30,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("patient")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every program that they start.

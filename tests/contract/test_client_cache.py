@@ -48,7 +48,7 @@ def damage(path, place: float, *, is_cut: bool) -> None:
 
 def test_a_flipped_bit_or_a_cut_anywhere_is_mended(client):
     chance = random.Random(7)
-    for number in range(30):
+    for number in range(30 if "FOLDNOTE_TEST_EXAMPLES" in os.environ else 10):
         path = client.jobs.download("a")
         damage(path, chance.random(), is_cut=bool(number % 2))
         result = client.jobs.get("a").result()

@@ -1,6 +1,6 @@
 """Random kill -9 of the service and of runners while clients submit, stop, delete, list and download.
 
-`FOLDNOTE_TEST_KILLS` is the number of kills (15 when it is not set), `FOLDNOTE_TEST_SEED` another order of them.
+`FOLDNOTE_TEST_KILLS` is the number of kills (8 when it is not set), `FOLDNOTE_TEST_SEED` another order of them.
 """
 
 import os
@@ -8,8 +8,8 @@ import os
 import pytest
 from chaos import Clients, Killer, Ledger, check, free_port
 
-KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "15"))
-SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "7"))
+KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "8"))
+SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))
 KILL_S = 10
 """What a kill with its start afterwards takes at most, on a busy machine."""
 

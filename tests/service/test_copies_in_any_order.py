@@ -327,6 +327,7 @@ def test_no_job_has_what_is_not_its_own_after_anything():
     assert done["results compared"] > before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600 + HISTORIES * 600)
 @settings(
     max_examples=max(1, HISTORIES),

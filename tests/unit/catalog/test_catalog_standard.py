@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -74,7 +74,7 @@ def found(schema, value):
 
 @every_field
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples // 4)
 def test_a_second_validator_finds_the_same_in_the_same_order(tool, name, data):
     schema = TOOLS[tool].settings_schema["properties"][name]
     value = data.draw(JSON | near(schema))
@@ -85,7 +85,6 @@ def test_a_second_validator_finds_the_same_in_the_same_order(tool, name, data):
 
 
 @given(values=st.dictionaries(st.integers(0, 30), JSON, max_size=6), tool=st.sampled_from(sorted(TOOLS)))
-@settings(deadline=None)
 def test_what_the_check_accepts_a_second_validator_accepts(values, tool):
     schema = TOOLS[tool].settings_schema
     names = list(schema["properties"])
@@ -129,7 +128,6 @@ SMALL = (
 
 @pytest.mark.parametrize("schema", FOREIGN, ids=str)
 @given(value=SMALL | KEYS | JSON)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_foreign_schema_gives_the_verdict_of_a_second_validator(schema, value):
     assert bool(found(schema, value)) is bool(expected(schema, value))
 
@@ -140,7 +138,6 @@ TOLD_ALIKE = [schema for schema in FOREIGN if isinstance(schema, dict) and UNORD
 
 @pytest.mark.parametrize("schema", TOLD_ALIKE, ids=str)
 @given(value=SMALL)
-@settings(max_examples=100, deadline=None)
 def test_keywords_of_a_foreign_schema_are_met_in_its_own_order(schema, value):
     ours, theirs = (list(dict.fromkeys((key, path) for key, _, path, _ in side)) for side in (
         found(schema, value), expected(schema, value)))  # fmt: skip

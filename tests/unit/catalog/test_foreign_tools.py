@@ -368,7 +368,7 @@ def test_a_rule_for_another_kind_of_value_is_passed_over(rule, value):
     assert catalog.check(tools[0], {"a": value}) is not None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.lists(TOOL, max_size=2) | DOCUMENT | JSON)
 def test_any_json_is_a_catalog_of_sound_schemas_or_a_protocol_error(answer):
     try:

@@ -1,7 +1,7 @@
 """Any value of any schema that we can think of survives the form."""
 
 from form_builders import make_form
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldnote.catalog.json_values import parse_value
@@ -57,7 +57,7 @@ def same(one, other):
 
 
 @given(st.lists(fields(), min_size=1, max_size=3), st.booleans())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 def test_what_is_set_is_what_is_read(pairs, has_default):
     properties = {f"f{number}": dict(schema) for number, (schema, _) in enumerate(pairs)}
     values = {f"f{number}": value for number, (_, value) in enumerate(pairs)}
@@ -71,7 +71,7 @@ def test_what_is_set_is_what_is_read(pairs, has_default):
 
 
 @given(fields())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 def test_what_the_control_shows_reads_back_as_the_value(pair):
     """Values that the empty control cannot tell from nothing, and orders that boxes cannot show, aside."""
     schema, value = pair
@@ -124,7 +124,7 @@ def trees(draw, depth=3):
 
 
 @given(trees(), st.booleans())
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=settings.default.max_examples * 2)
 def test_a_value_of_any_tree_is_held_exactly(pair, has_default):
     schema, value = pair
     root = {"type": "object", "properties": {"x": schema | ({"default": value} if has_default else {})}}
@@ -150,7 +150,7 @@ def test_an_option_without_its_required_key_is_no_problem_where_another_option_t
 
 
 @given(trees())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 def test_a_form_has_problems_where_its_value_does_not_fit_the_schema_and_nowhere_else(pair):
     schema, value = pair
     root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}

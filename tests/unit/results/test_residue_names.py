@@ -262,7 +262,7 @@ LINES = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(st.lists(st.one_of(LINES, st.just("TER\n")), min_size=1, max_size=40))
 def test_every_atom_is_in_one_of_the_kinds_whatever_the_names(lines):
     atoms = sum(line[:3] != "TER" for line in lines)
@@ -311,7 +311,7 @@ COLUMNS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 2)
 @given(st.lists(CIF_ROWS, min_size=1, max_size=30))
 def test_names_in_mmcif_are_kept_and_every_atom_is_in_one_of_the_kinds(rows):
     block = gemmi.cif.Block("x")
