@@ -14,12 +14,12 @@ from itertools import islice
 from typing import Final
 
 _ATOM_RECORDS = ("ATOM", "HETATM")
-_LONGEST_HEADER = 100_000
+_MAX_HEADER_LENGTH = 100_000
 """Characters of a table's first row that are read; a longer one is not a table."""
 _CHUNK = 1 << 16
-_MOST_KEPT = 1 << 20
+_MAX_KEPT = 1 << 20
 """Characters of a text whose chains are remembered from one keystroke to the next."""
-_MOST_NAMES = 100_000
+_MAX_NAMES = 100_000
 """Different names of a Clustal alignment that are distinguished."""
 
 
@@ -50,7 +50,7 @@ def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
         text: contents of the PDB.
         with_ligands: whether HETATM records count; a template's chains are those of its polymers.
     """
-    read = _read_chains if len(text) > _MOST_KEPT else _remember_chains
+    read = _read_chains if len(text) > _MAX_KEPT else _remember_chains
     return read(text, with_ligands)
 
 
@@ -71,7 +71,7 @@ _remember_chains = lru_cache(maxsize=8)(_read_chains)
 def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
     """Column names in the first row that is not blank; empty for a text without one."""
     filled = (line for line in read_lines(text) if line.strip())
-    header = next(filled, "").lstrip("\ufeff")[:_LONGEST_HEADER]
+    header = next(filled, "").lstrip("\ufeff")[:_MAX_HEADER_LENGTH]
     rows = csv.reader(io.StringIO(header), delimiter=delimiter, skipinitialspace=True)
     return tuple(name.strip() for name in next(rows, []))
 
@@ -88,7 +88,7 @@ def list_sequence_names(text: str) -> Iterator[str]:
     elif first[:20].upper().startswith(("CLUSTAL", "MUSCLE")):
         seen: set[str] = set()
         for name in (_first_word(line) for line in lines if not line[0].isspace()):
-            if name not in seen and len(seen) < _MOST_NAMES:
+            if name not in seen and len(seen) < _MAX_NAMES:
                 seen.add(name)
                 yield name
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final
 
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-MOST_FAULTS: Final = 20
+MAX_FAULTS: Final = 20
 """Faults of one text that are described; the others are counted."""
 _CHUNK = 1 << 16
 _LINE_END = re.compile(r"[\r\n]")
@@ -89,7 +89,7 @@ def split_chains(text: str, separator: str | None) -> tuple[str, ...]:
 def find_sequence_faults(
     text: str, alphabet: str = "amino-acid", separator: str | None = None
 ) -> tuple[Fault, ...]:
-    """The first `MOST_FAULTS` letters of ``text`` that the alphabet lacks, in reading order.
+    """The first `MAX_FAULTS` letters of ``text`` that the alphabet lacks, in reading order.
 
     Args:
         text: the sequence as it was typed or pasted.
@@ -97,7 +97,7 @@ def find_sequence_faults(
         separator: what separates chains, or None where one chain is expected.
     """
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
-    first = islice(_walk(text, known, separator), MOST_FAULTS)
+    first = islice(_walk(text, known, separator), MAX_FAULTS)
     return tuple(_describe(text, known, *found) for found in first)
 
 

@@ -20,7 +20,7 @@ from foldnote.results.prediction.model import Model
 from foldnote.results.sequences.alignment import Alignment
 
 PLDDT_COLUMNS = ["prediction", "rank", "model", "position", "chain", "number", "residue", "plddt"]
-_MOST_ROWS = 2000
+_MAX_ROWS = 2000
 
 
 def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
@@ -97,8 +97,8 @@ def make_coverage(alignment: Alignment) -> Coverage:
         }
     )
     order = np.argsort(-np.nan_to_num(alignment.identity, nan=-1.0), kind="stable")
-    if len(order) > _MOST_ROWS:
-        order = order[np.linspace(0, len(order) - 1, _MOST_ROWS).astype(int)]
+    if len(order) > _MAX_ROWS:
+        order = order[np.linspace(0, len(order) - 1, _MAX_ROWS).astype(int)]
     shown = np.where(alignment.is_residue[order], alignment.identity[order, None], np.nan)
     return Coverage(columns, shown.astype(np.float32), alignment.depth, alignment.borders)
 

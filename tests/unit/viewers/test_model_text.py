@@ -6,7 +6,7 @@ from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import apply_style, list_others, list_style_rules
-from foldnote.viewers.scene.model_text import MOST_ATOMS
+from foldnote.viewers.scene.model_text import MAX_ATOMS
 
 FORCE_FIELDS = Path(__file__).parents[1] / "results" / "data" / "forcefields"
 
@@ -66,7 +66,7 @@ def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_
 
 
 def test_waters_are_left_out_before_atoms_of_the_protein_are():
-    protein, box = write_residues(100), write_residues(MOST_ATOMS // 3, chain="W", residue="HOH")
+    protein, box = write_residues(100), write_residues(MAX_ATOMS // 3, chain="W", residue="HOH")
     structure = Structure("box.pdb", "pdb", protein + box)
 
     scene = compose(structure)

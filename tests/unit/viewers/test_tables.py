@@ -45,7 +45,7 @@ def test_missing_and_infinite_numbers_are_kept_apart():
 
 
 def test_a_table_that_is_too_heavy_says_what_is_listed(monkeypatch):
-    monkeypatch.setattr(table, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(table, "MAX_BYTES", 20_000)
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=9000)})
     data = unpack(write_table(frame))
     kept = len(data["values"][0])

@@ -23,7 +23,7 @@ from foldnote.results.core.messages import explain
 from foldnote.results.core.numeric import Floats
 from foldnote.results.tables.tabular import Scalar
 
-MOST_ATOMS = 100_000
+MAX_ATOMS = 100_000
 T = TypeVar("T")
 
 AtomRow = tuple[str, str, float, float, float, float]

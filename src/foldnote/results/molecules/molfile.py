@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldnote.results.molecules.molecule import (
-    MOST_ATOMS,
+    MAX_ATOMS,
     AtomRow,
     Molecule,
     MoleculeFile,
@@ -70,8 +70,8 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
     """Convert an RDKit molecule, which is None if RDKit rejected the record."""
     if molecule is None:
         raise RecordError("RDKit finds no valid mol block in it")
-    if molecule.GetNumAtoms() > MOST_ATOMS:
-        raise RecordError(f"it has more than {MOST_ATOMS:,} atoms")
+    if molecule.GetNumAtoms() > MAX_ATOMS:
+        raise RecordError(f"it has more than {MAX_ATOMS:,} atoms")
     found = molecule.GetPropsAsDict(autoConvertStrings=False)
     return Molecule(
         name=molecule.GetProp("_Name").strip(),

@@ -73,7 +73,7 @@ class Pae(NotebookRepr):
 
     @property
     def borders(self) -> NDArray[np.int64]:
-        """Index of the first token of every chain except the first: the chain boundaries of a plot."""
+        """Index of the first token of every chain except the first, shape (number of chains - 1,)."""
         return self.starts[1:]
 
     @property
@@ -122,7 +122,7 @@ def make_pae(
     """Build a PAE from a file's matrix; None if it is not square or has values outside 0 to 1000 Å.
 
     Args:
-        matrix: the array in the file, Å; leading axes of length 1 are dropped.
+        matrix: the array in the file, shape (L, L) or with leading axes of length 1, Å.
         source: the file's name.
         labels: the tokens as labelled in the file; None if it has no labels.
         structure: the structure of the same model; None if it cannot be read.

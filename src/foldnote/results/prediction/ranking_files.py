@@ -76,7 +76,15 @@ class SampleScores:
 
 
 def read_sample_scores(table: pd.DataFrame, name: str) -> SampleScores | None:
-    """Read the ranking scores from the table in file ``name``; None if it is not a ``ranking_scores.csv``."""
+    """Read the ranking scores of a job's samples.
+
+    Args:
+        table: one row per sample with the columns ``seed``, ``sample`` and ``ranking_score``.
+        name: the file's name.
+
+    Returns:
+        None if the file is not named like ``ranking_scores.csv`` or lacks a column.
+    """
     plain = strip_packing(name)
     found = _TABLE.search(plain)
     if found is None or not {"seed", "sample", SAMPLE_SCORE} <= set(table.columns):

@@ -35,7 +35,7 @@ _ROSETTAFOLD = re.compile(r"\.crderr\.pdb$")
 _EXPERIMENT = re.compile(r"DIFFRACTION|ELECTRON (MICROSCOPY|CRYSTALLOGRAPHY)", re.IGNORECASE)
 _REFINEMENT = re.compile(r"REFMAC|SERVALCAT|PHENIX|BUSTER|SHELX", re.IGNORECASE)
 
-_SMALLEST_SPREAD = 1e-6
+_MIN_SPREAD = 1e-6
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BCo
 def has_spread(structure: gemmi.Structure) -> bool:
     """Whether the atoms of the first model differ in their B-factors."""
     values = [atom.b_iso for _, residue in walk_residues(structure[0]) for atom in residue]
-    return bool(values) and max(values) - min(values) > _SMALLEST_SPREAD
+    return bool(values) and max(values) - min(values) > _MIN_SPREAD
 
 
 def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
@@ -120,9 +120,7 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "residue", "error"]).astype({"error": "float64"})
     errors = frame["error"]
-    return (
-        None if frame.empty or errors.min() < 0 or errors.max() - errors.min() < _SMALLEST_SPREAD else frame
-    )
+    return None if frame.empty or errors.min() < 0 or errors.max() - errors.min() < _MIN_SPREAD else frame
 
 
 def is_experimental(structure: gemmi.Structure) -> bool:

@@ -30,13 +30,13 @@ CATEGORIES = frozenset(_WANTED.split())
 _FREE_CELLS = 200_000
 _CELLS_PER_BYTE = 8
 """Real files have about two cells per byte: the coordinates of an atom alone have at least six bytes."""
-_MOST_CELLS = 100_000_000
+_MAX_CELLS = 100_000_000
 _FREE_LETTERS = 16_000_000
 _LETTERS_PER_CELL = 16
-_MOST_STEPS = 8
+_MAX_STEPS = 8
 """Largest number of successive encodings of a column; the specification's longest chain has four."""
 _TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<u1", 5: "<u2", 6: "<u4", 32: "<f4", 33: "<f8"}
-_MOST_VALUES = 300_000
+_MAX_VALUES = 300_000
 """MessagePack values in all maps and lists; a BinaryCIF file of the Protein Data Bank has about 20,000."""
 _BROKEN = (
     ValueError,
@@ -58,7 +58,7 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
     Raises:
         UnreadableFileError: it is not a BinaryCIF file, or is damaged.
     """
-    cells = min(_MOST_CELLS, _FREE_CELLS + _CELLS_PER_BYTE * len(data))
+    cells = min(_MAX_CELLS, _FREE_CELLS + _CELLS_PER_BYTE * len(data))
     budget = _Budget(cells, _FREE_LETTERS + _LETTERS_PER_CELL * cells)
     try:
         content = _unpack(data)
@@ -83,8 +83,8 @@ def _unpack(data: bytes) -> Any:
     def count_values(container: Any) -> Any:
         nonlocal values
         values += 1 + len(container)
-        if values > _MOST_VALUES:
-            raise ValueError(f"it holds more than {_MOST_VALUES:,} values")
+        if values > _MAX_VALUES:
+            raise ValueError(f"it holds more than {_MAX_VALUES:,} values")
         return container
 
     try:
@@ -92,8 +92,8 @@ def _unpack(data: bytes) -> Any:
             data,
             list_hook=count_values,
             object_hook=count_values,
-            max_array_len=_MOST_VALUES,
-            max_map_len=_MOST_VALUES,
+            max_array_len=_MAX_VALUES,
+            max_map_len=_MAX_VALUES,
             max_ext_len=0,
             unicode_errors="replace",
         )
@@ -179,7 +179,7 @@ def _decode(packed: Mapping[str, Any], most: int) -> Values:
     """The values of a column with at most ``most`` values."""
     values: Any = packed["data"]
     steps = packed["encoding"]
-    if len(steps) > _MOST_STEPS:
+    if len(steps) > _MAX_STEPS:
         raise ValueError(f"a column has {len(steps)} successive encodings")
     for encoding in reversed(steps):
         values = _undo(values, encoding, most)

@@ -23,7 +23,7 @@ HIT_COLUMNS = (
 """Default columns of BLAST-tab output (MMseqs2, Foldseek) without a header line."""
 
 _HEAD_BYTES = 64 * 1024
-_MOST_PREAMBLE = 40
+_MAX_PREAMBLE = 40
 _BLANKS = r"\s+"
 _SCORE_LINE = re.compile(rb"^SCORE:\s", re.MULTILINE)
 _NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
@@ -77,7 +77,7 @@ def _find_separator(first: str, plain: str) -> str:
 
 def _count_preamble(lines: list[str], plain: str) -> int:
     """Number of comment lines before the table, without one that is the table's header."""
-    for place, line in enumerate(lines[:_MOST_PREAMBLE]):
+    for place, line in enumerate(lines[:_MAX_PREAMBLE]):
         if plain.endswith(".fxout"):
             if line.count("\t") > 1:
                 return place

@@ -17,7 +17,7 @@ from foldnote.results.naming.families import is_chosen, strip_packing
 from foldnote.results.naming.file_kinds import is_side_structure
 from foldnote.results.tables.tabular import Scalar, find_figures
 
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 _RANKED, _MODEL = re.compile(r"^\d+_"), re.compile(r"_model_?\d+$")
 
 
@@ -82,7 +82,7 @@ def _choose(cell: str, candidates: list[str]) -> str | None:
 
 
 def _find_naming_column(table: pd.DataFrame, stems: set[str]) -> str | None:
-    if len(table) > MOST_ROWS:
+    if len(table) > MAX_ROWS:
         return None
     for column in table.select_dtypes(include=["object", "string"]).columns:
         if table[column].map(lambda value: find_stem(str(value)) in stems).any():

@@ -19,13 +19,13 @@ from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import strip_packing
 from foldnote.results.tables.delimited import is_json_lines, read_delimited
 
-_MOST_CELLS = 100_000_000
+_MAX_CELLS = 100_000_000
 """Largest number of cells read from a Parquet file, whose header may declare any number."""
-_MOST_VALUES = 50_000_000
+_MAX_VALUES = 50_000_000
 """Values in a JSON file, about 32 bytes of memory each; a PAE matrix of 7,000 tokens has as many."""
-_MOST_CONTAINERS = 5_000_000
+_MAX_CONTAINERS = 5_000_000
 """Lists and objects in a JSON file; an empty one has 2 bytes there and 64 in memory."""
-_DEEPEST, _LONGEST_LIST = 5, 1_000
+_DEEPEST, _MAX_LIST_LENGTH = 5, 1_000
 """Largest depth of objects and length of lists in records that are read as a table."""
 Scalar = str | int | float | bool | None
 
@@ -63,7 +63,7 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
     try:
         stored = parquet.ParquetFile(io.BytesIO(data))
         cells = stored.metadata.num_rows * max(1, stored.metadata.num_columns)
-        if cells > _MOST_CELLS:
+        if cells > _MAX_CELLS:
             raise UnreadableFileError(
                 f"{name} has {stored.metadata.num_rows:,} rows, too many to read at once; read it in parts "
                 "with pyarrow."
@@ -100,7 +100,7 @@ def read_json(data: bytes, name: str) -> Any:
     Raises:
         UnreadableFileError: it is not valid JSON, is nested too deeply, or has too many values.
     """
-    if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_CONTAINERS:
+    if data.count(b",") > _MAX_VALUES or data.count(b"[") + data.count(b"{") > _MAX_CONTAINERS:
         raise UnreadableFileError(f"{name} has too many values to read at once; read it in parts.")
     try:
         return json.loads(data)
@@ -143,7 +143,7 @@ def _is_cell(value: object, depth: int = 0) -> bool:
     if isinstance(value, Mapping):
         return depth < _DEEPEST and all(_is_cell(inner, depth + 1) for inner in value.values())
     if isinstance(value, list):
-        return len(value) <= _LONGEST_LIST and all(map(_is_scalar, value))
+        return len(value) <= _MAX_LIST_LENGTH and all(map(_is_scalar, value))
     return _is_scalar(value)
 
 

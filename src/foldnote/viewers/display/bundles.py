@@ -156,7 +156,12 @@ def join_bundles(parts: list[Bundle]) -> Bundle:
 
 
 def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
-    """A table as a mime bundle."""
+    """Render a table as a mime bundle.
+
+    Args:
+        frame: any table; an index other than a RangeIndex becomes the first column.
+        title: heading; "" for none.
+    """
     return {"text/html": write_table(frame, title), "text/plain": write_plain_table(frame, title)}
 
 

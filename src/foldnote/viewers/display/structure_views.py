@@ -26,7 +26,7 @@ _SUPERPOSED = "superposed"
 _MAX_STRUCTURES = 20
 _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
-_PROFILE = "B-factor column along the chain: pLDDT of a predicted structure"
+_PROFILE = "B-factor column along the chain (pLDDT for predicted structures)"
 _SHADES = 24
 _REMOVED_COLORS = ("#9aa0a6", "#c2c8cf", "#6c737a")
 """Greys for removed regions, so that domains stand out."""

@@ -17,7 +17,7 @@ from foldnote.errors import ArgumentError, ResultError
 Background = Literal["seen", "white", "transparent"]
 ImageRequest = dict[str, int | str]
 
-_MOST_PX = 8000
+_MAX_PX = 8000
 _WAIT_S = 60.0
 _AGAIN_S = 1.0
 
@@ -29,8 +29,8 @@ def make_request(width_px: int, height_px: int, dpi: int, background: Background
         ArgumentError: an argument is out of range.
     """
     for name, value in (("width_px", width_px), ("height_px", height_px)):
-        if not 16 <= value <= _MOST_PX:
-            raise ArgumentError(f"{name} is {value}; a picture has 16 to {_MOST_PX:,} pixels each way.")
+        if not 16 <= value <= _MAX_PX:
+            raise ArgumentError(f"{name} is {value}; a picture has 16 to {_MAX_PX:,} pixels each way.")
     if not 1 <= dpi <= 2400:
         raise ArgumentError(f"dpi is {dpi}; it must be 1 to 2,400.")
     if background not in get_args(Background):

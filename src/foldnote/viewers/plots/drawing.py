@@ -14,7 +14,7 @@ from foldnote.viewers.scene import palette
 
 TEXT_COLOR = ""
 """The text colour: that of the page in a cell, matplotlib's in a figure."""
-_MOST_PIXELS = 400
+_MAX_PIXELS = 400
 _COLOR_STEPS = 48
 
 
@@ -124,7 +124,7 @@ class Raster:
 
     def to_png(self) -> bytes:
         """The matrix as a PNG, subsampled evenly to at most 400 × 400 pixels."""
-        places = [np.linspace(0, n - 1, min(n, _MOST_PIXELS)).round().astype(int) for n in self.matrix.shape]
+        places = [np.linspace(0, n - 1, min(n, _MAX_PIXELS)).round().astype(int) for n in self.matrix.shape]
         return _write_shades((self.matrix[np.ix_(*places)] - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:

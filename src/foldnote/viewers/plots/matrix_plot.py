@@ -12,7 +12,7 @@ from foldnote.viewers.plots.drawing import Axis, Drawing, Mark, Raster, find_tic
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
-_MOST_NAMES = 24
+_MAX_NAMES = 24
 
 
 def plot_matrix(
@@ -56,7 +56,7 @@ def _make_axis(names: pd.Index, size: int, *, is_downward: bool = False) -> Axis
     """An axis in cells; each has its name where there is room, else about five of them."""
     label = str(names.name or ("Row" if is_downward else "Column"))
     shown: Sequence[int] = range(size)
-    if size > _MOST_NAMES:
+    if size > _MAX_NAMES:
         shown = sorted({min(max(int(tick), 0), size - 1) for tick in find_ticks(0, size - 1)})
     ticks, words = [place + 0.5 for place in shown], [str(names[place]) for place in shown]
     return Axis(label, size, 0, ticks, words) if is_downward else Axis(label, 0, size, ticks, words)

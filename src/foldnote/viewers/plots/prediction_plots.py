@@ -35,7 +35,7 @@ from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
 
-_MOST_LINES = 5
+_MAX_LINES = 5
 _PAE_TOP_A = 30.0
 _PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
 """Dark for low error to pale for high error, as in the AlphaFold database."""
@@ -51,7 +51,7 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
     data = list_plddt(models)
     if data.empty:
         return None
-    groups = list(data.groupby(["prediction", "rank", "model"], sort=False))[:_MOST_LINES]
+    groups = list(data.groupby(["prediction", "rank", "model"], sort=False))[:_MAX_LINES]
     starts = list_chain_starts(groups[0][1])
     edges = (100.0, 90.0, 70.0, 50.0, 0.0)
     marks: list[Mark] = [

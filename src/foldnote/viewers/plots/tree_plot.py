@@ -18,9 +18,9 @@ _WIDTH = 760
 _PLANE_PX = _WIDTH - 64
 _TIP_PX, _NARROW_TIP_PX = 17, 4
 """Row height of a tip with and without name."""
-_MOST_NAMED = 150
+_MAX_NAMED = 150
 """Largest number of tips that are labelled."""
-_LONGEST_NAME = 36
+_MAX_NAME_LENGTH = 36
 _SMALL_PX = 9
 """Font size of ancestor names."""
 _LETTER_SHARE = 0.58
@@ -89,7 +89,7 @@ def plot_tree(nodes: pd.DataFrame, title: str = "Tree") -> Plot:
         raise ArgumentError("The table of a tree has no nodes.")
     layout = _lay_out(nodes)
     names = [str(name) for name in nodes["node"]]
-    is_named = len(layout.tips) <= _MOST_NAMED
+    is_named = len(layout.tips) <= _MAX_NAMED
     plane = _Plane(layout, max(map(len, map(_shorten, names))) if is_named else 0)
     tips = [Label(layout.depths[tip], layout.lines[tip], _shorten(names[tip])) for tip in layout.tips]
     ancestors = sorted(set(range(len(names))) - set(layout.tips))
@@ -186,7 +186,7 @@ def _read(node: pd.Series, name: str) -> float | None:
 
 
 def _shorten(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
 
 
 def _write_words(nodes: pd.DataFrame, layout: _Layout, ancestors: list[int]) -> str:
@@ -196,6 +196,6 @@ def _write_words(nodes: pd.DataFrame, layout: _Layout, ancestors: list[int]) -> 
     )
     if any(_read(nodes.iloc[row], "branch_support") is not None for row in ancestors):
         words += " Numbers after the names of ancestors are branch support in per cent."
-    if len(layout.tips) > _MOST_NAMED:
+    if len(layout.tips) > _MAX_NAMED:
         words += " There are too many tips to name them in the drawing."
     return words

@@ -15,7 +15,7 @@ from typing import Any
 Piece = str | tuple[int, str]
 """Lines as text, or (line length, transposed text) of lines of equal length."""
 
-_FEWEST_LINES = 8
+_MIN_LINES = 8
 """Fewest consecutive lines of equal length that are transposed."""
 
 
@@ -32,7 +32,7 @@ def turn(text: str) -> list[Piece]:
     for length, run in groupby(text.split("\n"), len):
         lines = list(run)
         # A non-ASCII character may have length two in JavaScript.
-        if length == 0 or len(lines) < _FEWEST_LINES or not all(line.isascii() for line in lines):
+        if length == 0 or len(lines) < _MIN_LINES or not all(line.isascii() for line in lines):
             plain += lines
             continue
         if plain:

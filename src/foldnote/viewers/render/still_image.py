@@ -33,11 +33,11 @@ _BREAK_A = {True: 4.5, False: 9.0}
 """Largest distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
-_LEAST_EXTENT_A = 3.0
+_MIN_EXTENT_A = 3.0
 """Smallest half width of the picture, so that a single atom does not fill it."""
-_FURTHEST_A = 1e6
+_MAX_COORDINATE_A = 1e6
 """No image is made if a coordinate is larger, as in damaged files."""
-_MOST_SPHERES = 60_000
+_MAX_SPHERES = 60_000
 _COLORS = 24
 _LIGHT_STEPS = 8
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
@@ -61,7 +61,7 @@ def draw_picture(scene: Scene) -> bytes | None:
     spheres = _Spheres(
         *(np.concatenate([getattr(p, name) for p in parts]) for name in ("centres", "radii", "colors"))
     )
-    if not (np.abs(spheres.centres) < _FURTHEST_A).all():
+    if not (np.abs(spheres.centres) < _MAX_COORDINATE_A).all():
         return None
     spheres = _turn(spheres, scene.rotation)
     return _write_png(_shrink(_rasterize(spheres)))
@@ -80,7 +80,7 @@ def _read_spheres(scene: Scene, index: int) -> list[_Spheres]:
     except UnreadableFileError:
         return []
     total = sum(len(trace.points) for trace in traces.values())
-    fine = max(2, min(14, _MOST_SPHERES // max(total, 1)))
+    fine = max(2, min(14, _MAX_SPHERES // max(total, 1)))
     parts = [
         _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
         for chain in model.chains
@@ -105,7 +105,7 @@ def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
     """Spheres along a spline through the residues of one chain, ``fine`` per residue."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
-    if not (np.abs(points) < _FURTHEST_A).all():
+    if not (np.abs(points) < _MAX_COORDINATE_A).all():
         return _Spheres(points, np.ones(count), colors)  # rejected by draw_picture
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
@@ -176,7 +176,7 @@ def _rotate(axis: Floats, angle: float) -> Floats:
 def _rasterize(spheres: _Spheres) -> Floats:
     """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha from 0 to 1."""
     width, height = WIDTH * _FINE, HEIGHT * _FINE
-    extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _LEAST_EXTENT_A)
+    extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _MIN_EXTENT_A)
     scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])
     x = spheres.centres[:, 0] * scale + width / 2
     y = height / 2 - spheres.centres[:, 1] * scale

@@ -34,10 +34,10 @@ from foldnote.viewers.scene.molecule_view import (
     write_size,
 )
 
-MOST_POSES = 50
+MAX_POSES = 50
 CONTACTS_TITLE = f"Contacts of the poses: hydrogen bonds, and residues within {CONTACT_A:.0f} Å"
 _SAME_PLACE_A = 0.5
-_MOST_SCORES = 4
+_MAX_SCORES = 4
 CRITERION = (
     f"Hydrogen bonds: nitrogen or oxygen, donor and acceptor at most {HYDROGEN_BOND_A} Å apart, and at least "
     f"{MIN_ANGLE_DEGREES:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984)"
@@ -61,7 +61,7 @@ def compose_poses(
         UnreadableFileError: the receptor's file is damaged or holds no atoms.
     """
     scene = compose(structure, title=title, height_px=height_px)
-    taken = list(poses[:MOST_POSES])
+    taken = list(poses[:MAX_POSES])
     pocket = read_pocket(structure)
     contacts = [measure_contacts(pocket, pose) for pose in taken]
     drawings = draw_molecules([pose.molecule for pose in taken])
@@ -119,7 +119,7 @@ def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
     labels = label_figures(list(pose.scores))
-    scores = list(pose.scores.items())[:_MOST_SCORES]
+    scores = list(pose.scores.items())[:_MAX_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]
     bonds = _list_bonds(contacts)
     lines = "\n".join(_write_bond(bond) for bond in bonds)

@@ -13,7 +13,7 @@ from typing import Any
 from foldnote.results import Molecule
 
 WIDTH, HEIGHT = 320, 220
-_MOST_ATOMS = 200
+_MAX_ATOMS = 200
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX)(\S{1,2000})\s*$", re.M)
 _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
 
@@ -37,7 +37,7 @@ def _find_key(molecule: Molecule) -> object:
 
 
 def _draw_molecule(molecule: Molecule) -> str:
-    if molecule.heavy_atoms > _MOST_ATOMS:
+    if molecule.heavy_atoms > _MAX_ATOMS:
         return ""
     if molecule.format == "pdbqt":
         found = _SMILES.search(molecule.text)

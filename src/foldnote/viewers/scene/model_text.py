@@ -14,7 +14,7 @@ import gemmi
 from foldnote.results import Structure
 from foldnote.results.structure.residues import find_parent
 
-MOST_ATOMS = 60_000
+MAX_ATOMS = 60_000
 """Largest number of atoms of a structure that is drawn in full."""
 _RECORDS = ("ATOM", "HETATM")
 _Type = gemmi.EntityType
@@ -43,7 +43,7 @@ def write_model_text(structure: Structure) -> ModelText:
     """
     parsed = structure.to_gemmi()
     counts = _count_atoms(parsed[0])
-    if sum(counts.values()) > MOST_ATOMS:
+    if sum(counts.values()) > MAX_ATOMS:
         return _reduce(parsed, structure.format, counts)
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
     return ModelText(_rename(structure.text, renamed) if renamed else structure.text)
@@ -59,8 +59,8 @@ def _count_atoms(model: gemmi.Model) -> dict[str, int]:
 
 
 def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> ModelText:
-    is_trace = counts["polymer"] + counts["other"] > MOST_ATOMS
-    has_others = counts["other"] <= MOST_ATOMS
+    is_trace = counts["polymer"] + counts["other"] > MAX_ATOMS
+    has_others = counts["other"] <= MAX_ATOMS
     alone = gemmi.Structure()
     alone.add_model(gemmi.Model(1))
     for chain in parsed[0]:
@@ -99,7 +99,7 @@ def _describe(counts: dict[str, int], has_others: bool) -> str:
     total = sum(counts.values())
     others = "" if has_others else f"; the {counts['other']:,} atoms outside polymers are not drawn"
     return (
-        f"This structure has {total:,} atoms. Above {MOST_ATOMS:,} only one atom per residue is drawn, as a "
+        f"This structure has {total:,} atoms. Above {MAX_ATOMS:,} only one atom per residue is drawn, as a "
         f"sphere{others}. Values and tables are computed from all atoms."
     )
 

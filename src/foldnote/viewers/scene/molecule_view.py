@@ -20,9 +20,9 @@ from foldnote.viewers.scene.drawing import draw_molecules
 from foldnote.viewers.scene.model import Scene, SceneModel, Step
 from foldnote.viewers.scene.orientation import find_rotation
 
-MOST_MOLECULES = 50
-_MOST_PROPERTIES = 12
-_MOST_LETTERS = 200
+MAX_MOLECULES = 50
+_MAX_PROPERTIES = 12
+_MAX_LETTERS = 200
 _FORMATS = ("sdf", "mol2", "pdbqt")
 
 
@@ -37,7 +37,7 @@ def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_
     Raises:
         UnreadableFileError: ``molecules`` is empty.
     """
-    taken = list(molecules[:MOST_MOLECULES])
+    taken = list(molecules[:MAX_MOLECULES])
     if not taken:
         raise UnreadableFileError("There is no molecule to show.")
     drawings = draw_molecules(taken)
@@ -111,8 +111,8 @@ def describe_molecule(molecule: Molecule) -> Facts:
     facts = [("Formula", f"{molecule.formula} ({size})") if has_formula else ("Size", size)]
     properties = list(molecule.properties.items())
     labels = label_figures([key for key, _ in properties])
-    facts += [(labels[key], _write(key, value)) for key, value in properties[:_MOST_PROPERTIES]]
-    left = len(properties) - _MOST_PROPERTIES
+    facts += [(labels[key], _write(key, value)) for key, value in properties[:_MAX_PROPERTIES]]
+    left = len(properties) - _MAX_PROPERTIES
     return tuple([*facts, ("More", f"{left} in the table of molecules")] if left > 0 else facts)
 
 
@@ -155,5 +155,5 @@ def label_figures(keys: Sequence[str]) -> dict[str, str]:
 def _write(key: str, value: object) -> str:
     metric = find_metric(key)
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+    short = text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
     return f"{short} {metric.unit}" if metric and metric.unit else short

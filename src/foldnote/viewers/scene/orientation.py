@@ -8,7 +8,7 @@ import numpy as np
 
 from foldnote.viewers.scene.traces import Points
 
-_FURTHEST_A = 1e6
+_MAX_COORDINATE_A = 1e6
 """Larger coordinates are taken as a sign of a damaged file."""
 Rotation = tuple[float, float, float, float]
 """Axis (x, y, z) and angle in degrees."""
@@ -16,7 +16,7 @@ Rotation = tuple[float, float, float, float]
 
 def find_axes(points: Points) -> tuple[Points, Points] | None:
     """Centroid (3,) and principal axes (3, 3), longest first, of points (n, 3); None if n < 4."""
-    finite = points[(np.abs(points) < _FURTHEST_A).all(axis=1)]
+    finite = points[(np.abs(points) < _MAX_COORDINATE_A).all(axis=1)]
     if len(finite) < 4:
         return None
     middle = finite.mean(axis=0)

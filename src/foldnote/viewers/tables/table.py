@@ -1,6 +1,6 @@
 """Show a DataFrame as a table that is sorted and filtered in the browser, without a kernel.
 
-Rows are embedded compressed, by column; above :data:`MOST_BYTES` only the first rows are, with a note. The
+Rows are embedded compressed, by column; above :data:`MAX_BYTES` only the first rows are, with a note. The
 first rows are also written as plain HTML, for readers without scripts.
 """
 
@@ -23,7 +23,7 @@ from foldnote.viewers.render.html import read_asset, write_json
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 """Largest size of the compressed data of a table."""
 
 
@@ -47,7 +47,7 @@ def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN
 
 
 def _pack_frame(frame: pd.DataFrame, title: str) -> str:
-    """Pack the frame, or as many of its first rows as fit into `MOST_BYTES`."""
+    """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = read_asset("table.js")
     shown = _name_index(frame)
     kept = len(shown)
@@ -64,9 +64,9 @@ def _pack_frame(frame: pd.DataFrame, title: str) -> str:
                 "values": [_list_values(column) for _, column in part.items()],
             }
         )
-        if len(packed) <= MOST_BYTES or kept <= SHOWN_ROWS:
+        if len(packed) <= MAX_BYTES or kept <= SHOWN_ROWS:
             return packed
-        kept = max(SHOWN_ROWS, int(kept * 0.9 * MOST_BYTES / len(packed)))
+        kept = max(SHOWN_ROWS, int(kept * 0.9 * MAX_BYTES / len(packed)))
 
 
 def _describe_cut(kept: int, rows: int) -> str:
