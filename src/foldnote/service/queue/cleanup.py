@@ -1,4 +1,4 @@
-"""Remove the folders of ended attempts and deleted jobs.
+"""Remove the folders of ended attempts and deleted jobs, and temporary folders that were left behind.
 
 Folders that cannot be removed are tried again: those of a deleted job at every sweep, those of an ended
 attempt at the next start. A separate thread does this, since a tool may leave a million files.
@@ -19,6 +19,7 @@ from foldnote.service.disk import Disk
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 from foldnote.service.lock import may_remove_contents
 from foldnote.service.runner.attempt import RESULT, WORK
+from foldnote.service.runner.processes import remove_left_scratch
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
@@ -54,6 +55,7 @@ class Cleanup:
         """Set while the database files may still hold deleted rows."""
         self._is_stopping = Event()
         self._is_purge_due = False
+        self._has_swept = False
         self._rounds = Rounds("cleanup", self._work)
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + COLLECT_EVERY_S
@@ -78,6 +80,9 @@ class Cleanup:
             self._rounds.wake()
 
     def _work(self) -> None:
+        if not self._has_swept:
+            self._has_swept = True
+            remove_left_scratch()
         self.tidy()
         if self._is_purge_due and not self._rounds.is_stopping:
             self._is_purge_due = False

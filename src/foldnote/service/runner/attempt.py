@@ -49,6 +49,8 @@ RESULT = "result.zip"
 MANIFEST = "manifest.json"
 OUTCOME = "outcome.json"
 RUNNER_LOG = "runner.log"
+SCRATCH = "foldnote-"
+"""The name of an attempt's temporary folder, before the nonce."""
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """Escaped surrogates in ASCII JSON; a pair of them is one character, a lone one is invalid."""
@@ -223,7 +225,7 @@ def without_path(fault: Exception) -> str:
 
 def scratch_folder(nonce: str) -> Path:
     """The temporary folder of an attempt's engine; its path is short enough for sockets."""
-    return Path(tempfile.gettempdir(), f"foldnote-{nonce}")
+    return Path(tempfile.gettempdir(), f"{SCRATCH}{nonce}")
 
 
 def make_folders(*nested: Path) -> None:

@@ -13,21 +13,26 @@ import ctypes
 import fcntl
 import functools
 import os
+import re
 import shutil
 import signal
 import socket
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from foldnote.service.runner.attempt import NONCE_VARIABLE, WORK, scratch_folder
+from foldnote.service.runner.attempt import NONCE_VARIABLE, SCRATCH, WORK, scratch_folder
 
 _PROC = Path("/proc")
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _ENDED = ("Z", "X")
 _NO_TERMINAL = "0"
+_NONCE = re.compile(r"[0-9a-f]{32}")
+_LEFT_S = 2 * 86_400.0
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -182,6 +187,26 @@ def end_attempt(nonce: str) -> bool:
     has_ended = kill_all(lambda: find_marked(nonce))
     shutil.rmtree(scratch_folder(nonce), ignore_errors=True)
     return has_ended
+
+
+def remove_left_scratch() -> None:
+    """Remove this user's scratch folders that are days old and whose attempt has no process any more.
+
+    A runner removes that of its attempt, and the recovery that of an attempt whose runner died; what is left
+    belonged to a service whose data folder is gone. Without ``/proc`` nothing is removed.
+    """
+    if not _all_processes():
+        return
+    before = time.time() - _LEFT_S
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        try:
+            found = folder.lstat()
+        except OSError:
+            continue
+        is_left = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mtime < before
+        nonce = folder.name.removeprefix(SCRATCH)
+        if is_left and _NONCE.fullmatch(nonce) and not find_marked(nonce):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def reap_children() -> None:
