@@ -6,6 +6,7 @@ residue, and outputs/summary.csv, a row for each domain with its species and ger
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,7 @@ def number_sequence(settings: dict[str, Any]) -> None:
     write_used(seed=None, settings={"sequence": sequence, "scheme": scheme})
     report(0.05, "Loading ANARCI")
     check_letters(sequence)
-    report(0.2, "Searching for variable domains")
-    check_chain_types(find_chain_types(sequence), scheme)
-    report(0.6, f"Numbering by {scheme}")
+    report(0.2, f"Searching for variable domains and numbering them by {scheme}")
     domains, details = number_domains(sequence, scheme)
     rows = []
     for index, (domain, detail) in enumerate(zip(domains, details, strict=True), start=1):
@@ -58,33 +57,36 @@ def number_sequence(settings: dict[str, Any]) -> None:
     report(1.0, "Done")
 
 
-def find_chain_types(sequence: str) -> list[str]:
-    """Types of the domains in the sequence; the IMGT scheme numbers all of them."""
-    _, details = number_domains(sequence, "imgt")
+def number_domains(sequence: str, scheme: str) -> tuple[list, list]:
+    """ANARCI's numbering and details of each domain, of which there is at least one."""
+    try:
+        domains, details = run_anarci(sequence, scheme)
+    except AssertionError as exc:
+        with contextlib.suppress(AssertionError):  # no scheme can number it
+            refuse_receptors(run_anarci(sequence, "imgt")[1], scheme)
+        fail(f"The scheme {scheme} cannot number this sequence: {exc}. Try another scheme.")
     if not details:
         fail(
             "No antibody or T-cell receptor variable domain was found in the sequence."
             " Check that it is the protein sequence of a variable domain."
         )
-    return [detail["chain_type"] for detail in details]
+    refuse_receptors(details, scheme)
+    return domains, details
 
 
-def check_chain_types(chain_types: list[str], scheme: str) -> None:
-    """End with a sentence for the user where the scheme has no numbers for a T-cell receptor."""
-    for index, chain_type in enumerate(chain_types, start=1):
-        if chain_type in RECEPTOR_CHAINS and scheme not in SCHEMES_FOR_RECEPTORS:
+def refuse_receptors(details: list, scheme: str) -> None:
+    """End with a sentence for the user where the scheme has no numbers for a T-cell receptor.
+
+    Args:
+        details: ANARCI's details of all domains, which the IMGT scheme has of every kind.
+        scheme: the scheme that was asked for.
+    """
+    for index, detail in enumerate(details, start=1):
+        if (kind := RECEPTOR_CHAINS.get(detail["chain_type"])) and scheme not in SCHEMES_FOR_RECEPTORS:
             fail(
-                f"Domain {index} is a T-cell receptor {RECEPTOR_CHAINS[chain_type]} chain, and the scheme"
-                f" {scheme} numbers antibodies only. Use {' or '.join(SCHEMES_FOR_RECEPTORS)}."
+                f"Domain {index} is a T-cell receptor {kind} chain, and the scheme {scheme} numbers"
+                f" antibodies only. Use {' or '.join(SCHEMES_FOR_RECEPTORS)}."
             )
-
-
-def number_domains(sequence: str, scheme: str) -> tuple[list, list]:
-    """ANARCI's numbering and details of each domain."""
-    try:
-        return run_anarci(sequence, scheme)
-    except AssertionError as exc:
-        fail(f"The scheme {scheme} cannot number this sequence: {exc}. Try another scheme.")
 
 
 def summarise(index: int, rows: list[dict[str, str | int]], detail: Any, scheme: str) -> dict[str, str | int]:
