@@ -81,7 +81,7 @@ def main() -> None:
         write_used(seed=seed, settings=used, add_ons={ADD_ON: rescoring.describe()})
         notes += rescoring.notes
         if rescoring.rows:
-            rows = [row | more for row, more in zip(rows, rescoring.rows, strict=True)]
+            rows = [insert(row, more) for row, more in zip(rows, rescoring.rows, strict=True)]
             write_poses(poses, rows, docked)
             tell_what_was_done(rows, box, molecule)
     write_notes(notes)
@@ -242,6 +242,11 @@ def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
             for name, value in row.items():
                 molecule.SetProp(name, str(value))
             writer.write(molecule, confId=conformer.GetId())
+
+
+def insert(row: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
+    """The row with the figures beside the affinity, before the distances."""
+    return {name: row[name] for name in ("pose", "affinity")} | figures | row
 
 
 def rescore_poses(
