@@ -19,7 +19,7 @@ from foldnote.results.tables import tabular
 @pytest.mark.parametrize("limit", [None, 0, -1, 2.5, "10", True])
 @pytest.mark.parametrize("resource", ["jobs", "batches", "files"])
 async def test_a_limit_that_is_no_number_of_rows_is_refused(api, settle, resource, limit):
-    with pytest.raises(FoldnoteError, match=f"limit is {limit!r}; it must be a whole number from 1"):
+    with pytest.raises(FoldnoteError, match=f"limit is {limit!r}; it must be a positive integer"):
         await settle(getattr(api, resource).list(limit=limit))
 
 
@@ -63,7 +63,7 @@ WRONG_CALLS = {
     "a dict of columns": (lambda: fn.submit_batch("anarci", {"sequence": [SEQUENCE]}), "this is a dict"),
     "a number as table": (lambda: fn.submit_batch("anarci", 5), "this is a int"),
     "a column of a table": (lambda: fn.submit_batch("anarci", pd.Series([SEQUENCE])), "a row of this"),
-    "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "no FASTA file by its name"),
+    "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "does not have a FASTA extension"),
     "an unknown column": (
         lambda: fn.submit_batch("anarci", [{"sequence": SEQUENCE, "schem": "imgt"}]),
         "'schem' is not a setting .* Did you mean scheme",
@@ -87,7 +87,7 @@ WRONG_CALLS = {
     "one input": (lambda: fn.recommend("fold", inputs={"sequence": "A"}), "Give a list of molecules"),
     "a tool as stage": (lambda: fn.pipeline("p", ["anarci"]), "Give a list of stages"),
     "a stage without tool": (lambda: fn.stage("a"), r"needs tool: fn.stage\(name, tool\)"),
-    "a number as a stage's file": (lambda: Stage("a", "anarci").file(5), "no path inside"),
+    "a number as a stage's file": (lambda: Stage("a", "anarci").file(5), "not a path inside"),
     "one ligand": (lambda: fn.screen(fn.inline("ATOM"), "CCO"), "Give a list of ligands"),
     "a number as result": (lambda: fn.open_result(5), "path must be text or a path"),
     "a profile without its name": (lambda: fn.account("x"), "got 1 positional .* takes no positional ones"),
@@ -119,7 +119,7 @@ def test_a_time_limit_that_is_no_number_is_refused(here, settings):
     job = fn.submit("anarci", **settings)
     with pytest.raises(FoldnoteError, match="timeout_s is 'soon'; it must be a number of seconds"):
         job.wait("soon", progress=False)
-    with pytest.raises(FoldnoteError, match="5 is no path inside the result"):
+    with pytest.raises(FoldnoteError, match="5 is not a path inside the result"):
         job.file(5)
 
 

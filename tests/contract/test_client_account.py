@@ -130,7 +130,7 @@ async def test_a_full_key_has_no_limits_that_anything_tells(api, settle):
 
 
 def test_a_profile_with_a_key_of_its_own_is_not_given_another(client):
-    with pytest.raises(ConfigurationError, match="has a key already"):
+    with pytest.raises(ConfigurationError, match="already has a key"):
         client.account.provision()
 
 

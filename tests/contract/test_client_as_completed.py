@@ -44,7 +44,7 @@ async def test_those_that_ended_in_time_are_given(api, settle, take, settings, n
         await settle(api.jobs.submit("anarci", settings, job_name=each))
     await settle(api.jobs.wait(names[:1], 60))
     ended = []
-    with pytest.raises(WaitTimeoutError, match="goes on"):
+    with pytest.raises(WaitTimeoutError, match="job continues"):
         await take(api.jobs.as_completed(names, 0.3), into=ended)
     assert [job.job_name for job in ended] == names[:1]
     await settle(api.jobs.stop(names[1]))

@@ -74,7 +74,7 @@ def test_a_single_row_that_is_too_large_is_told(scripted, client):
 
 def test_a_row_without_a_verdict_stops_everything(scripted, client):
     scripted.on("POST", "/validate-job", answers({"valid": True, "results": [{"index": 0, "valid": True}]}))
-    with pytest.raises(ProtocolError, match="judged 1 of 5 rows"):
+    with pytest.raises(ProtocolError, match="validated 1 of 5 rows"):
         client.batches.submit("anarci", ROWS, "b")
     assert scripted.count("POST", "/submit-batch") == 0
 

@@ -1,4 +1,4 @@
-"""Batches from tables: looked at first, joined with what came out, tried again where it failed; both faces."""
+"""Batches from tables: preview, results and retries, with both APIs."""
 
 import math
 
@@ -69,7 +69,7 @@ async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, tab
     found = await settle(api.batches.get(name))
     assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
     assert list((await settle(found.results()))["note"]) == ["x", "y", "z"]
-    with pytest.raises(FoldnoteError, match="2 rows and the batch 3"):
+    with pytest.raises(FoldnoteError, match="2 rows, but the batch has 3"):
         await settle(found.results(table.head(2)))
 
 
@@ -124,13 +124,13 @@ async def test_only_failed_rows_are_tried_again_and_once(api, settle, rows, name
 async def test_a_batch_without_failures_has_nothing_to_try_again(api, settle, settings, name):
     batch = await settle(api.batches.submit("anarci", [settings], name))
     await settle(batch.finish(60))
-    with pytest.raises(FoldnoteError, match="nothing is to be tried again"):
+    with pytest.raises(FoldnoteError, match="there is nothing to retry"):
         await settle(batch.retry())
 
 
 async def test_a_batch_on_its_way_is_not_tried_again(api, settle, settings, name):
     batch = await settle(api.batches.submit("anarci", [settings], name, [f"{name}.sleep-60"]))
-    with pytest.raises(FoldnoteError, match="wait for it first"):
+    with pytest.raises(FoldnoteError, match="Wait for the batch"):
         await settle(batch.retry())
     await settle(batch.stop())
 

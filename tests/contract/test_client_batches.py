@@ -83,7 +83,7 @@ async def test_what_only_the_service_knows_is_told_before_anything_is_sent(api, 
     with pytest.raises(BatchSettingsError) as caught:
         await settle(api.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name))
     assert list(caught.value.to_frame()["valid"]) == [False, False]
-    assert "not uploaded" in caught.value.to_frame()["error"][0]
+    assert "neither an upload" in caught.value.to_frame()["error"][0]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ async def test_every_problem_is_told_before_anything_is_sent(api, settle):
 
 async def test_a_taken_name_of_another_tool_is_told(api, settle, settings, name):
     await settle(api.jobs.submit("anarci", settings, job_name=name))
-    with pytest.raises(JobNameTakenError, match="of the tool anarci, this one of abodybuilder"):
+    with pytest.raises(JobNameTakenError, match="runs the tool anarci, this one abodybuilder"):
         await settle(api.jobs.submit("abodybuilder", {"heavy": "EVQL", "light": "DIQM"}, job_name=name))
 
 
@@ -132,7 +132,7 @@ def test_nothing_is_cancelled_that_has_ended(scripted, connect):
 
 def test_a_deployment_without_logs_says_so(scripted, connect):
     scripted.on("GET", "/jobs", answers(FAILED))
-    with pytest.raises(NotFoundError, match="tells no logs"):
+    with pytest.raises(NotFoundError, match="does not provide logs"):
         connect().jobs.logs("a")
     with pytest.raises(JobFailedError, match="out of memory") as caught:
         connect().jobs.finish("a")

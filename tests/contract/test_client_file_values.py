@@ -56,7 +56,7 @@ async def test_a_file_of_a_job_is_used(api, settle, name):
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x.pdb", "a\nb"])
 async def test_a_path_outside_a_result_is_refused(api, settle, settings, path):
     job = await settle(api.jobs.submit("anarci", settings))
-    with pytest.raises(FoldnoteError, match="no path inside"):
+    with pytest.raises(FoldnoteError, match="not a path inside"):
         job.file(path)
 
 

@@ -55,7 +55,7 @@ async def api(request, scripted, tmp_path, monkeypatch):
 )
 async def test_an_answer_beyond_the_limit_is_refused(api, settle, scripted, said):
     scripted.on("GET", "/jobs", said)
-    with pytest.raises(ProtocolError, match="larger than 1 MB and was not read on|packed its answer"):
+    with pytest.raises(ProtocolError, match="larger than 1 MB and was not read|compressed its answer"):
         await settle(api.jobs.get("a"))
     assert scripted.count("GET", "/jobs") == 1
 

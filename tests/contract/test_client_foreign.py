@@ -108,7 +108,7 @@ def test_settings_that_a_service_does_not_tell(scripted, client):
     scripted.on("POST", "/submit-job", answers({"error": "taken", "code": "job_name_taken"}, 400))
     scripted.on("GET", "/jobs", answers(untold))
     assert client.jobs.submit("anarci", SETTINGS).status is JobStatus.RUNNING
-    with pytest.raises(JobNameTakenError, match="does not tell its settings"):
+    with pytest.raises(JobNameTakenError, match="does not report its settings"):
         client.jobs.submit("anarci", SETTINGS, job_name="x")
 
 

@@ -11,7 +11,7 @@ async def test_a_job_is_waited_for_and_its_result_opened(api, settle, name, sett
     result = await settle(job.result())
     assert {"file-0.txt", "file-1.txt"} <= {file.name.split("/")[-1] for file in result.files}
     assert (await settle(job.refresh())).is_final
-    assert "result() opens what it left" in job._repr_html_()
+    assert "result() opens its result" in job._repr_html_()
 
 
 async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(api, settle, name, settings):
@@ -34,4 +34,4 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, set
     assert waited.value.job.is_failed
     assert waited.value.log_tail.strip() in waited.value.__notes__[0]
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
-    assert "logs() gives what the tool printed" in (await settle(job.refresh()))._repr_html_()
+    assert "logs() returns the output of the tool" in (await settle(job.refresh()))._repr_html_()

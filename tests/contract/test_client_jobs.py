@@ -122,7 +122,7 @@ async def test_a_stopped_job_is_final(api, settle, settings, name):
 
 async def test_a_timeout_ends_the_waiting_and_not_the_job(api, settle, settings, name):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    with pytest.raises(WaitTimeoutError, match="goes on"):
+    with pytest.raises(WaitTimeoutError, match="job continues"):
         await settle(job.finish(0.2))
     assert not (await settle(job.refresh())).is_final
     await settle(job.stop())
@@ -185,7 +185,7 @@ async def test_one_file_of_a_result(api, settle, settings, name):
 
 async def test_an_unfinished_job_has_no_result_yet(api, settle, settings, name):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    with pytest.raises(UnfinishedJobError, match="Wait for it first"):
+    with pytest.raises(UnfinishedJobError, match="has no result yet"):
         await settle(job.download())
     await settle(api.jobs.stop(job.job_name))
 

@@ -68,7 +68,7 @@ def test_a_changed_pipeline_of_the_same_name_makes_another_run(client, name, sta
 def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):
     saved = client.pipelines.submit(name, stages)
     client.pipelines.run(saved, job_name=f"{name}-run")
-    with pytest.raises(JobNameTakenError, match="its inputs are others"):
+    with pytest.raises(JobNameTakenError, match="its inputs differ"):
         client.pipelines.run(saved, {"align": {"alignChain": "H"}}, job_name=f"{name}-run")
 
 
@@ -76,7 +76,7 @@ def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):
     ("stages", "place", "field", "message"),
     [
         ([], "stages", "stages", "at least one"),
-        ([FOLD, FOLD], "stage 2, name", "stages[1].name", "two stages"),
+        ([FOLD, FOLD], "stage 2, name", "stages[1].name", "Two stages"),
         ([Stage("no name", "anarci", {})], "stage 1, name", "stages[0].name", "not one of"),
         (
             [Stage("a", "anarci", {"sequence": "123"})],
@@ -108,7 +108,7 @@ def test_an_unknown_stage_of_the_inputs_and_an_unknown_pipeline(client, name, st
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../b", "a\nb"])
 def test_a_reference_that_leads_out_of_a_result_is_none(path):
-    with pytest.raises(FoldnoteError, match="no path inside"):
+    with pytest.raises(FoldnoteError, match="not a path inside"):
         FOLD.file(path)
 
 

@@ -69,7 +69,7 @@ async def test_no_error_shows_the_key(scripted, caplog, monkeypatch, fault):
 
 @pytest.mark.parametrize("damage", ["\n", "…", " two", "\x00", "\r\nx-other: 1"])
 def test_a_key_that_no_header_can_hold_is_not_shown(scripted, damage):
-    with pytest.raises(FoldnoteError, match="The key holds characters") as caught:
+    with pytest.raises(FoldnoteError, match="The key contains invalid characters") as caught:
         Client(base_url=scripted.url, api_key=KEY + damage).jobs.list()
     assert KEY not in str(caught.value) + repr(caught.value)
     assert scripted.asked == []

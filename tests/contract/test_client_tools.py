@@ -44,7 +44,7 @@ def test_rows_of_a_catalog_that_name_no_tool_are_told(scripted, connect):
     scripted.on("GET", "/tools", answers([{"name": "anarci"}, {"github": "x"}]))
     tools = connect().tools.list()
     assert tools.unread == ({"github": "x"},)
-    assert "1 rows of the catalog cannot be read" in repr(tools)
+    assert "1 entry of the catalog could not be read" in repr(tools)
 
 
 def test_a_foreign_tool_that_is_not_ours_keeps_its_words(scripted, connect):

@@ -39,7 +39,7 @@ def test_a_tool_of_two_sequences_says_which_columns_it_needs(here, tmp_path):
     ("file", "text", "sentence"),
     [
         ("x.csv", "sequence\nEVQ\n", "pandas.read_csv"),
-        ("x.fasta", "EVQLVES\n", "is no FASTA"),
+        ("x.fasta", "EVQLVES\n", "is not FASTA"),
         ("x.fasta", ">a\n>b\nEVQ\n", r"record 1 \(a\) has no sequence"),
         ("none.fasta", None, "cannot be read: No such file"),
     ],

@@ -130,7 +130,7 @@ def test_a_job_keeps_the_files_that_it_was_given(served, folder):
     assert served.wait(job["jobName"])["status"] == "Complete"
     refusal = served.http.post("/submit-job", json=job | {"jobName": "later"})
     assert (refusal.status_code, refusal.json()["field"]) == (400, "pdbFile")
-    assert "not uploaded" in refusal.json()["error"]
+    assert "neither an upload" in refusal.json()["error"]
     assert served.http.post("/submit-job", json=job).json()["code"] == "file_not_uploaded"
 
 
@@ -174,7 +174,7 @@ def test_a_service_ends_begins_again_and_says_why_it_cannot(tmp_path):
         other = str(tmp_path / "other")
         assert "already in use" in service.refuse("--port", port, "--data-dir", other)
         assert "0 to 65535" in service.refuse("--port", "65536", "--data-dir", other)
-        assert "cannot be made" in service.refuse("--port", "0", "--data-dir", __file__)
+        assert "cannot be created" in service.refuse("--port", "0", "--data-dir", __file__)
         for name in names:
             assert service.submit(name).status_code == 200
         service.http.put("/upload/a.pdb", content=b"x")

@@ -133,7 +133,7 @@ def test_a_restore_needs_a_stopped_service_and_a_yes(lab, tmp_path):
     lab.end()
     refused = admin(lab, "restore", tmp_path / "backup")
     assert refused.returncode == 1
-    assert "holds 2 jobs" in refused.stderr
+    assert "has 2 jobs" in refused.stderr
     assert "--replace" in refused.stderr
     lab.start()
     assert len(names(lab)) == 2
@@ -246,9 +246,9 @@ def test_folders_that_are_none_of_it_are_told_so(stopped, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "other").touch()
     for arguments, sentence in (
-        (("backup", tmp_path / "full"), "is there already"),
-        (("restore", tmp_path / "full", "--replace"), "is no backup of foldnote"),
-        (("check-backup", tmp_path / "none"), "is no backup of foldnote"),
+        (("backup", tmp_path / "full"), "already exists"),
+        (("restore", tmp_path / "full", "--replace"), "is not a backup of foldnote"),
+        (("check-backup", tmp_path / "none"), "is not a backup of foldnote"),
     ):
         done = admin(stopped, *arguments)
         assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr

@@ -109,7 +109,7 @@ def test_a_result_is_fetched_whole_in_part_and_as_a_table_of_contents(foldnote, 
     assert [Path(name).name for name in unpacked] == ["file-0.txt", "file-1.txt"]
     assert sorted(path.name for path in (tmp_path / "u").iterdir()) == ["file-0.txt", "file-1.txt"]
     foldnote("results", FIRST, "--to", str(tmp_path), "--pattern", "*.xyz", code=2)
-    assert "It holds: file-0.txt" in foldnote.err
+    assert "It has: file-0.txt" in foldnote.err
 
 
 def test_a_result_comes_with_its_provenance(foldnote, tmp_path):
@@ -163,7 +163,7 @@ def test_a_large_batch_is_asked_about(foldnote, tmp_path):
     table = tmp_path / "many.jsonl"
     table.write_text("".join(json.dumps({"sequence": SEQUENCE[:-n]}) + "\n" for n in range(1, 52)))
     foldnote("batch", "anarci", str(table), "--set", "scheme=imgt", code=2)
-    assert "51 jobs are many: say --yes" in foldnote.err
+    assert "Add --yes to submit 51 jobs" in foldnote.err
 
 
 def test_jobs_are_watched_until_none_is_unfinished(foldnote):

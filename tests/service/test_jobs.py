@@ -233,5 +233,5 @@ class TestFileForms:
     def test_what_is_nowhere_is_not_uploaded(self, service, name):
         answer = self.submit(service, name, "nowhere.pdb")
         assert (answer.status_code, answer.json()["code"]) == (400, "file_not_uploaded")
-        assert "not uploaded" in answer.json()["error"]
+        assert "neither an upload" in answer.json()["error"]
         assert answer.json()["field"] == "pdbFile"

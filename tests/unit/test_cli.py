@@ -108,7 +108,7 @@ def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
 def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
     foldnote(*ANARCI, "--name", "cli.sleep-60")
     code, _, err = foldnote("wait", "cli.sleep-60", "--timeout", "0.1")
-    assert (code, "goes on" in err) == (124, True)
+    assert (code, "job continues" in err) == (124, True)
     code, out, _ = foldnote("stop", "cli.sleep-60", "--json")
     assert (code, json.loads(out)[0]["jobName"]) == (0, "cli.sleep-60")
     assert foldnote("wait", "cli.sleep-60")[0] == 1
@@ -127,7 +127,7 @@ def test_a_result_is_copied_whole_or_not_at_all(foldnote, tmp_path, monkeypatch)
 
 def test_a_deleted_job_is_gone(foldnote):
     foldnote(*ANARCI, "--name", "gone", "--wait")
-    assert foldnote("delete", "gone")[:2] == (0, "gone is deleted.\n")
+    assert foldnote("delete", "gone")[:2] == (0, "gone was deleted.\n")
     code, out, err = foldnote("wait", "gone")
     assert (code, out) == (4, "")
     assert err.startswith("foldnote: ")
@@ -189,7 +189,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["results", "nobody", "--table"], 4, "nobody"),
         (["stop", "nobody"], 4, "nobody"),
         (["delete", "nobody"], 4, "nobody"),
-        (["files", "upload"], 2, "Say which"),
+        (["files", "upload"], 2, "Name the files"),
         (["files", "upload", "/no/such/file"], 2, "/no/such/file"),
         (["files", "delete", "nothing"], 4, "nothing"),
         (["jobs", "--profile", "nowhere"], 2, "nowhere"),
@@ -266,9 +266,9 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
         (["profile", "add", "lab", "ftp://x"], "https://"),
         (["profile", "add", "a b", "https://x.example"], "cannot name a profile"),
         (["profile", "key"], "profile key NAME"),
-        (["profile", "key", "embedded"], "makes its own key"),
+        (["profile", "key", "embedded"], "creates its own key"),
         (["profile", "key", "nowhere"], "nowhere"),
-        (["engines", "remove"], "Say which"),
+        (["engines", "remove"], "Name the"),
     ],
 )
 def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):

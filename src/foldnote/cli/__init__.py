@@ -1,8 +1,8 @@
-"""The command ``foldnote``: what a notebook does, from a terminal.
+"""The command ``foldnote``: the functions of a notebook, from a terminal.
 
-Results go to standard output, progress and complaints to standard error; with ``--json`` standard output is
-one JSON document. ``codes`` has the table of exit codes. Each command is a row in ``commands``; heavy rooms
-are imported when their command runs.
+Results go to standard output, progress and errors to standard error; with ``--json`` standard output is one
+JSON document. ``exit_codes`` has the table of exit codes. Each command is a row in ``commands``; packages
+that are slow to import are imported when their command runs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from foldnote.errors import FoldnoteError
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Build the parser of all commands."""
     codes = "\n".join(f"  {row.code:3}  {row.meaning}" for row in sorted(CODES, key=lambda row: row.code))
     parser = argparse.ArgumentParser(
         prog="foldnote",
-        description="Protein-analysis jobs, in JupyterLab and here.",
+        description="Protein-analysis jobs, in JupyterLab and on the command line.",
         epilog=f"exit codes:\n{codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code."""
+    """Run one command; returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for command in COMMANDS:
         if command.reads_arguments and [command.name] == given[:1]:
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if settings.is_completing():
         import argcomplete
 
-        argcomplete.autocomplete(parser)  # answers the shell and ends the process
+        argcomplete.autocomplete(parser)  # answers a completion request of the shell, and exits
     options, unknown = parser.parse_known_args(given)
-    if unknown:  # the command's own usage helps more than that of all of them
+    if unknown:  # show the usage of this command, not of all
         getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:
         import foldnote
@@ -67,11 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     try:
         code = int(options.run(options))
-        sys.stdout.flush()  # a reader that went away is noticed here, and not when Python ends
-    except BrokenPipeError:  # what is left to say goes nowhere
+        sys.stdout.flush()  # detects a closed pipe here rather than at exit
+    except BrokenPipeError:  # discard the remaining output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.PIPE_CLOSED
-    except (FoldnoteError, OSError, KeyboardInterrupt) as exc:  # OSError: a folder that cannot be used
+    except (FoldnoteError, OSError, KeyboardInterrupt) as exc:  # OSError: an unusable folder
         row = find_code(exc)
         print_failure(exc, row, as_json=getattr(options, "json", False))
         return row.code

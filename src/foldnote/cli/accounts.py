@@ -1,6 +1,6 @@
-"""Commands about the account that the key belongs to: its trial, and a trial key for those without one.
+"""Commands about the account: its data, and requesting a trial key.
 
-A key is never printed. The claim link is: it is meant for the person who runs the command.
+A key is never printed. The claim link is printed, for the person who runs the command.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def run_account(options: argparse.Namespace) -> int:
-    """Print what is known about the account."""
+    """Print the account's data, as far as it is known."""
     return _print(connect(options).account.get(), options)
 
 
 def run_provision(options: argparse.Namespace) -> int:
-    """Ask for a trial key, once, and print how to claim it."""
+    """Request a trial key, once, and print how to claim it."""
     return _print(connect(options).account.provision(), options)
 
 
@@ -44,10 +44,10 @@ def _print(account: Account, options: argparse.Namespace) -> int:
     words = {
         "service": account.service,
         "profile": account.profile,
-        "key": "kept" if account.has_key else "none; `foldnote provision` asks for a trial key",
+        "key": "stored" if account.has_key else "none; `foldnote provision` requests a trial key",
         "account": account.email,
         "trial": account.tier,
-        "key expires": f"{account.expires_at:%Y-%m-%d}, unless it is claimed" if account.expires_at else None,
+        "key expires": f"{account.expires_at:%Y-%m-%d}, unless claimed" if account.expires_at else None,
         "claim it at": None if account.is_claimed else account.claim_url,
         "jobs left": None if account.jobs_left is None else f"{account.jobs_left} of {account.jobs_allowed}",
     }

@@ -1,4 +1,4 @@
-"""Settings from the command line: ``--set``, ``--file``, a JSON file or standard input; tables from files."""
+"""Settings from ``--set``, ``--file``, a JSON file or standard input, and tables from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """The options that give settings."""
+    """Add the options for settings."""
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
                         help="a setting; text, or JSON where the field is not text")  # fmt: skip
     parser.add_argument("--file", action="append", default=[], metavar="FIELD=PATH", dest="files",
@@ -29,10 +29,10 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
-    """The settings that the options give; files are uploaded.
+    """Read the settings from the options, uploading files.
 
     Raises:
-        ArgumentError: they cannot be read, or the tool has no such setting; nothing was sent then.
+        ArgumentError: they cannot be read, or the tool has no such setting; nothing was sent.
     """
     from foldnote.client.inputs.file_values import name_uploads
 
@@ -41,14 +41,16 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     values, files = split_pairs(options.values, fields), split_pairs(options.files, fields)
     if not isinstance(settings, dict):
         if values or files:
-            raise ArgumentError("--set and --file go with one JSON object of settings, not with a list.")
+            raise ArgumentError(
+                "--set and --file can be combined with one JSON object of settings, but not with a list."
+            )
         return settings
     settings |= {name: read_value(fields.get(name, {}), text) for name, text in values}
     for name, path in files:
         stored = client.files.upload(path, progress=True)
         is_list = fields.get(name, {}).get("type") == "array"
         settings[name] = [*settings.get(name, []), stored] if is_list else stored
-    return name_uploads(tool, settings)  # a file of this computer is given by --file
+    return name_uploads(tool, settings)  # local files are given by --file
 
 
 def fields_of(tool: Tool) -> Mapping[str, Any]:
@@ -58,10 +60,10 @@ def fields_of(tool: Tool) -> Mapping[str, Any]:
 
 
 def split_pairs(texts: Sequence[str], fields: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Fields and what is given for them.
+    """Split ``FIELD=VALUE`` arguments.
 
     Raises:
-        ArgumentError: a text has another form, or the tool has no such field; nothing was sent yet.
+        ArgumentError: an argument has another form, or the tool has no such field; nothing was sent.
     """
     pairs = [_split(text) for text in texts]
     for name, _ in pairs:
@@ -80,7 +82,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def read_value(schema: Mapping[str, Any], text: str) -> Any:
-    """Text stays text for a text field; for any other field it is JSON, or text where it is not."""
+    """Read a value: a string for a string field; for any other, JSON if it is valid, else a string."""
     if schema.get("type") == "string":
         return text
     try:
@@ -90,10 +92,10 @@ def read_value(schema: Mapping[str, Any], text: str) -> Any:
 
 
 def read_json_file(path: Path) -> Any:
-    """A JSON object or array from a file, or from standard input.
+    """Read a JSON object or array from a file, or from standard input.
 
     Raises:
-        ArgumentError: it is neither.
+        ArgumentError: it cannot be read, or is neither.
     """
     try:
         content = json.loads(_read_text(path))
@@ -105,12 +107,12 @@ def read_json_file(path: Path) -> Any:
 
 
 def read_table(path: Path, fields: Mapping[str, Any], columns: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of a table file: CSV, TSV, or JSON (an array of objects, or one object a line).
+    """Read the rows of a table: CSV, TSV, or JSON (an array of objects, or one object per line).
 
-    A cell of CSV or TSV is text for a text field and JSON for any other; an empty one is missing.
+    A cell of CSV or TSV is a string for a string field, and JSON for any other; empty cells are missing.
 
     Args:
-        columns: the column of each setting where they are named differently.
+        columns: the column of each setting whose name differs.
 
     Raises:
         ArgumentError: it cannot be read, or has no rows.
@@ -144,7 +146,7 @@ def _read_cells(
     rows: list[dict[str, Any]] = []
     for cells in csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True):
         if None in cells:
-            raise ValueError(f"row {len(rows) + 1} has more cells than the head line")
+            raise ValueError(f"row {len(rows) + 1} has more cells than the header")
         rows.append(
             {
                 name: read_value(schemas.get(name, fields.get(name, {"type": "string"})), cell)

@@ -1,4 +1,4 @@
-"""The table of commands: name, one sentence, its arguments, and what runs it."""
+"""The table of commands: name, help, arguments, and the function that runs it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Command:
     """One row: ``foldnote NAME``.
 
     Attributes:
-        name: what is typed.
-        help: one sentence.
+        name: name on the command line.
+        help: one-sentence description.
         add_arguments: declares its arguments and options.
-        run: what it does; gives the exit code.
+        run: runs the command; returns the exit code.
         aliases: other names.
         reads_arguments: whether ``run`` parses the rest of the command line itself, as ``arguments``.
     """
@@ -40,29 +40,30 @@ COMMANDS: tuple[Command, ...] = (
             machine.add_rest, machine.run_admin, reads_arguments=True),
     Command("engines", "List, install or remove the engines of this machine.", machine.add_engines,
             machine.run_engines),
-    Command("doctor", "Say what works here, and what to do where something does not.", machine.add_json,
+    Command("doctor", "Check the installation, and explain how to fix problems.", machine.add_json,
             machine.run_doctor),
     Command("profile", "List, add, choose, test or remove services, or store a key.", profiles.add_profile,
             profiles.run_profile),
-    Command("account", "Say what is known of the account: trial, jobs left, claim link.", add_connection,
+    Command("account", "Show the account: trial, jobs left, claim link.", add_connection,
             accounts.run_account),
-    Command("provision", "Ask the service for a trial key, once, and keep it.", add_connection,
+    Command("provision", "Request a trial key from the service, once, and store it.", add_connection,
             accounts.run_provision),
     Command("tools", "List the tools of the connected service.", tools.add_tools, tools.run_tools),
-    Command("schema", "Show what a tool takes.", tools.add_schema, tools.run_schema),
-    Command("example", "Print settings of a tool that are valid as they stand.", tools.add_example,
+    Command("schema", "Show the settings of a tool.", tools.add_schema, tools.run_schema),
+    Command("example", "Print valid example settings of a tool.", tools.add_example,
             tools.run_example),
-    Command("validate", "Judge settings; nothing is submitted.", tools.add_validate, tools.run_validate),
-    Command("submit", "Submit a job, once.", submitting.add_submit, submitting.run_submit),
-    Command("batch", "Submit a job for each row of a table, or preview or retry that.", submitting.add_batch,
+    Command("validate", "Validate settings without submitting.", tools.add_validate, tools.run_validate),
+    Command("submit", "Submit a job, unless it was submitted before.", submitting.add_submit,
+    submitting.run_submit), Command("batch", "Submit, preview or retry a batch: one job per row of a table.",
+    submitting.add_batch,
             submitting.run_batch),
     Command("jobs", "List jobs, newest first, or watch them.", jobs.add_jobs, jobs.run_jobs),
-    Command("wait", "Wait until jobs are finished.", jobs.add_wait, jobs.run_wait),
-    Command("results", "Fetch the result of a job.", results.add_results, results.run_results),
-    Command("logs", "Print what a job's tool wrote, or follow it.", jobs.add_log, jobs.run_log, ("log",)),
+    Command("wait", "Wait until jobs have ended.", jobs.add_wait, jobs.run_wait),
+    Command("results", "Download the result of a job.", results.add_results, results.run_results),
+    Command("logs", "Print or follow the log of a job.", jobs.add_log, jobs.run_log, ("log",)),
     Command("stop", "Stop jobs.", add_names, jobs.run_stop),
     Command("delete", "Delete jobs and their results.", add_names, jobs.run_delete),
     Command("files", "List, upload or delete files of the account.", files.add_files, files.run_files),
-    Command("completion", "Print what a shell needs to complete these commands.",
+    Command("completion", "Print the script for completing these commands in a shell.",
             machine.add_completion, machine.run_completion),
 )  # fmt: skip

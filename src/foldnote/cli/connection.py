@@ -1,6 +1,6 @@
-"""What commands that use a service have in common: its options, its client, and completion of names.
+"""Shared by commands that use a service: options, the client, and completion of names.
 
-Names are completed from local data only, so that a completion never waits for a service.
+Names are completed from local data only, so that completion never waits for a service.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def connect(options: argparse.Namespace) -> Client:
-    """The client of the chosen profile."""
+    """Make a client of the selected profile."""
     from foldnote.client import Client
 
     return Client(options.profile)
@@ -21,14 +21,14 @@ def connect(options: argparse.Namespace) -> Client:
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add ``--profile`` and ``--json``."""
-    profile = parser.add_argument("--profile", help="which service; by default the active profile's")
+    profile = parser.add_argument("--profile", help="the service to use (default: the active profile)")
     complete_by(profile, offer_profiles)
     add_json(parser)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document for programs")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def add_tool(parser: argparse.ArgumentParser) -> None:
@@ -50,19 +50,19 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def complete_by(action: argparse.Action, offer: Any) -> None:
-    """Complete this argument with what ``offer`` returns; argcomplete reads the attribute."""
+    """Complete this argument by the values that ``offer`` returns; argcomplete reads the attribute."""
     action.completer = offer  # type: ignore[attr-defined]
 
 
 def offer_tools(**_: object) -> list[str]:
-    """The tools of the bundled catalog."""
+    """Complete tools of the bundled catalog."""
     from foldnote import catalog
 
     return sorted(catalog.tools())
 
 
 def offer_jobs(**_: object) -> list[str]:
-    """The jobs submitted from this computer, newest first."""
+    """Complete names of jobs submitted from this computer, newest first."""
     from foldnote import settings
     from foldnote.client.local.ledger import Ledger
 
@@ -70,7 +70,7 @@ def offer_jobs(**_: object) -> list[str]:
 
 
 def offer_profiles(**_: object) -> list[str]:
-    """The profiles of this computer."""
+    """Complete profiles of this computer."""
     from foldnote import settings
 
     return [profile.name for profile in settings.profiles()]

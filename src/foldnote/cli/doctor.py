@@ -1,4 +1,4 @@
-"""Diagnosis: whether the parts of foldnote work on this machine, and what to do where one does not."""
+"""Check whether the parts of foldnote work on this machine, and advise how to fix problems."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from foldnote.errors import FoldnoteError, UnsupportedSystemError
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """The state of one part.
+    """The result of checking one component.
 
     Attributes:
-        what: the part.
-        is_good: whether it is as it should be.
-        found: what was found, in words.
-        advice: what to do; empty when there is nothing to do.
-        is_needed: whether foldnote does not work without it.
+        what: name of the component.
+        is_good: whether it works.
+        found: the finding as text.
+        advice: what to do; empty if nothing.
+        is_needed: whether foldnote requires it.
     """
 
     what: str
@@ -35,7 +35,7 @@ class DoctorFinding:
 
 
 def examine() -> list[DoctorFinding]:
-    """Check every part, in the order in which a user meets them."""
+    """Check every component, in the order in which a user needs them."""
     checks = (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring)
     return [finding for check in checks for finding in _run(check)]
 
@@ -55,7 +55,7 @@ def _folders() -> list[DoctorFinding]:
     folder = settings.data_dir()
     free_gb = shutil.disk_usage(folder).free / 1e9
     advice = (
-        "" if free_gb > 5 else "Engines and results need some gigabytes: make room, or set FOLDNOTE_HOME."
+        "" if free_gb > 5 else "Engines and results need some gigabytes: free space, or set FOLDNOTE_HOME."
     )
     return [DoctorFinding("data folder", free_gb > 1, f"{folder}, {free_gb:.0f} GB free", advice)]
 
@@ -64,7 +64,7 @@ def _extension() -> list[DoctorFinding]:
     listed = Path(sys.prefix) / "share/jupyter/labextensions/foldnote/package.json"
     version = json.loads(listed.read_text("utf-8"))["version"] if listed.is_file() else ""
     is_enabled = (Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json").is_file()
-    again = "Install foldnote again into the environment that runs JupyterLab."
+    again = "Reinstall foldnote in the environment that runs JupyterLab."
     found = "enabled" if is_enabled else "not enabled"
     return [
         DoctorFinding(
@@ -78,7 +78,7 @@ def _viewer() -> list[DoctorFinding]:
     if (Path(__file__).parent.parent / "static/3Dmol-min.js").is_file():
         return [DoctorFinding("3Dmol.js", True, "bundled")]
     advice = "Build the front end: npm ci && npm run build:prod"
-    return [DoctorFinding("3Dmol.js", False, "missing; structures cannot be drawn", advice)]
+    return [DoctorFinding("3Dmol.js", False, "missing; structures cannot be displayed", advice)]
 
 
 def _profile() -> list[DoctorFinding]:
@@ -120,8 +120,8 @@ def _keyring() -> list[DoctorFinding]:
         import keyring
         from keyring.backends import fail
     except ImportError:
-        return [DoctorFinding("keyring", True, "not installed; keys are kept in a private file")]
+        return [DoctorFinding("keyring", True, "not installed; keys are stored in a private file")]
     backend = keyring.get_keyring()
     works = not isinstance(backend, fail.Keyring)
-    found = str(backend.name) if works else "no backend works here; keys are kept in a private file"
+    found = str(backend.name) if works else "no usable backend; keys are stored in a private file"
     return [DoctorFinding("keyring", True, found)]

@@ -1,4 +1,4 @@
-"""The one table of exit codes: scripts may rely on it, and the documentation is checked against it."""
+"""The table of exit codes; scripts may rely on it, and a test compares the documentation with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foldnote import errors
 
 
 class Exit(IntEnum):
-    """What the command's end means."""
+    """Exit codes."""
 
     DONE = 0
     JOB_FAILED = 1
@@ -29,9 +29,9 @@ class ExitMeaning:
 
     Attributes:
         code: the number.
-        kind: the same as a word, in the JSON of a failure.
+        kind: its name in the JSON of a failure.
         meaning: one sentence for the documentation.
-        causes: exceptions that end a command so.
+        causes: exceptions that a command exits with this code for.
     """
 
     code: Exit
@@ -41,34 +41,36 @@ class ExitMeaning:
 
 
 CODES: tuple[ExitMeaning, ...] = (
-    ExitMeaning(Exit.DONE, "done", "It is done."),
-    ExitMeaning(Exit.TIMEOUT, "timeout", "The time of --timeout is over; the job goes on.",
+    ExitMeaning(Exit.DONE, "done", "Success."),
+    ExitMeaning(Exit.TIMEOUT, "timeout", "The --timeout has passed; the job continues.",
         (errors.WaitTimeoutError,)),
     ExitMeaning(Exit.JOB_FAILED, "job_failed",
-        "A job failed or was stopped, a batch left no result, or a check of the doctor did not pass.",
+        "A job failed or was stopped, a batch has no result, or a check of `foldnote doctor` failed.",
         (errors.JobError,)),
     ExitMeaning(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine of this name.",
         (errors.NotFoundError, errors.UnknownToolError, errors.UnknownEngineError)),
     ExitMeaning(Exit.UNREACHABLE, "unreachable",
-        "The service does not answer, answers with a fault of its own, or is no job service.",
+        "The service does not answer, reports an internal error, or is not a job service.",
         (errors.TransportError, errors.ServiceFaultError, errors.ProtocolError, errors.EmbeddedServiceError)),
     ExitMeaning(Exit.BROKEN, "broken",
-        "A download is damaged, an engine cannot be installed, or a file or folder cannot be used.",
+        "A download is damaged, an engine cannot be installed, or a file or folder is unusable.",
         (errors.ResultError, errors.EngineError, OSError)),
     ExitMeaning(Exit.REFUSED, "refused",
-        "The service or a name that is taken does not allow it: key, budget, allowance, pace, size.",
+        "The service refused (key, budget, allowance, rate limit, size), or the name is taken.",
         (errors.JobNameTakenError, errors.ForbiddenError, errors.UnauthorizedError, errors.RateLimitedError,
          errors.TooLargeError, errors.ToolUnavailableError)),
-    ExitMeaning(Exit.BAD_INPUT, "bad_input", "The command, a setting, a profile or an option is not valid.",
+    ExitMeaning(Exit.BAD_INPUT, "bad_input", "The command, a setting, a profile or an option is invalid.",
         (errors.FoldnoteError,)),
-    ExitMeaning(Exit.INTERRUPTED, "interrupted", "Ctrl+C; jobs at the service go on.", (KeyboardInterrupt,)),
-    ExitMeaning(Exit.PIPE_CLOSED, "pipe_closed", "The reader of the output went away.", (BrokenPipeError,)),
+    ExitMeaning(Exit.INTERRUPTED, "interrupted", "Interrupted by Ctrl+C; jobs at the service continue.",
+        (KeyboardInterrupt,)),
+    ExitMeaning(Exit.PIPE_CLOSED, "pipe_closed", "The reader of the output closed the pipe.",
+        (BrokenPipeError,)),
 )  # fmt: skip
-"""In the order in which an exception is looked for."""
+"""In the order in which exceptions are matched."""
 
 
 def find_code(exc: BaseException) -> ExitMeaning:
-    """The row that ``exc`` ends a command with."""
+    """Find the row for an exception."""
     if isinstance(exc, errors.BadRequestError) and (exc.code or "").endswith("_not_found"):
         return next(row for row in CODES if row.code is Exit.NOT_FOUND)
     return next(row for row in CODES if isinstance(exc, row.causes))

@@ -18,8 +18,8 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH",
                         help="local files to upload, or files at the service to delete")  # fmt: skip
     parser.add_argument("--folder", help="the folder at the service")
-    parser.add_argument("--name", help="for upload of one file: its name at the service")
-    parser.add_argument("--limit", type=int, default=100, help="for list: how many (default 100)")
+    parser.add_argument("--name", help="for `upload` of one file: its name at the service")
+    parser.add_argument("--limit", type=int, default=100, help="for `list`: number of files (default 100)")
     add_connection(parser)
 
 
@@ -32,7 +32,7 @@ def run_files(options: argparse.Namespace) -> int:
     if options.action == "list":
         return _list(options)
     if not options.paths:
-        raise ArgumentError(f"Say which files: foldnote files {options.action} PATH.")
+        raise ArgumentError(f"Name the files: foldnote files {options.action} PATH.")
     return _upload(options) if options.action == "upload" else _delete(options)
 
 
@@ -47,13 +47,13 @@ def _list(options: argparse.Namespace) -> int:
     ]
     show(format_table(("FILE", "SIZE", "UPLOADED"), rows))
     if page.has_more:
-        tell(f"There are {page.total}; --limit shows more, at most 100.")
+        tell(f"There are {page.total} in total; --limit shows more, at most 100.")
     return Exit.DONE
 
 
 def _upload(options: argparse.Namespace) -> int:
     if options.name and len(options.paths) > 1:
-        raise ArgumentError("--name goes with one file only.")
+        raise ArgumentError("--name can be used with a single file only.")
     upload = connect(options).files.upload
     stored = [str(upload(path, options.name, options.folder, progress=True)) for path in options.paths]
     return report(options, {"uploaded": stored}, "\n".join(stored))
@@ -65,7 +65,7 @@ def _delete(options: argparse.Namespace) -> int:
     for path in paths:
         client.files.delete(path)
         if not options.json:
-            show(f"{path} is deleted.")
+            show(f"{path} was deleted.")
     if options.json:
         print_json({"deleted": paths})
     return Exit.DONE

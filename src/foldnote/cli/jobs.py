@@ -25,16 +25,16 @@ _TITLES = ("JOB", "TOOL", "STATUS", "CREATED", "TOOK", "REASON")
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``jobs``."""
-    parser.add_argument("--limit", type=int, default=30, help="how many (default 30)")
-    complete_by(parser.add_argument("--batch", help="the subjobs of this batch"), offer_jobs)
-    parser.add_argument("--watch", action="store_true", help="renew the table until no job is unfinished")
+    parser.add_argument("--limit", type=int, default=30, help="number of jobs (default 30)")
+    complete_by(parser.add_argument("--batch", help="list the jobs of this batch"), offer_jobs)
+    parser.add_argument("--watch", action="store_true", help="update the table until all jobs have ended")
     parser.add_argument("--interval", type=float, default=2.0, metavar="SECONDS",
-                        help="least time between two looks with --watch (default 2)")  # fmt: skip
+                        help="with --watch: minimum interval (default 2)")  # fmt: skip
     add_connection(parser)
 
 
 def run_jobs(options: argparse.Namespace) -> int:
-    """List jobs; with ``--watch``, until none is unfinished."""
+    """List jobs; with ``--watch``, until all have ended."""
     client = connect(options)
     if options.watch:
         return _watch(client, options)
@@ -44,12 +44,12 @@ def run_jobs(options: argparse.Namespace) -> int:
         return Exit.DONE
     show(_tabulate(page.jobs))
     if page.start_key:
-        tell("There are more; --limit shows them.")
+        tell("There are more jobs; --limit shows them.")
     return Exit.DONE
 
 
 def _watch(client: Client, options: argparse.Namespace) -> int:
-    """A live table in a terminal; elsewhere, or with ``--json``, one line for each change."""
+    """Show a live table in a terminal; elsewhere, or with ``--json``, one line per change."""
     known: dict[str, Job] = {}
     drawn = 0
     is_live = sys.stdout.isatty() and not options.json
@@ -66,7 +66,7 @@ def _watch(client: Client, options: argparse.Namespace) -> int:
             return Exit.DONE
         try:
             time.sleep(max(0.2, options.interval))
-        except KeyboardInterrupt:  # the way to leave a live table
+        except KeyboardInterrupt:  # leaves the live table
             return Exit.DONE
 
 
@@ -105,13 +105,15 @@ def _line(job: Job) -> str:
 
 def add_wait(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``wait``."""
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the waiting; the jobs go on")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="stop waiting after this time; the jobs continue"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     add_names(parser)
 
 
 def run_wait(options: argparse.Namespace) -> int:
-    """Wait until jobs are finished; one that did not end well decides the exit code."""
+    """Wait until jobs have ended; the exit code reports whether any failed or was stopped."""
     client = connect(options)
     note = None if options.quiet else report_change
     if len(options.names) == 1:
@@ -124,7 +126,7 @@ def run_wait(options: argparse.Namespace) -> int:
 
 
 def is_good(job: Job) -> bool:
-    """Whether a job that ended is complete, a batch with its archive."""
+    """Whether an ended job is complete; for a batch, whether it has its archive."""
     from foldnote.models import BatchStatus, JobStatus
 
     return job.status is JobStatus.COMPLETE and job.batch_status in (None, BatchStatus.COMPLETE)
@@ -132,13 +134,13 @@ def is_good(job: Job) -> bool:
 
 def add_log(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``logs``."""
-    parser.add_argument("--lines", type=int, default=200, help="the last so many lines (default 200)")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on until the job is finished")
+    parser.add_argument("--lines", type=int, default=200, help="number of last lines (default 200)")
+    parser.add_argument("--follow", "-f", action="store_true", help="follow the log until the job has ended")
     add_name(parser)
 
 
 def run_log(options: argparse.Namespace) -> int:
-    """Print a log's end, or the log as it grows; ``--json`` gives it whole at the end."""
+    """Print the end of a log, or follow it; with ``--json``, print it once at the end."""
     jobs = connect(options).jobs
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
@@ -171,7 +173,7 @@ def run_delete(options: argparse.Namespace) -> int:
     for name in options.names:
         client.jobs.delete(name)
         if not options.json:
-            show(f"{name} is deleted.")
+            show(f"{name} was deleted.")
     if options.json:
         print_json({"deleted": options.names})
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""Commands about this machine: JupyterLab, the service, engines, diagnosis, and completion in the shell."""
+"""Commands about this machine: JupyterLab, the service, engines, diagnosis, and shell completion."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _COMPLETION = {
 
 
 def add_rest(parser: argparse.ArgumentParser) -> None:
-    """Accept any arguments; another program or parser reads them."""
+    """Accept any arguments, for another program or parser."""
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
 
 
 def run_lab(options: argparse.Namespace) -> int:
-    """Run JupyterLab in the Python environment of foldnote, in place of this process."""
+    """Run JupyterLab in foldnote's Python environment, replacing this process."""
     command = [sys.executable, "-m", "jupyterlab", *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in command:
         command.append("--allow-root")
     if sys.platform != "win32":
         os.execv(sys.executable, command)
-    return subprocess.call(command)  # Windows' exec returns to the shell at once
+    return subprocess.call(command)  # on Windows, exec would return to the shell at once
 
 
 def run_serve(options: argparse.Namespace) -> int:
-    """Serve in the foreground."""
+    """Run the job service in the foreground."""
     _require_posix()
     from foldnote.service.serve import run
 
@@ -44,7 +44,7 @@ def run_serve(options: argparse.Namespace) -> int:
 
 
 def run_admin(options: argparse.Namespace) -> int:
-    """Manage a service."""
+    """Administer a service."""
     _require_posix()
     from foldnote.service.admin import main
 
@@ -63,7 +63,7 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-hashes",
         action="store_true",
-        help="install the locked versions whatever their hashes, from a registry with builds of its own",
+        help="accept any build of the locked versions, for a registry with its own builds",
     )
     add_json(parser)
 
@@ -85,12 +85,12 @@ def run_engines(options: argparse.Namespace) -> int:
         with_hashes = not options.no_hashes
         return command.run_install(options.names, as_json=options.json, with_hashes=with_hashes)
     if not options.names:
-        raise ArgumentError("Say which engines to remove: foldnote engines remove NAME.")
+        raise ArgumentError("Name the engines to remove: foldnote engines remove NAME.")
     return command.run_remove(options.names)
 
 
 def run_doctor(options: argparse.Namespace) -> int:
-    """Check the installation, and say what to do where something is wrong."""
+    """Check the installation, and print how to fix problems."""
     from foldnote.cli.doctor import examine
 
     findings = examine()
@@ -108,7 +108,7 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def run_completion(options: argparse.Namespace) -> int:
-    """Print the script with which a shell completes the other commands."""
+    """Print the completion script for a shell."""
     from argcomplete.shell_integration import shellcode
 
     print(_COMPLETION[options.shell])

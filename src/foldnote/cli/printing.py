@@ -1,6 +1,6 @@
-"""What commands print: results on standard output, everything else on standard error.
+"""Output of commands: results on standard output, everything else on standard error.
 
-With ``--json`` standard output is one JSON document, also for a failure.
+With ``--json``, standard output is one JSON document, also after a failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def report(options: argparse.Namespace, content: Any, text: object) -> int:
-    """Print a command's outcome: ``content`` as JSON, or ``text``; returns exit code 0."""
+    """Print a command's result: ``content`` as JSON, or ``text``; returns exit code 0."""
     print_json(content) if options.json else show(text)
     return Exit.DONE
 
@@ -31,17 +31,17 @@ def print_json(content: Any) -> None:
 
 
 def show(text: object) -> None:
-    """Print text on standard output, control characters escaped."""
+    """Print text on standard output, escaping control characters."""
     print(visible(str(text)))
 
 
 def tell(sentence: str) -> None:
-    """Print a sentence for a person on standard error, control characters escaped."""
+    """Print a message on standard error, escaping control characters."""
     print(visible(sentence), file=sys.stderr)
 
 
 def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align the columns of a table; the last one is not padded."""
+    """Align the columns of a table; the last is not padded."""
     titles, *rows = ([visible(cell) for cell in row] for row in (titles, *rows))
     widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
     return "\n".join(
@@ -76,12 +76,12 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
 
 
 def describe_failure(exc: BaseException) -> str:
-    """The message of an exception for a person."""
+    """The message of an exception."""
     if isinstance(exc, FoldnoteError):
         return exc.message
     if isinstance(exc, OSError):
         return f"{exc.filename or 'A file'} cannot be used: {exc.strerror or exc}."
-    return "interrupted; jobs at the service go on."
+    return "interrupted; jobs at the service continue."
 
 
 def _details(exc: BaseException) -> dict[str, Any]:

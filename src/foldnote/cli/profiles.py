@@ -1,7 +1,7 @@
-"""The command ``profile``: the known services, the one in use, and their keys.
+"""The command ``profile``: known services, the active one, and their keys.
 
-A key comes from a prompt that does not show it, or from standard input; it is never an argument, which other
-users of a machine can read, and it is never printed.
+A key is read from a hidden prompt or from standard input; it is never an argument, which other users of a
+machine can read, and it is never printed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run_profile(options: argparse.Namespace) -> int:
         ArgumentError: no profile is named.
     """
     if options.action != "list" and not options.name:
-        raise ArgumentError(f"Say which profile: foldnote profile {options.action} NAME")
+        raise ArgumentError(f"Name the profile: foldnote profile {options.action} NAME")
     return _ACTIONS[options.action](options)
 
 
@@ -63,47 +63,47 @@ def _list(options: argparse.Namespace) -> int:
 
 def _add(options: argparse.Namespace) -> int:
     if not options.base_url:
-        raise ArgumentError("Say which: foldnote profile add NAME https://service.example.org/v1")
+        raise ArgumentError(
+            "Give a name and an address: foldnote profile add NAME https://service.example.org/v1"
+        )
     profile = settings.save_profile(options.name, options.base_url)
-    told: dict[str, object] = {"name": profile.name, "base_url": profile.base_url}
+    content: dict[str, object] = {"name": profile.name, "base_url": profile.base_url}
     if options.key:
-        return _store_key(options, told)
-    text = f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}"
-    return report(options, told, text)
+        return _store_key(options, content)
+    text = f"Added {profile.name}: {profile.base_url}. Next: foldnote profile key {profile.name}"
+    return report(options, content, text)
 
 
 def _key(options: argparse.Namespace) -> int:
     return _store_key(options, {"name": options.name})
 
 
-def _store_key(options: argparse.Namespace, told: dict[str, object]) -> int:
-    """Ask for a key without showing it, or read it from a pipe."""
+def _store_key(options: argparse.Namespace, content: dict[str, object]) -> int:
+    """Read a key from a hidden prompt or from standard input, and store it."""
     from pydantic import SecretStr
 
     profile = settings.active_profile(options.name)
     if profile.is_embedded:
-        raise ArgumentError("The embedded service makes its own key; none has to be stored.")
+        raise ArgumentError("The embedded service creates its own key; none needs to be stored.")
     key = getpass.getpass(f"API key for {options.name}: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not key.strip():
-        raise ArgumentError("No key was given; nothing is changed.")
+        raise ArgumentError("No key was given; nothing was changed.")
     place = settings.store_api_key(options.name, SecretStr(key.strip()))
-    return report(options, told | {"kept_in": place}, f"The key is kept in {place}.")
+    return report(options, content | {"kept_in": place}, f"The key is stored in {place}.")
 
 
 def _use(options: argparse.Namespace) -> int:
     profile = settings.use_profile(options.name)
-    told = {"name": profile.name, "base_url": profile.base_url, "active": True}
-    code = report(options, told, f"{profile.name} is used from now on.")
+    content = {"name": profile.name, "base_url": profile.base_url, "active": True}
+    code = report(options, content, f"{profile.name} is now the active profile.")
     if settings.active_profile().name != profile.name:
-        tell(
-            "FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE of this shell says otherwise; they win while they are set."
-        )
+        tell("FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE is set in this shell and takes precedence.")
     return code
 
 
 def _remove(options: argparse.Namespace) -> int:
     settings.remove_profile(options.name)
-    text = f"{options.name} and its key are removed; its jobs stay at the service."
+    text = f"{options.name} and its key were removed; its jobs stay at the service."
     return report(options, {"removed": options.name}, text)
 
 
@@ -114,16 +114,16 @@ def _test(options: argparse.Namespace) -> int:
     with Client(options.name) as client:
         tools = client.tools.list()
         jobs = client.jobs.list(limit=1).statuses.total
-        told = {
+        content = {
             "name": options.name,
             "base_url": client.profile.base_url,
             "tools": len(tools),
             "tools_available": sum(tool.available for tool in tools),
             "jobs": jobs,
         }
-    runs = f"{told['tools_available']} of {len(tools)} tools"
+    runs = f"{content['tools_available']} of {len(tools)} tools"
     text = f"{options.name} answers and accepts the key. It runs {runs}."
-    return report(options, told, text)
+    return report(options, content, text)
 
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {

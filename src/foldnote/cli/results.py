@@ -1,4 +1,4 @@
-"""The command ``results``: fetch a job's archive, single files, provenance or the table of a batch."""
+"""The command ``results``: a job's archive, single files, provenance, or the table of a batch."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ if TYPE_CHECKING:
 
 def add_results(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``results``."""
-    parser.add_argument("--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)")
-    parser.add_argument("--file", help="one file of the result instead of the archive")
-    parser.add_argument("--pdbs-only", action="store_true", help="the structure files only")
-    parser.add_argument("--unpack", action="store_true", help="the files instead of the archive")
+    parser.add_argument(
+        "--to", type=Path, default=Path(), metavar="FOLDER", help="target folder (default: the current one)"
+    )
+    parser.add_argument("--file", help="download one file of the result instead of the archive")
+    parser.add_argument("--pdbs-only", action="store_true", help="download the structure files only")
+    parser.add_argument("--unpack", action="store_true", help="unpack the archive")
     parser.add_argument("--pattern", action="append", default=[], dest="patterns", metavar="GLOB",
-                        help="unpack the files that match only, such as '*.pdb'")  # fmt: skip
-    parser.add_argument("--provenance", action="store_true", help="print what was run, and how, as JSON")
+                        help="unpack only matching files, such as '*.pdb'")  # fmt: skip
+    parser.add_argument(
+        "--provenance", action="store_true", help="print the provenance of the result as JSON"
+    )
     parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
-    parser.add_argument("--table", action="store_true", help="print a batch's rows and outcomes as CSV")
+    parser.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
     add_name(parser)
 
 
 def run_results(options: argparse.Namespace) -> int:
-    """Fetch a result, and print where it was written."""
+    """Download a result, and print its path."""
     client = connect(options)
     if options.table:
         return _print_table(client, options)
@@ -57,7 +61,7 @@ def run_results(options: argparse.Namespace) -> int:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    """Copy a file whole or not at all."""
+    """Copy a file atomically."""
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         shutil.copyfile(source, draft)
@@ -74,21 +78,21 @@ def _open(job: JobHandle, options: argparse.Namespace) -> Result:
 
 
 def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:
-    """Write the files that are wanted.
+    """Write the selected files.
 
     Raises:
-        ArgumentError: none matches.
-        ArchiveError: one is damaged; the others are written.
+        ArgumentError: no file matches.
+        ArchiveError: some files are damaged; the others were written.
     """
     names = result.match(options.patterns)
     if not names:
         wanted = ", ".join(options.patterns)
         held = ", ".join(result.match()[:20])
-        raise ArgumentError(f"No file of the result matches {wanted}. It holds: {held}.")
+        raise ArgumentError(f"No file of the result matches {wanted}. It has: {held}.")
     result.save_to(options.to, options.patterns)
     damaged = {problem.name for problem in result.problems}
     if damaged & set(names):
-        raise ArchiveError(f"Damaged and left out: {', '.join(sorted(damaged))}. Fetch the result again.")
+        raise ArchiveError(f"Damaged and skipped: {', '.join(sorted(damaged))}. Download the result again.")
     return [options.to / name for name in names]
 
 

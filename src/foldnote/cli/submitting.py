@@ -1,4 +1,4 @@
-"""Commands that submit: one job, or a batch from a table."""
+"""Commands that submit one job, or a batch from a table."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def add_submit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``submit``."""
     add_tool(parser)
     add_settings(parser)
-    parser.add_argument("--name", help="the job's name; by default made of tool and settings")
+    parser.add_argument("--name", help="the job's name (default: derived from tool and settings)")
     parser.add_argument("--project", help="identifier of a project")
     parser.add_argument(
-        "--again", action="store_true", help="a new job even if this one was submitted before"
+        "--again", action="store_true", help="submit a new job even if the same one was submitted before"
     )
-    parser.add_argument("--wait", action="store_true", help="wait until it is finished")
+    parser.add_argument("--wait", action="store_true", help="wait until it has ended")
     add_connection(parser)
 
 
 def run_submit(options: argparse.Namespace) -> int:
-    """Submit, and perhaps wait.
+    """Submit a job, and optionally wait for it.
 
     Raises:
         ArgumentError: the settings are not one JSON object.
@@ -47,7 +47,7 @@ def run_submit(options: argparse.Namespace) -> int:
     tool = client.tools.get(options.tool)
     settings = read_given(options, client, tool)
     if not isinstance(settings, dict):
-        raise ArgumentError("The settings should be one JSON object; `foldnote batch` takes many rows.")
+        raise ArgumentError("The settings should be one JSON object; use `foldnote batch` for several rows.")
     job = client.jobs.submit(
         tool, settings, job_name=options.name, project_tag=options.project, again=options.again
     )
@@ -59,39 +59,43 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``batch``."""
     complete_by(parser.add_argument("tool", nargs="?", help="the tool's type"), offer_tools)
     parser.add_argument("table", nargs="?", type=Path,
-                        help="CSV, TSV or JSON (an array, or an object a line); - for a pipe")  # fmt: skip
+                        help="CSV, TSV or JSON (an array, or an object per line); - for stdin")  # fmt: skip
     parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN", dest="columns",
-                        help="the column of a setting; by default of the same name")  # fmt: skip
+                        help="the column of a setting (default: the column of the same name)")  # fmt: skip
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
-                        help="a setting of every row")  # fmt: skip
+                        help="a setting for every row")  # fmt: skip
     parser.add_argument("--sweep", action="append", default=[], metavar="FIELD=JSON_LIST", dest="sweeps",
-                        help="values of a setting that every row gets in turn")  # fmt: skip
+                        help="repeat every row for each value of a setting")  # fmt: skip
     parser.add_argument("--names", metavar="COLUMN", help="the column with the jobs' names")
-    parser.add_argument("--name", help="the batch's name; by default made of tool and rows")
+    parser.add_argument("--name", help="the batch's name (default: derived from tool and rows)")
     parser.add_argument("--project", help="identifier of a project")
-    parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="end each job after this time")
-    parser.add_argument("--budget", type=float, metavar="HOURS", help="weighted hours for all jobs together")
+    parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="time limit of each job")
+    parser.add_argument(
+        "--budget", type=float, metavar="HOURS", help="limit of weighted hours for all jobs together"
+    )
     parser.add_argument("--again", action="store_true",
-                        help="a new batch even if these rows were submitted before")  # fmt: skip
-    parser.add_argument("--preview", action="store_true", help="judge and count the rows; submit nothing")
-    parser.add_argument("--yes", action="store_true", help="do not ask before a large batch")
-    parser.add_argument("--wait", action="store_true", help="wait until it is finished")
-    retry = parser.add_argument("--retry", metavar="BATCH", help="try the failed jobs of this batch again")
+                        help="submit a new batch even if these rows were submitted before")  # fmt: skip
+    parser.add_argument(
+        "--preview", action="store_true", help="validate and count the rows without submitting"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation of a large batch")
+    parser.add_argument("--wait", action="store_true", help="wait until it has ended")
+    retry = parser.add_argument("--retry", metavar="BATCH", help="run the failed jobs of this batch again")
     complete_by(retry, offer_jobs)
     add_connection(parser)
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """Preview or submit a batch, or retry one, and perhaps wait.
+    """Preview, submit or retry a batch, and optionally wait for it.
 
     Raises:
-        ArgumentError: tool or table is missing.
+        ArgumentError: the tool or the table is missing.
     """
     client = connect(options)
     if options.retry:
         return _end(client.batches.get(options.retry).retry(), options)
     if options.tool is None or options.table is None:
-        raise ArgumentError("Say the tool and the table: foldnote batch TOOL TABLE; or --retry BATCH.")
+        raise ArgumentError("Name the tool and the table: foldnote batch TOOL TABLE; or use --retry BATCH.")
     tool = client.tools.get(options.tool)
     preview = client.batches.preview(
         tool,
@@ -160,7 +164,7 @@ def _as_data(preview: Preview) -> Mapping[str, Any]:
 
 
 def _ask(preview: Preview, *, is_allowed: bool) -> None:
-    """Ask before much is spent.
+    """Ask for confirmation of a large batch.
 
     Raises:
         ArgumentError: the user declined, or standard input is not a terminal.
@@ -170,7 +174,7 @@ def _ask(preview: Preview, *, is_allowed: bool) -> None:
     if is_allowed or not preview.is_valid or preview.jobs_taken < settings.option("ask_from_jobs"):
         return
     if not sys.stdin.isatty():
-        raise ArgumentError(f"{preview.jobs_taken} jobs are many: say --yes to submit them unasked.")
+        raise ArgumentError(f"Add --yes to submit {preview.jobs_taken} jobs without confirmation.")
     sys.stderr.write(f"Submit {preview.jobs_taken} jobs? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -181,8 +185,8 @@ def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
     record = batch.finish(on_change=report_change) if options.wait else batch.record
     if options.wait and (counts := record.statuses) and counts.stopped:
         tell(
-            f"{counts.stopped} of {counts.total} jobs failed or were stopped:"
-            f" foldnote batch --retry {batch.job_name} tries them again."
+            f"{counts.stopped} of {counts.total} jobs failed or were stopped. To run them again:"
+            f" foldnote batch --retry {batch.job_name}"
         )
     _print_job(record, options)
     return Exit.DONE if is_good(record) or not options.wait else Exit.JOB_FAILED

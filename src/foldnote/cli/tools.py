@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``tools``."""
-    parser.add_argument("words", nargs="*", help="only tools in whose description all of these words occur")
-    parser.add_argument("--available", action="store_true", help="only the tools that run at the service")
+    parser.add_argument("words", nargs="*", help="only tools whose description has all of these words")
+    parser.add_argument("--available", action="store_true", help="only tools that the service can run")
     add_connection(parser)
 
 
 def run_tools(options: argparse.Namespace) -> int:
-    """Print the tools."""
+    """Print the list of tools."""
     rows = [
         tool
         for tool in connect(options).tools.list()
@@ -79,19 +79,21 @@ def _kind(field: dict[str, object]) -> str:
 def add_example(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``example``."""
     add_tool(parser)
-    parser.add_argument("--job", action="store_true", help="the whole submission, not the settings alone")
+    parser.add_argument(
+        "--job", action="store_true", help="print the whole submission, not only the settings"
+    )
     add_connection(parser)
 
 
 def run_example(options: argparse.Namespace) -> int:
-    """Print settings that are valid as they stand, for ``submit --settings``.
+    """Print valid example settings, for ``submit --settings``.
 
     Raises:
-        ArgumentError: the service gives no example.
+        ArgumentError: the service has no example.
     """
     example = connect(options).tools.get(options.tool).example_job
     if not example:
-        raise ArgumentError(f"The service gives no example for {options.tool}; see `foldnote schema`.")
+        raise ArgumentError(f"The service has no example for {options.tool}; see `foldnote schema`.")
     content = example if options.job else example.get("settings", example)
     return report(options, content, json.dumps(content, indent=2))
 
@@ -104,7 +106,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
 
 
 def run_validate(options: argparse.Namespace) -> int:
-    """Print the service's verdict; nothing is submitted and it costs nothing."""
+    """Print the service's verdict on settings; nothing is submitted, and it is free."""
     from foldnote.models import BatchVerdict
 
     client = connect(options)

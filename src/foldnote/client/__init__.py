@@ -1,8 +1,8 @@
-"""The interface over HTTP: typed rows, safe submission, waiting, files.
+"""The HTTP client: typed records, idempotent submission, waiting, and files.
 
 ``Client`` and ``AsyncClient`` are two APIs over one implementation (see ``core.operations``). Both speak to
 the embedded service or to any deployment of the interface: strict in what they send, tolerant in what they
-read. This room knows nothing of widgets, of results' contents, or of how the service is made.
+read. The client does not depend on widgets, on the contents of results, or on the service's implementation.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _RESOURCES = {
     "screenings": ("resources.screening", "Screenings"),
     "models": ("resources.deployments", "Models"),
 }
-"""Where each resource lives: it is loaded when it is first used, so that a program pays for what it uses."""
+"""The module of each resource; it is imported on first use, which keeps the import of the client fast."""
 
 
 def __getattr__(name: str) -> Any:
@@ -89,16 +89,16 @@ def __dir__() -> list[str]:
 
 
 class _Connected:
-    """What both clients know of their service; the key is in no repr."""
+    """Attributes shared by both clients; the key appears in no repr."""
 
     _prefix: ClassVar[str]
     _connection: ServiceConnection
     _transport: Any
 
-    if not TYPE_CHECKING:  # type checkers know the resources by their annotations, and find misspelt ones
+    if not TYPE_CHECKING:  # type checkers use the annotations, and so find misspelt resources
 
         def __getattr__(self, name: str) -> Any:
-            """A resource, when it is first asked for."""
+            """Create a resource on first access."""
             if name not in _RESOURCES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             module, kind = _RESOURCES[name]
@@ -112,17 +112,17 @@ class _Connected:
 
     @property
     def profile(self) -> settings.Profile:
-        """Which service is meant."""
+        """The profile whose service this client uses."""
         return self._connection.profile
 
     @property
     def service(self) -> str:
-        """Address of the service; ``embedded`` for this user's own."""
+        """Address of the service; ``embedded`` for the embedded service."""
         return self._connection.service
 
     @property
     def ledger(self) -> Ledger:
-        """What was submitted to this service from here."""
+        """The record of what was submitted to this service from this computer."""
         from foldnote.client.local.ledger import Ledger
 
         return Ledger(service=self._connection.service)
@@ -132,7 +132,7 @@ class _Connected:
 
 
 class Client(_Connected):
-    """A service, asked at once."""
+    """Synchronous client of one service."""
 
     _prefix = ""
     _transport: HttpTransport
@@ -154,23 +154,23 @@ class Client(_Connected):
         api_key: str | SecretStr | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        """Reach the service of ``profile``, or the one at ``base_url``.
+        """Connect to the service of ``profile``, or to the one at ``base_url``.
 
-        Without arguments it is the active profile's, which is the embedded service unless another was set;
-        that one is started at the first call.
+        Without arguments, use the active profile, which is the embedded service unless another was set. The
+        embedded service is started at the first call.
 
         Raises:
-            ConfigurationError: there is no such profile, or a key came without an address.
+            ConfigurationError: there is no such profile, or a key was given without an address.
         """
         from foldnote.client.core.transport import (
-            HttpTransport,  # httpx comes with the first client, not before
+            HttpTransport,  # deferred: httpx is slow to import
         )
 
         self._connection = _connection(profile, base_url, api_key)
         self._transport = HttpTransport(http_client)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._transport.close()
 
     def __enter__(self) -> Client:
@@ -181,7 +181,7 @@ class Client(_Connected):
 
 
 class AsyncClient(_Connected):
-    """A service, awaited."""
+    """Asynchronous client of one service."""
 
     _prefix = "Async"
     _transport: AsyncHttpTransport
@@ -203,10 +203,10 @@ class AsyncClient(_Connected):
         api_key: str | SecretStr | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        """Reach the service of ``profile``, or the one at ``base_url``; see ``Client``.
+        """Connect to the service of ``profile``, or to the one at ``base_url``; see ``Client``.
 
         Raises:
-            ConfigurationError: there is no such profile, or a key came without an address.
+            ConfigurationError: there is no such profile, or a key was given without an address.
         """
         from foldnote.client.core.transport import AsyncHttpTransport
 
@@ -214,7 +214,7 @@ class AsyncClient(_Connected):
         self._transport = AsyncHttpTransport(http_client)
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._transport.close()
 
     async def __aenter__(self) -> AsyncClient:

@@ -1,7 +1,7 @@
-"""The administration of a service: organizations, members, budgets, keys and tools, backup and restore.
+"""Administration of a service: organizations, members, budgets, keys, tools, backup and restore.
 
-It works on the data folder, beside a running service, which sees a change within seconds. Only a restore
-needs the service to be stopped. It answers no request and starts nothing.
+The commands work directly on the data folder; a running service sees changes within seconds. Only a restore
+requires the service to be stopped.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
 
 def add_organization(store: Store, options: argparse.Namespace) -> Report:
-    """Make an organization.
+    """Create an organization.
 
     Raises:
-        ConfigurationError: there is one of this name.
+        ConfigurationError: the name is taken.
     """
     if not store.organizations.add(options.name):
-        raise ConfigurationError(f"There is an organization {options.name!r} already.")
-    return {"message": f"The organization {options.name} is made.", "name": options.name}
+        raise ConfigurationError(f"The organization {options.name!r} already exists.")
+    return {"message": f"The organization {options.name} was created.", "name": options.name}
 
 
 def list_organizations(store: Store, _: argparse.Namespace) -> Report:
-    """Every organization with its members, its budget and what it spent this month."""
+    """List organizations with members, budget and the weighted hours used this month."""
     rows = store.organizations.list()
     lines = [
         f"{row.name}: {len(row.members)} members, {row.spent:g} of"
@@ -67,11 +67,11 @@ def set_budget(store: Store, options: argparse.Namespace) -> Report:
     if not store.organizations.set_budget(options.name, options.hours):
         raise ConfigurationError(f"There is no organization {options.name!r}.")
     shown = "no budget" if options.hours is None else f"{options.hours:g} weighted hours a month"
-    return {"message": f"{options.name} has {shown}.", "name": options.name, "budget": options.hours}
+    return {"message": f"{options.name} now has {shown}.", "name": options.name, "budget": options.hours}
 
 
 def add_member(store: Store, options: argparse.Namespace) -> Report:
-    """Put an account into an organization; one that does not exist yet is made.
+    """Add an account to an organization, creating the account if needed.
 
     Raises:
         ConfigurationError: there is no such organization.
@@ -79,22 +79,22 @@ def add_member(store: Store, options: argparse.Namespace) -> Report:
     store.accounts.ensure_account(options.email)
     if not store.organizations.add_member(options.name, options.email):
         raise ConfigurationError(f"There is no organization {options.name!r}.")
-    return {"message": f"{options.email} is a member of {options.name}.", "email": options.email}
+    return {"message": f"{options.email} is now a member of {options.name}.", "email": options.email}
 
 
 def remove_member(store: Store, options: argparse.Namespace) -> Report:
-    """Take an account out of its organization.
+    """Remove an account from its organization.
 
     Raises:
-        ConfigurationError: it is in none.
+        ConfigurationError: the account is in no organization.
     """
     if not store.organizations.remove_member(options.email):
         raise ConfigurationError(f"{options.email} is in no organization.")
-    return {"message": f"{options.email} is in no organization now.", "email": options.email}
+    return {"message": f"{options.email} was removed from its organization.", "email": options.email}
 
 
 def issue_key(store: Store, options: argparse.Namespace) -> Report:
-    """Make a key for an account; one that does not exist yet is made. The key is shown this once."""
+    """Issue a key for an account, creating the account if needed. The key is shown only once."""
     expires = None
     if options.days is not None:
         expires = clock.stamp(datetime.now(UTC) + timedelta(days=options.days))
@@ -113,26 +113,26 @@ def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
     count = store.accounts.revoke(email=options.which) if "@" in options.which else 0
     count = count or store.accounts.revoke(sha256=hash_key(options.which))
     if not count:
-        raise ConfigurationError("There is no such key, or no key of that address, that still works.")
+        raise ConfigurationError("There is no such valid key, or no valid key of that address.")
     return {"message": f"{count} keys were revoked.", "revoked": count}
 
 
 def move_account(store: Store, options: argparse.Namespace) -> Report:
-    """Move jobs, files, pipelines and keys of one account into another.
+    """Move jobs, files, pipelines and keys of one account to another.
 
     Raises:
-        ConfigurationError: one of them is not there, or they are the same.
+        ConfigurationError: one of them does not exist, or they are the same.
     """
     moved = store.trials.merge(options.email, options.target)
     if moved is None:
         raise ConfigurationError(
             f"{options.email} and {options.target} must be two accounts of this service."
         )
-    return {"message": f"{moved} jobs of {options.email} are {options.target}'s now.", "moved": moved}
+    return {"message": f"{moved} jobs of {options.email} were moved to {options.target}.", "moved": moved}
 
 
 def list_tools(store: Store, _: argparse.Namespace) -> Report:
-    """Every tool that was registered with POST /deploy-model."""
+    """List the tools registered with POST /deploy-model."""
     rows = [
         {
             "type": each.type,
@@ -146,50 +146,51 @@ def list_tools(store: Store, _: argparse.Namespace) -> Report:
 
 
 def remove_tool(store: Store, options: argparse.Namespace) -> Report:
-    """Forget a registered tool: jobs that run go on, those that wait end and say why.
+    """Remove a registered tool: running jobs continue, queued jobs end with an error.
 
     Raises:
         ConfigurationError: there is no such tool.
     """
     if not store.tools.remove(options.type):
         raise ConfigurationError(
-            f"No tool is registered as {options.type!r}. `foldnote admin tools` lists them."
+            f"No tool of type {options.type!r} is registered. `foldnote admin tools` lists them."
         )
-    return {"message": f"{options.type} is removed; its jobs and results stay.", "type": options.type}
+    return {"message": f"{options.type} was removed; its jobs and results stay.", "type": options.type}
 
 
 def back_up(folder: Path, options: argparse.Namespace) -> Report:
-    """Copy everything that the service keeps into a new folder; the service may run meanwhile.
+    """Back up the service's data to a new folder; the service may be running.
 
     Raises:
-        ConfigurationError: there is nothing to copy, it is damaged, or the folder cannot be made.
+        ConfigurationError: there is no data, it is damaged, or the folder cannot be created.
     """
     backup = make_backup(folder, options.backup)
     return {"message": f"{options.backup} is {_describe(backup)}.", **_report(backup)}
 
 
 def check(_: Path, options: argparse.Namespace) -> Report:
-    """Read a backup to its end and compare every file with the list of their hashes.
+    """Verify a backup by comparing every file with its recorded hash.
 
     Raises:
-        ConfigurationError: it is no backup, or it is damaged.
+        ConfigurationError: it is not a backup, or it is damaged.
     """
     backup = check_backup(options.backup)
-    return {"message": f"{options.backup} is whole: {_describe(backup)}.", **_report(backup)}
+    return {"message": f"{options.backup} is intact: {_describe(backup)}.", **_report(backup)}
 
 
 def restore(folder: Path, options: argparse.Namespace) -> Report:
-    """Make the service what a backup says; it must be stopped.
+    """Restore the service from a backup; the service must be stopped.
 
     Raises:
-        ConfigurationError: the service runs, the backup is damaged, or there is data and no `--replace`.
+        ConfigurationError: the service is running, the backup is damaged, or there is data and no
+            `--replace`.
     """
     restored = restore_backup(options.backup, folder, is_replacing=options.replace)
     message = f"{folder} is {_describe(restored.backup)} now. Start the service."
     if restored.repeated:
-        message += f" {restored.repeated} jobs that ran then are queued again."
+        message += f" {restored.repeated} jobs that were running at the time are queued again."
     if restored.kept is not None:
-        message += f" What was there before is in {restored.kept}; remove it when nothing of it is needed."
+        message += f" The previous data is in {restored.kept}; remove it when it is no longer needed."
     kept = None if restored.kept is None else str(restored.kept)
     return {"message": message, "kept": kept, "requeued": restored.repeated, **_report(restored.backup)}
 
@@ -198,8 +199,8 @@ def _describe(backup: Backup) -> str:
     lost = ""
     if backup.missing:
         lost = (
-            f", without {len(backup.missing)} contents that the data folder itself had lost or damaged:"
-            " their results and files cannot be fetched"
+            f", without {len(backup.missing)} contents that were missing or damaged in the data folder:"
+            " their results and files cannot be downloaded"
         )
     held = f"{backup.jobs} jobs, {backup.files} files, {backup.size_bytes} bytes"
     return f"a backup of {backup.made}: {held}{lost}"
@@ -216,30 +217,30 @@ def _report(backup: Backup) -> Report:
 
 
 COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], tuple[str, ...]], ...] = (
-    ("add-organization", "Make an organization.", add_organization, ("name",)),
+    ("add-organization", "Create an organization.", add_organization, ("name",)),
     ("organizations", "List organizations with members and budgets.", list_organizations, ()),
-    ("set-budget", "Weighted hours of an organization in a month.", set_budget, ("name", "hours")),
-    ("add-member", "Put an account into an organization.", add_member, ("name", "email")),
-    ("remove-member", "Take an account out of its organization.", remove_member, ("email",)),
-    ("issue-key", "Make a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
+    ("set-budget", "Set the weighted hours of an organization per month.", set_budget, ("name", "hours")),
+    ("add-member", "Add an account to an organization.", add_member, ("name", "email")),
+    ("remove-member", "Remove an account from its organization.", remove_member, ("email",)),
+    ("issue-key", "Issue a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
-    ("move-account", "Move all that an account has into another.", move_account, ("email", "target")),
-    ("tools", "List the tools that were registered.", list_tools, ()),
-    ("remove-tool", "Remove a tool that was registered.", remove_tool, ("type",)),
+    ("move-account", "Move all data of an account to another.", move_account, ("email", "target")),
+    ("tools", "List registered tools.", list_tools, ()),
+    ("remove-tool", "Remove a registered tool.", remove_tool, ("type",)),
 )
-"""Name, sentence, function, and the arguments of each command."""
+"""Name, help, function and arguments of each command that uses the database."""
 FOLDER_COMMANDS: tuple[
     tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
 ] = (
-    ("backup", "Copy all that the service keeps into a new folder.", back_up, ("backup",)),
-    ("check-backup", "Compare a backup with the hashes of its files.", check, ("backup",)),
-    ("restore", "Make a stopped service what a backup says.", restore, ("backup", "--replace")),
+    ("backup", "Back up the service to a new folder.", back_up, ("backup",)),
+    ("check-backup", "Verify a backup by its hashes.", check, ("backup",)),
+    ("restore", "Restore a stopped service from a backup.", restore, ("backup", "--replace")),
 )
-"""The same, of commands that are about the data folder as a whole."""
+"""The same for commands that use the whole data folder."""
 
 
 def _read_hours(text: str) -> float | None:
-    """A number of weighted hours, or `none`."""
+    """Parse a number of weighted hours, or `none`."""
     if text == "none":
         return None
     return read_amount(text)
@@ -247,7 +248,7 @@ def _read_hours(text: str) -> float | None:
 
 def _read_email(text: str) -> str:
     if not _EMAIL.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no address such as name@lab.org")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as name@lab.org")
     return text
 
 
@@ -260,18 +261,21 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "which": {"help": "the key itself, or the address of an account"},
     "--days": {"type": read_rate, "help": "days after which the key expires (default: never)"},
     "backup": {"type": Path, "help": "folder of the backup"},
-    "--replace": {"action": "store_true", "help": "replace what is there; it is kept in a folder beside"},
+    "--replace": {
+        "action": "store_true",
+        "help": "replace existing data, which is kept in a folder beside it",
+    },
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The commands and options of `foldnote admin`."""
+    """Add the commands and options of `foldnote admin`."""
     parser.add_argument(
         "--data-dir", type=Path, help="folder of the service (default: that of foldnote serve)"
     )
     parser.add_argument(
-        "--embedded", action="store_true", help="the service of this computer's user, instead of --data-dir"
+        "--embedded", action="store_true", help="this user's embedded service, instead of --data-dir"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
@@ -292,7 +296,7 @@ def _add_command(
 
 
 def run_admin(options: argparse.Namespace) -> int:
-    """Do what the options ask for and print what was done; gives the exit status."""
+    """Run the command and print its report; returns the exit status."""
     folder: Path = options.data_dir or settings.data_dir() / ("service" if options.embedded else "server")
     try:
         report: Report = options.administer(folder, options)
@@ -307,7 +311,9 @@ def _use_store(
     folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
 ) -> Report:
     if not (folder / DATABASE).is_file():
-        raise ConfigurationError(f"{folder} is no service's data folder. Start `foldnote serve` there first.")
+        raise ConfigurationError(
+            f"{folder} is not the data folder of a service. Start `foldnote serve` there first."
+        )
     require_whole(folder)
     store = Store(folder / DATABASE)
     try:
@@ -317,8 +323,8 @@ def _use_store(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line of `foldnote admin`."""
-    os.umask(0o077)  # whatever is written is this user's
+    """Run `foldnote admin`; returns the exit status."""
+    os.umask(0o077)  # all files are private to this user
     parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
     add_arguments(parser)
     return run_admin(parser.parse_args(arguments))

@@ -1,4 +1,4 @@
-"""The app factory's parts: one service composed of store, queue, files and engines."""
+"""Compose one service of store, queue, files and engines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Service:
 
     Raises:
         ConfigurationError: another service uses the folder, or it cannot hold a database.
-        EngineError: an engine's description cannot be used.
+        EngineError: an ``engine.toml`` is invalid.
     """
 
     def __init__(self, config: ServiceConfig) -> None:
@@ -81,7 +81,7 @@ class Service:
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
         self.is_closing = False
-        """Whether it is about to end, so that nobody is kept waiting for a change."""
+        """Whether it is stopping, so that held requests are answered."""
 
     def _build_queue(self) -> None:
         config = self.config
@@ -128,21 +128,21 @@ class Service:
         return key
 
     def issue_key(self, email: str, tier: str = "full", *, expires: str | None = None) -> str:
-        """A new key for the account of this address, which is created if missing."""
+        """Issue a key for the account of this address, which is created if missing."""
         key = make_key()
         account = self.store.accounts.ensure_account(email, tier)
         self.store.accounts.add_key(account, hash_key(key), expires=expires)
         return key
 
     def start(self) -> None:
-        """Recover, and start to run jobs."""
+        """Recover unfinished work and start running jobs."""
         if self.config.has_dispatcher:
             self.aggregator.start()
             self.scheduler.start()
             self.dispatcher.start()
 
     def stop(self) -> None:
-        """Stop working; running jobs go on and are adopted by the next start."""
+        """Stop; running jobs continue and are adopted at the next start."""
         self.dispatcher.stop()
         self.scheduler.stop()
         self.aggregator.stop()
@@ -150,13 +150,13 @@ class Service:
         self._lock.release()
 
     def is_idle(self) -> bool:
-        """Whether no request came for the idle time and no job waits or runs."""
+        """Whether there was no request for the idle time, and no job is queued or running."""
         is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
         return is_quiet and not self.store.queue.has_unfinished()
 
 
 def _make_folder(folder: Path) -> None:
-    """Create the data folder durably; a parent that cannot be read is not synced."""
+    """Create the data folder durably; unreadable parents are not synced."""
     new = [each for each in folder.parents if not each.exists()]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def _make_folder(folder: Path) -> None:
             with contextlib.suppress(PermissionError):
                 sync(each.parent)
     except OSError as exc:
-        sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
+        sentence = f"The data folder {folder} cannot be created: {exc.strerror}. Use another --data-dir."
         raise ConfigurationError(sentence) from exc
 
 

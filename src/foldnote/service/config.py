@@ -1,4 +1,4 @@
-"""What a service is told when it starts. Nothing here reads the environment."""
+"""The configuration of a service. Nothing here reads the environment."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ MB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """Section 8 of the interface and the sizes that it leaves open.
+    """Limits: those of section 8 of the interface, and those that it leaves open.
 
     Attributes:
-        requests_per_second: refill of each key's bucket.
-        burst: capacity of each key's bucket.
+        requests_per_second: refill rate of each key's token bucket.
+        burst: capacity of each key's token bucket.
         upload_bytes: largest upload.
         validation_bytes: largest body of /validate-job.
         submission_bytes: largest body of /submit-job and /submit-batch, inline files included.
         small_body_bytes: largest body of every other route.
-        held_bytes: largest sum of the bodies that are read and checked at once, uploads excepted.
-        batch_rows: most rows of a batch.
-        validation_rows: most rows of one validation.
-        page_rows: most jobs of a page.
-        file_rows: most files of a page.
+        held_bytes: largest total size of bodies read and checked at the same time, without uploads.
+        batch_rows: maximum rows of a batch.
+        validation_rows: maximum rows of one validation.
+        page_rows: maximum jobs of a page.
+        file_rows: maximum files of a page.
         inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
-        link_s: seconds that a signed link works.
-        output_bytes: a run's outputs are kept up to this size; archives with more are refused by readers.
-        free_disk_bytes: below this much free space nothing new is accepted or started.
-        storage_bytes: of an account's files, settings and results together; 0 for no limit.
-        ballast_bytes: kept to be let go when the disk is full, so that jobs can still be stopped and deleted.
+        link_s: lifetime of a signed link in seconds.
+        output_bytes: largest outputs of a run that are kept; clients refuse larger archives.
+        free_disk_bytes: free space below which nothing new is accepted or started.
+        storage_bytes: maximum of an account's files, settings and results together; 0 for no limit.
+        ballast_bytes: reserve released when the disk is full, so that jobs can still be stopped and deleted.
     """
 
     requests_per_second: float = 10.0
@@ -53,14 +53,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class DispatcherTiming:
-    """The dispatcher's rhythm, in seconds.
+    """Intervals of the dispatcher, in seconds.
 
     Attributes:
-        sweep_s: time between two recoveries.
-        need_s: the same while the disk has no space for new work, so that what is deleted goes at once.
-        poll_min_s: shortest time between two looks at a running attempt.
-        poll_max_s: longest time between two looks.
-        retry_s: wait before the second attempt; doubled for each further one.
+        sweep_s: interval of recoveries.
+        need_s: the same while the disk is full, so that deleted data is removed at once.
+        poll_min_s: shortest interval between polls of a running attempt.
+        poll_max_s: longest interval between polls.
+        retry_s: delay before the second attempt; doubled for each further one.
         grace_s: time between TERM and KILL.
     """
 
@@ -78,17 +78,17 @@ class DispatcherTiming:
 
 @dataclass(frozen=True)
 class TrialTerms:
-    """What POST /agent/provision gives, and how often.
+    """Terms of the trial keys that POST /agent/provision issues.
 
     Attributes:
-        is_open: whether trial keys are given out at all; an embedded service never does.
-        jobs: jobs of an unclaimed key, in all.
-        monthly_jobs: jobs of a claimed account in a calendar month (UTC).
-        days: life of an unclaimed key.
-        hourly_per_source: keys that one address gets within an hour.
-        hourly: keys that all addresses together get within an hour.
-        allowance_weighted_hours: largest estimate of a free-energy submission of an unclaimed key.
-        trial_storage_bytes: of an unclaimed account's files, settings and results together; 0 for no limit.
+        is_open: whether trial keys are issued; an embedded service never issues any.
+        jobs: total jobs of an unclaimed key.
+        monthly_jobs: jobs of a claimed account per calendar month (UTC).
+        days: lifetime of an unclaimed key in days.
+        hourly_per_source: maximum keys per hour for one client address.
+        hourly: maximum keys per hour for all client addresses together.
+        allowance_weighted_hours: largest estimate of a free-energy submission with an unclaimed key.
+        trial_storage_bytes: maximum of an unclaimed account's files, settings and results; 0 for no limit.
     """
 
     is_open: bool = True
@@ -103,29 +103,29 @@ class TrialTerms:
 
 @dataclass(frozen=True)
 class ServiceConfig:
-    """One service.
+    """Configuration of one service.
 
     Attributes:
         data_dir: folder of the database, jobs, files and the key.
         host: address to listen on.
         port: 0 for any free one.
         rate_limit: whether requests are limited per key.
-        embedded: one per user, private, stops when idle.
-        idle_stop_s: seconds without request or job after which an embedded service stops.
-        engine_paths: more folders that hold engines.
-        public_url: address that signed links begin with; None for the one that was asked.
-        allowed_hosts: names that it answers to besides those of this machine; without any, an embedded
-            service answers to this machine's only and another one to every name.
-        trusted_proxies: addresses whose word is taken for whom they ask for (`X-Forwarded-For`).
-        workers: jobs at once at most; None for what cores and memory allow.
+        embedded: whether it is the user's private service, which stops when idle.
+        idle_stop_s: seconds without a request or job after which an embedded service stops.
+        engine_paths: additional folders with engines.
+        public_url: base address of signed links; None for the address of the request.
+        allowed_hosts: accepted host names in addition to those of this machine; if empty, an embedded service
+            accepts only those of this machine, any other service all names.
+        trusted_proxies: addresses of proxies whose `X-Forwarded-For` is trusted.
+        workers: maximum number of simultaneous jobs; None for as many as cores and memory allow.
         has_dispatcher: False keeps every job in the queue (tests of the queue itself).
-        allows_deployment: whether an admin key may register commands as tools; an embedded service, whose
-            user could run them anyway, always allows it.
+        allows_deployment: whether an administrator's key may register commands as tools; always allowed in an
+            embedded service, whose user could run them anyway.
         has_router: whether POST /model-router recommends tools.
-        email: address of the account that the service's own key acts for.
+        email: address of the account of the service's own key.
         limits: sizes and rates.
-        trials: terms of the keys that POST /agent/provision gives.
-        pace: rhythm of the dispatcher.
+        trials: terms of trial keys.
+        pace: intervals of the dispatcher.
     """
 
     data_dir: Path

@@ -1,9 +1,9 @@
-"""Running an image: the command line for podman, docker or apptainer, and which of them is here.
+"""Run a container image: find podman, docker or apptainer, and build its command line.
 
-The image runs in the attempt's work folder as `/work`, as the user of the service, without a network, without
-capabilities, without a way to gain rights, and with at most 2,048 processes. Memory and what it writes beside
-`/work` have no limit of ours. It is told of its cores and of nothing else in our environment. Nothing here
-starts a process, and no image is fetched beforehand: the program does that at the first job.
+The attempt's work folder is mounted as `/work`. The container runs as the user of the service, without
+network, capabilities or new privileges, and with at most 2,048 processes. Memory, and files written outside
+`/work`, are not limited here. Of our environment it gets only the number of cores. This module starts no
+process; the container program pulls the image at the first job.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from foldnote.service.engines.launch import THREADS
 from foldnote.service.runner.attempt import NONCE_VARIABLE
 
 PROGRAMS = ("podman", "docker", "apptainer")
-"""What runs an image, the first that is on PATH."""
+"""Container programs in order of preference; the first on PATH is used."""
 VARIABLES = (
     *("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS"),
     *("CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINER_HOST", "REGISTRY_AUTH_FILE"),
     *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG"),
 )
-"""By what these programs find their daemons, files and registries; an image gets none of them."""
+"""Variables by which these programs find their daemons, files and registries; not passed to containers."""
 
 _APPTAINER = """
 exec "$0" run --containall --net --network none --env FOLDNOTE_ATTEMPT="$FOLDNOTE_ATTEMPT" \\
     --bind "$PWD:/work" --pwd /work "docker://$1"
 """
-# Docker gives a container any number of processes; podman has this limit by default, where cgroups allow it.
-# Podman without root maps users, and keeps ours when it is asked. A home is to be written to by any user. The
-# program's own files do not belong into the attempt's scratch folder, which goes away before they do. A stop
-# may come while the container is made, when there is nothing to kill yet, and leave it behind half made.
+# Docker does not limit the number of processes; podman has this limit by default where cgroups allow it.
+# Rootless podman maps user ids unless told to keep ours. HOME must be writable for any user. TMPDIR is unset:
+# the program's own files must not be in the attempt's scratch folder, which is removed before them. A stop
+# may come while the container is being created: then there is nothing to kill yet, and it must be removed.
 _CONTAINER = """
 image=$1 name="foldnote-$FOLDNOTE_ATTEMPT" stopped=
 unset TMPDIR
@@ -58,9 +58,10 @@ exit "$code"
 
 
 def make_command(program: str, image: str) -> tuple[str, ...]:
-    """The command that runs `image` in an attempt's folder.
+    """Build the command that runs `image` in an attempt's folder.
 
-    The container has the attempt's name, so that a stop reaches it where it is the child of another program.
+    The container is named after the attempt, so that it can be stopped even if a daemon is its parent
+    process.
     """
     passed_on = " ".join(f"--env {name}" for name in (NONCE_VARIABLE, *THREADS))
     script = _APPTAINER if program == "apptainer" else _CONTAINER % passed_on

@@ -1,9 +1,9 @@
-"""Room on the disk: a floor below which nothing new is taken, and a ballast for what must still be written.
+"""Disk space: a floor below which no new work is accepted, and a reserve for essential writes.
 
-On a full disk SQLite cannot even stop or delete a job. So some megabytes are kept from the start behind the
-end of the database's log, where nobody else can take them: it writes there what stops and deletes jobs.
-Besides, a file is kept that is let go when there is no room, and made again when there is; but what is let go
-may be taken by whatever fills the disk.
+On a full disk SQLite cannot even stop or delete a job. So some megabytes beyond the end of the database's log
+are allocated from the start, where no other program can use them; there SQLite writes what stops and deletes
+jobs. In addition, a ballast file is removed when space is short and recreated later; other programs may
+use the space that it frees.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from foldnote.service.layout import DATABASE
 log = logging.getLogger(__name__)
 BALLAST = "ballast"
 _LOG_BYTES = 8 << 20
-"""Of the database's log: a stop or a deletion takes some ten kilobytes of it."""
+"""Bytes reserved for the database's log; a stop or a deletion needs some ten kilobytes."""
 _KEEP_SIZE = 1
 _NO_ROOM_BYTES = 4 << 20
 
 
 def require_space(config: ServiceConfig) -> None:
-    """Require free space for a request that stores something.
+    """Check the free space for a request that stores data.
 
     Raises:
         RefusalError: 507 when less than the floor is free.
@@ -44,7 +44,7 @@ class Disk:
     """The disk of one data folder.
 
     Args:
-        floor_bytes: below so much free space no run is started.
+        floor_bytes: free space below which no run is started.
         ballast_bytes: size of the ballast.
     """
 
@@ -70,12 +70,12 @@ class Disk:
                 self._make_ballast()
 
     def reserve_log(self) -> None:
-        """Set space aside behind the database's log, which has none after it was emptied."""
+        """Reserve space for the database's log again after it was truncated."""
         if self._ballast_bytes:
             reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
 
     def drop_ballast(self) -> None:
-        """Remove the ballast, if there is one, for what must be written now."""
+        """Remove the ballast, if any, to free space for an essential write."""
         try:
             self._ballast.unlink()
         except OSError:
@@ -93,10 +93,10 @@ class Disk:
 
 
 def reserve_behind(path: Path, size_bytes: int) -> bool:
-    """Set the first ``size_bytes`` of the disk aside for a file, without changing it.
+    """Allocate disk space for the first ``size_bytes`` of a file without changing it.
 
-    False where the file is not there, or the system or the file system cannot do that (Linux: ext4, xfs,
-    btrfs and tmpfs can). What writes zeros instead is no choice: the file is being written to.
+    Returns False if the file does not exist, or if the system or file system does not support this (on Linux,
+    ext4, xfs, btrfs and tmpfs do). Writing zeros instead is not possible: the file is in use.
     """
     allocate = _find_allocate()
     if allocate is None:
@@ -121,7 +121,7 @@ def _find_allocate() -> Callable[[int, int, int, int], int] | None:
 
 
 def _reserve(descriptor: int, size: int) -> None:
-    """Allocate real blocks; where the file system cannot, every byte is written."""
+    """Allocate blocks; on file systems without support, write every byte."""
     try:
         os.posix_fallocate(descriptor, 0, size)
     except (OSError, AttributeError):

@@ -129,7 +129,7 @@ def test_the_last_pause_ends_with_the_time():
     clock.now = 4
     assert patience.limit(3, None) == 1
     clock.now = 5
-    with pytest.raises(WaitTimeoutError, match="5 s.*goes on"):
+    with pytest.raises(WaitTimeoutError, match="5 s.*job continues"):
         patience.limit(3, None)
 
 

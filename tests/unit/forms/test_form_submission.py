@@ -88,7 +88,7 @@ def test_a_taken_name_is_said_at_the_name_and_can_be_changed(client):
 def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(client):
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     assert form.submit() is None
-    assert "not uploaded" in label_of(form, "pdbFile")
+    assert "neither an upload" in label_of(form, "pdbFile")
     assert "see the marked field" in form.frame.message.value
     form.fields["pdbFile"].control.value = "other.pdb"
     assert "fn-error" not in label_of(form, "pdbFile")
@@ -266,7 +266,7 @@ def test_outside_a_cell_there_is_no_key():
 def test_validate_shows_the_services_verdict_at_the_field_that_it_names_and_submits_nothing(client):
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     form.frame.validate.click()
-    assert "not uploaded" in label_of(form, "pdbFile")
+    assert "neither an upload" in label_of(form, "pdbFile")
     form = make_form(client, values=ABB)
     form.frame.validate.click()
     assert "service accepts these settings" in form.frame.message.value

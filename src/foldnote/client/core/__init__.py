@@ -1,1 +1,1 @@
-"""Speaking HTTP to one service: operations for both APIs, transport, retry, pacing, errors."""
+"""HTTP to one service: operations for both APIs, transport, retries, pacing and error mapping."""

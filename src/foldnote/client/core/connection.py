@@ -1,7 +1,7 @@
-"""The connection to one service: address, key, rate limit and retries; and what a resource holds of it.
+"""The connection to one service (address, key, rate limit, retries), and the base class of resources.
 
-Only calls that change nothing when they are done twice are repeated after a lost answer. A refusal of the
-service is an exception; what the answer means is the resources' business.
+After a lost answer only idempotent calls are repeated. A refusal by the service is raised as an exception;
+the resources interpret successful answers.
 """
 
 from __future__ import annotations
@@ -40,36 +40,37 @@ _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
 _TRIES_TO_CONNECT = 2
 _PROGRESS_BYTES = 1 << 16
-"""An interrupted download that brought no more than this since the last try is not moving."""
+"""Bytes that a try has to add for an interrupted download to count as making progress."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service answers, and the key for it."""
+    """Address of a service, and the key for it."""
 
     url: str
     key: SecretStr | None
 
     def __post_init__(self) -> None:
-        """Refuse a key that no header can hold, before a library shows it in a message.
+        """Reject a key that is not valid in an HTTP header, before a library shows it in a message.
 
         Raises:
-            ConfigurationError: the key has blanks, line ends or letters that are not ASCII.
+            ConfigurationError: the key has spaces, line breaks or non-ASCII characters.
         """
         text = self.key.get_secret_value() if self.key else "-"
         if not (text.isascii() and text.isprintable() and " " not in text):
             raise ConfigurationError(
-                "The key holds characters that no key has, such as a line end or a typographic mark."
+                "The key contains invalid characters, such as a line break or a curly quote."
                 " Copy it again; `foldnote profile key NAME` stores it."
             )
 
 
 class Options(TypedDict, total=False):
-    """What a request may have besides its method and path.
+    """Options of a request.
 
-    ``json``, ``params``, ``content``: body and query. ``repeatable``: whether a lost answer allows another
-    try, by default for GET, PUT and DELETE. ``timeout_s``: seconds, by default the option's. ``report``: told
-    how much of the content is sent. ``is_open``: whether the route takes no key, which then is not sent.
+    ``json``, ``params``, ``content``: body and query. ``repeatable``: whether to repeat the request after a
+    lost answer; by default for GET, PUT and DELETE. ``timeout_s``: seconds; by default the ``timeout_s``
+    option. ``report``: progress callback of the upload. ``is_open``: whether the route needs no key; then
+    none is sent.
     """
 
     json: Any
@@ -82,22 +83,22 @@ class Options(TypedDict, total=False):
 
 
 def shared_bucket() -> Bucket:
-    """The bucket of this process.
+    """The token bucket that limits the requests of this process.
 
     Raises:
-        ConfigurationError: the pace that was set is none.
+        ConfigurationError: ``requests_per_second`` is not positive.
     """
     per_second = settings.option("requests_per_second")
     if not per_second > 0:
-        raise ConfigurationError(f"requests_per_second is {per_second:g}: it has to be more than 0.")
+        raise ConfigurationError(f"requests_per_second is {per_second:g}; it must be greater than 0.")
     return _BUCKETS.setdefault(per_second, Bucket(per_second, capacity=per_second))
 
 
 class ServiceConnection:
-    """One service, as the resources see it."""
+    """The connection to one service, shared by its resources."""
 
     def __init__(self, profile: settings.Profile, address: Address | None = None) -> None:
-        """Reach ``profile``'s service; a given ``address`` is used as it is."""
+        """Connect to the service of ``profile``, or to ``address`` where one is given."""
         self.profile = profile
         self._address = address
         self._is_fixed = address is not None
@@ -106,18 +107,18 @@ class ServiceConnection:
         self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
         self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
-        """The catalog as last seen; empty before the first look."""
+        """The catalog as last listed; empty before the first request."""
         self.can_hold: bool | None = True if self._may_move else None
-        """Whether the service can hold a request until something changes; None until it was asked."""
+        """Whether the service can hold a request until something changes; None while unknown."""
         self.pollers: dict[str | None, AccountPoller] = {}
-        """What follows jobs of this account, and of other members by their addresses."""
+        """Pollers by member address; None is this account's own."""
         self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
-        """What the last refusal of each kind said: the figures of limits are told nowhere else."""
+        """The last refusal of each kind; the service reports the figures of its limits only there."""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "A connection, and what holds one, is not pickled or copied in depth: it has a key."
-            " Keep the job's name, and get the job again where it is wanted."
+            "Clients and job handles cannot be pickled or deep-copied, since they hold a key."
+            " Keep the job's name, and get the job by its name where it is needed."
         )
 
     def __repr__(self) -> str:
@@ -126,19 +127,19 @@ class ServiceConnection:
 
     @property
     def service(self) -> str:
-        """What the ledger calls this service: its address, or the word for this user's own."""
+        """The service's name in the ledger: its address, or ``embedded``."""
         if self._may_move:
             return settings.EMBEDDED
         return self._address.url if self._address else str(self.profile.base_url)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells this account at this service from others within the process."""
+        """Identifies this account at this service within the process."""
         fixed = self._address.key if self._address and self._is_fixed else None
         return self.service, self.profile.name, fixed
 
     def locate(self, *, again: bool = False) -> Operation[Address]:
-        """The address; the embedded service is started when it does not run."""
+        """Find the address; start the embedded service if it is not running."""
         if self._address is None or (again and not self._is_fixed):
             self._address = yield Run(self._find)
         return self._address
@@ -148,7 +149,7 @@ class ServiceConnection:
         return self.profile.is_embedded and not self._is_fixed
 
     def adopt(self, key: SecretStr) -> None:
-        """Use ``key`` from now on; it was given out by this service."""
+        """Use ``key``, which this service issued, from now on."""
         if self._address is not None:
             self._address = Address(self._address.url, key)
 
@@ -161,28 +162,28 @@ class ServiceConnection:
         return Address(running.url, running.key)
 
     def ask(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
-        """The JSON that the service answers.
+        """Send a request and return the JSON of the answer.
 
         Args:
             **options: see ``Options``.
 
         Raises:
             ServiceError: the service refused.
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         answer: ServiceResponse = yield from self.send(method, path, **options)
-        said = read_json(answer)
-        fault = find_hidden_refusal(said)
+        body = read_json(answer)
+        fault = find_hidden_refusal(body)
         if fault is not None:
             raise refusal(replace(answer, status=hidden_status(fault), body=json.dumps(fault).encode()), path)
-        return said
+        return body
 
     def send(self, method: str, path: str, **options: Unpack[Options]) -> Operation[ServiceResponse]:
-        """The answer to a request. A refusal is an exception here, too.
+        """Send a request and return the answer; a refusal is raised, too.
 
         Raises:
             ServiceError: the service refused.
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         asked = options.get("repeatable")
         may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
@@ -192,13 +193,13 @@ class ServiceConnection:
             address = yield from self.locate(again=moved)
             call = self._call(method, path, address, options)
             pause_s = self.bucket.reserve()
-            if pause_s:  # also a pause of nothing gives the processor away, for milliseconds where it is busy
+            if pause_s:  # sleep(0) yields the processor, for milliseconds on a busy machine
                 yield Sleep(pause_s)
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
-                moved = True  # an embedded service that went away is started again
-                is_absent = not exc.was_sent and not self._may_move  # nobody will start it: complain soon
+                moved = True  # restart an embedded service that has stopped
+                is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail soon
                 pauses = absence if is_absent else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
@@ -207,7 +208,7 @@ class ServiceConnection:
             fault = refusal(answer, path)
             self.refusals[type(fault)] = fault.body
             if isinstance(fault, UnauthorizedError) and self._may_move and not moved:
-                moved = True  # another embedded service answers here now: its key is another one
+                moved = True  # a restarted embedded service has another key
                 continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
@@ -234,16 +235,17 @@ class ServiceConnection:
         report: ProgressCallback | None = None,
         is_kept: Callable[[Mapping[str, str]], bool] | None = None,
     ) -> Operation[ServiceResponse]:
-        """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
+        """Download a signed link into ``part``, resuming after interruptions; no key is sent.
 
         Args:
-            find_url: asks for the link; again before each new try, since a link ages and a service moves.
-            report: told the bytes that are there.
-            is_kept: says of an answer's headers whether the content is here already; then the status is 304.
+            find_url: requests the link; called before each try, since links expire and the service may move.
+            report: progress callback.
+            is_kept: whether the content that an answer's headers announce is already in the cache; the status
+            of the response is then 304.
 
         Raises:
-            ServiceError: the link is refused.
-            TransportError: it did not arrive after several tries.
+            ServiceError: the service refused the link.
+            TransportError: the download failed after several tries.
         """
         delays, had = retry_delays(), 0
         while True:
@@ -254,21 +256,21 @@ class ServiceConnection:
                 )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
-                if have > had + _PROGRESS_BYTES:  # a long download may be interrupted many times
+                if have > had + _PROGRESS_BYTES:  # progress: start counting the tries again
                     delays, had = retry_delays(), have
                 yield Sleep(next_pause(delays, exc, allowed=True))
                 continue
             if answer.status in (200, 206, 304):
                 return answer
             fault = refusal(answer)
-            if answer.status == 416:  # the part is not a beginning of this file
+            if answer.status == 416:  # the partial file is not a prefix of this file
                 part.unlink(missing_ok=True)
-            may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link was too old
+            may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link has expired
             yield Sleep(next_pause(delays, fault, allowed=may_try))
 
 
 def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
-    """Seconds until the next try; the ``fault`` is raised when there is none, or when it is far away."""
+    """Seconds until the next try; raises ``fault`` when no try is left or the next one is too far off."""
     pause = next(delays, None) if allowed else None
     if pause is None:
         raise fault
@@ -279,9 +281,9 @@ def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> f
 
 
 class Resource(Api):
-    """A noun of the interface; its operations are generators over the connection.
+    """Base of the resources; operations are written as generators over the connection.
 
-    A subclass that is a ``SyncApi``, too, returns their values; one that is an ``AsyncApi`` awaits them.
+    In a subclass that is also a ``SyncApi`` they return their values; in an ``AsyncApi``, awaitables.
     """
 
     def __init__(self, connection: ServiceConnection, transport: Any) -> None:
@@ -290,8 +292,8 @@ class Resource(Api):
 
     @property
     def ledger(self) -> Ledger:
-        """What was submitted to this service from here."""
-        from foldnote.client.local.ledger import Ledger  # sqlite3 is loaded by what submits, not by all
+        """The record of what was submitted to this service from this computer."""
+        from foldnote.client.local.ledger import Ledger  # deferred: only submissions need sqlite3
 
         return Ledger(service=self._connection.service)
 
@@ -300,16 +302,16 @@ class Resource(Api):
 
 
 def path_part(name: str) -> str:
-    """``name`` as one segment of a path.
+    """Quote ``name`` as one segment of a URL path.
 
     Raises:
-        ArgumentError: it is ``.`` or ``..``, which would name another path, or holds an unpaired surrogate.
+        ArgumentError: it is ``.`` or ``..``, which mean another path, or contains an unpaired surrogate.
     """
     if name in (".", ".."):
-        raise ArgumentError(f"{name!r} cannot be a name in an address. Choose another name.")
+        raise ArgumentError(f"{name!r} cannot be used as a name in a URL. Choose another name.")
     try:
         return quote(name, safe="")
     except UnicodeEncodeError as exc:
         raise ArgumentError(
-            f"{name!r} holds a letter that no address can have. Choose another name."
+            f"{name!r} contains a character that is not valid in a URL. Choose another name."
         ) from exc

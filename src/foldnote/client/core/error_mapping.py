@@ -42,14 +42,14 @@ _FORBIDDEN_ROUTES: dict[str, type[errors.ServiceError]] = {
     "/virtual-screening": errors.RestrictedRouteError,
     "/deploy-model": errors.RestrictedRouteError,
 }
-"""What a 403 means on a route where a deployment gives no code."""
+"""The meaning of a 403 by route, where the deployment sends no error code."""
 _FORBIDDEN_WORDS: tuple[tuple[str, type[errors.ServiceError]], ...] = (
     (r"\bbudget\b", errors.BudgetExceededError),
     (r"weighted hours|\ballowance\b", errors.AllowanceExceededError),
     (r"\b(job|monthly) (limit|quota)\b|\bquota\b|\bjobs (left|remaining)\b", errors.JobLimitError),
     (r"\bunclaimed\b|claim (the|your|this) account", errors.RestrictedRouteError),
 )
-"""The same, by what the deployment says, wherever it says it."""
+"""The meaning of a 403 by the words of its message, on any route."""
 _REFUSAL_WORDS = ("error", "errorMessage")
 _REFUSAL_KEYS = {
     *_REFUSAL_WORDS,
@@ -60,60 +60,60 @@ _PAGE = re.compile(r"\s*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _SENTENCES = {
     401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
     413: "The request is larger than the service accepts.",
-    429: "The service asks for a slower pace.",
+    429: "Too many requests in a short time.",
 }
 
 
 def read_json(answer: ServiceResponse) -> Any:
-    """The JSON of a good answer; plain text where a deployment answers plain text.
+    """Read the JSON of a successful answer; plain text where a deployment answers with plain text.
 
     Raises:
         ServiceError: the service refused.
-        ProtocolError: it points elsewhere, or a web page came instead.
+        ProtocolError: the answer is a redirect or a web page.
     """
     if answer.status >= 400:
         raise refusal(answer)
     if answer.status >= 300:
-        where = answer.headers.get("location", "nowhere").partition("?")[0]  # a query may be a secret
+        where = answer.headers.get("location", "nowhere").partition("?")[0]  # the query may contain a secret
         raise errors.ProtocolError(
-            f"The service redirects to {where}. The key is not sent"
-            " there; if that is the right address, make it the profile's base_url."
+            f"The service redirects to {where}. The key was not sent"
+            " there; if that is the right address, set it as the profile's base_url."
         )
     try:
-        return from_json(answer.body)  # faster than json's, which counts in lists of thousands of jobs
-    except ValueError:  # perhaps a letter that is no UTF-8
+        return from_json(answer.body)  # faster than json for lists of thousands of jobs
+    except ValueError:  # perhaps invalid UTF-8
         text = answer.body.decode("utf-8", "replace")
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # no JSON, or brackets without end
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         pass
     if _PAGE.match(text):
         raise errors.ProtocolError(
-            f"A web page came instead of the service's answer: {_plain(text) or 'an empty one'}. Is this the"
-            " address of a job service, and does no page for signing in stand before it?"
+            f"The service answered with a web page: {_plain(text) or '(empty)'}. Check that this is the"
+            " address of a job service, and that no sign-in page stands in front of it."
         )
     return text.strip()
 
 
-def find_hidden_refusal(said: Any) -> Mapping[str, Any] | None:
-    """The error that a good answer is, and nothing else: some gateways give those with the status 200."""
-    fields = read_hidden_json(said)
+def find_hidden_refusal(body: Any) -> Mapping[str, Any] | None:
+    """Return the error that an answer with status 200 contains, as some gateways send it; None otherwise."""
+    fields = read_hidden_json(body)
     if not isinstance(fields, Mapping) or not fields.keys() <= _REFUSAL_KEYS:
         return None
     is_one = fields.get("success") is False or any(fields.get(name) for name in _REFUSAL_WORDS)
     return fields if is_one else None
 
 
-def hidden_status(said: Mapping[str, Any]) -> int:
+def hidden_status(body: Mapping[str, Any]) -> int:
     """The status that such an answer should have had."""
-    told = next((said[name] for name in ("statusCode", "status") if isinstance(said.get(name), int)), 0)
-    if told >= 400:
-        return told
-    return 502 if "errorMessage" in said else 400  # the first is what is said of a function that broke down
+    status = next((body[name] for name in ("statusCode", "status") if isinstance(body.get(name), int)), 0)
+    if status >= 400:
+        return status
+    return 502 if "errorMessage" in body else 400  # errorMessage: a serverless function crashed
 
 
 def understand(read: Callable[[Any], T], answer: Any) -> T:
-    """What ``read`` makes of an answer.
+    """Parse an answer with ``read``.
 
     Raises:
         ProtocolError: the answer does not have a shape that the interface or a known deployment uses.
@@ -122,13 +122,13 @@ def understand(read: Callable[[Any], T], answer: Any) -> T:
         return read(answer)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as exc:
         raise errors.ProtocolError(
-            f"The service's answer has an unknown shape ({type(exc).__name__})."
+            f"The service's answer has an unknown format ({type(exc).__name__})."
             " Is this the address of a job service?"
         ) from exc
 
 
 def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
-    """The exception that ``answer`` to a request of ``path`` means."""
+    """Map an error response on ``path`` to its exception."""
     body = _read_body(answer)
     code = body.get("code") if isinstance(body.get("code"), str) else None
     sentence = _sentence(answer, body)
@@ -158,7 +158,7 @@ def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[erro
 
 
 def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type[errors.ServiceError]:
-    """Which of the 403s it is where no code says so: by the words, by a gateway's bare body, by the route."""
+    """Choose the exception of a 403 without a code: by its words, a gateway's bare body, or the route."""
     for words, kind in _FORBIDDEN_WORDS:
         if re.search(words, sentence, re.IGNORECASE):
             return kind
@@ -168,12 +168,12 @@ def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type
 
 
 def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
-    """The service's sentence, with what to do next where no service says it."""
+    """The service's message, with advice where services give none."""
     if kind is not errors.GatewayForbiddenError:
         return sentence
     return (
-        f"The gateway before the service answered: {sentence.rstrip('.')}. It saw no key that it knows."
-        " Look at the profile's address, and store its key with `foldnote profile key NAME`."
+        f"The gateway in front of the service answered: {sentence.rstrip('.')}. It did not recognise the key."
+        " Check the profile's address, and store its key with `foldnote profile key NAME`."
     )
 
 
@@ -189,7 +189,7 @@ def _read_body(answer: ServiceResponse) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """The words of a page that some proxy answered, at most 300 characters of them."""
+    """The text of an HTML page, such as a proxy's, cut to 300 characters."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)).strip()[:300]
 
 
@@ -204,7 +204,9 @@ def _sentence(answer: ServiceResponse, body: Mapping[str, Any]) -> str:
             inner = value.get("message") or value.get("msg")
             if isinstance(inner, str):
                 return inner
-    return _SENTENCES.get(answer.status, f"The service answered {answer.status} without saying why.")
+    return _SENTENCES.get(
+        answer.status, f"The service answered with status {answer.status} and gave no reason."
+    )
 
 
 def _retry_after_s(answer: ServiceResponse, body: Mapping[str, Any]) -> float | None:
@@ -217,7 +219,7 @@ def _retry_after_s(answer: ServiceResponse, body: Mapping[str, Any]) -> float | 
 
 
 def _seconds_until(text: str | None, now: str | None) -> float | None:
-    """``Retry-After`` as a date, by the service's own clock where it tells it: ours may be wrong."""
+    """Seconds until a ``Retry-After`` date, by the service's ``Date`` header where it has one."""
     try:
         begin = parsedate_to_datetime(now) if now else datetime.now(UTC)
         return max(0.0, (parsedate_to_datetime(text or "") - begin).total_seconds())

@@ -1,7 +1,7 @@
-"""The hash of a download, computed beside it, so that a large file is not read again when it has arrived.
+"""Hash a download while it is being received, so that a large file need not be read again afterwards.
 
-hashlib lets go of the interpreter's lock, so a thread of its own hashes while the next bytes come in. What is
-small is hashed at the end, without a thread. Memory is bounded: who is faster waits.
+hashlib releases the interpreter lock, so a separate thread hashes while the next bytes arrive. Small files
+are hashed at the end, without a thread. The queue is bounded, which limits memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class RunningHash:
     """SHA-256 of a file that is being written."""
 
     def __init__(self, path: Path, have: int) -> None:
-        """Begin with the first ``have`` bytes of ``path``, which are there already."""
+        """Begin with the first ``have`` bytes of ``path``, which were downloaded earlier."""
         self._digest = hashlib.sha256()
         self._path, self._have = path, have
         self._parcel: list[bytes] = []
@@ -29,7 +29,7 @@ class RunningHash:
         self._fault: OSError | None = None
 
     def feed(self, chunk: bytes) -> None:
-        """The next bytes."""
+        """Add the next bytes."""
         self._parcel.append(chunk)
         self._size += len(chunk)
         if self._size >= _PARCEL_BYTES:
@@ -40,7 +40,7 @@ class RunningHash:
             self._parcel, self._size = [], 0
 
     def close(self) -> str | None:
-        """The SHA-256 (hex) of everything; None where the first bytes could not be read again."""
+        """Return the SHA-256 (hex) of the file; None if the earlier bytes could not be read."""
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join()

@@ -1,7 +1,7 @@
-"""The connections that httpx makes: their certificates and proxies, and what it means when one fails.
+"""Configure httpx (certificates and proxies), and explain connection failures.
 
-The environment may name a proxy that cannot be used. That is told when a service is asked that needs it; this
-machine's own does not. Nothing is asked or sent here.
+A proxy that the environment names may be unusable. That is reported only when a request needs the proxy;
+requests to this machine do not. This module sends nothing itself.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _LIBRARIES = ("httpx", "httpcore")
 
 
 def connect(kind: type[C], transport: Callable[..., object]) -> C:
-    """A client of httpx with its connections.
+    """Create an httpx client.
 
-    No proxy is asked for this machine's own addresses: it knows nothing of its loopback interface.
+    Loopback addresses bypass the proxy, which cannot reach them.
 
     Raises:
-        ConfigurationError: the certificates that the environment names cannot be read.
+        ConfigurationError: SSL_CERT_FILE or SSL_CERT_DIR cannot be read.
     """
-    certificates = _read_certificates()  # reading them takes longest, so all share them
+    certificates = _read_certificates()  # slow to read, so shared by all clients
     mounts: dict[str, Any] = {host: transport(verify=certificates) for host in _OWN}
     try:
         return kind(verify=certificates, mounts=mounts)
-    except (ImportError, ValueError, httpx.InvalidURL) as exc:  # the environment's proxies
+    except (ImportError, ValueError, httpx.InvalidURL) as exc:  # an invalid proxy in the environment
         return kind(verify=certificates, mounts=mounts | {"all://": _NoProxy(str(exc))}, trust_env=False)
 
 
@@ -64,32 +64,34 @@ def _read_certificates() -> ssl.SSLContext:
 
 
 class _NoProxy(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Stands in for a proxy that cannot be used; going around it unasked would be wrong."""
+    """Transport that stands in for an unusable proxy: connecting directly would bypass the user's setting."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         names = "ALL_PROXY, HTTPS_PROXY, HTTP_PROXY or NO_PROXY"
-        told = f"the proxy that {names} names cannot be used ({self._reason.rstrip('.')})"
-        raise httpx.UnsupportedProtocol(told, request=request)
+        message = f"the proxy that {names} names cannot be used ({self._reason.rstrip('.')})"
+        raise httpx.UnsupportedProtocol(message, request=request)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return self.handle_request(request)
 
 
 def explain(exc: BaseException, effect: Call | Download) -> BaseException:
-    """What ``exc`` means for a person; what has nothing to do with connections stays what it is.
+    """Convert an exception of httpx or the operating system to ours; return any other unchanged.
 
-    Frames of httpx are dropped in any case: a traceback that shows variables would show the key in them.
+    Frames of httpx are dropped from the traceback, since their variables hold the key.
     """
-    address = effect.url.partition("?")[0]  # without the signature of a link
+    address = effect.url.partition("?")[0]  # without a link's signature
     was_sent = not isinstance(exc, _NOTHING_SENT)
     if isinstance(exc, httpx.TimeoutException):
-        text = f"{address} did not answer in {effect.timeout_s:g} s. Try again, or look at the service."
+        text = f"{address} did not answer within {effect.timeout_s:g} s. Try again, or check the service."
         return RequestTimeoutError(text, was_sent=was_sent)
     if isinstance(exc, UnicodeEncodeError):
-        return FoldnoteError(f"{exc.object!r} holds a letter that no address can have. Write it anew.")
+        return FoldnoteError(
+            f"{exc.object!r} contains a character that is not valid in a URL. Type it again."
+        )
     if isinstance(exc, httpx.RequestError | httpx.InvalidURL | UnicodeError):
         return ServiceUnreachableError(_tell(address, str(exc) or type(exc).__name__), was_sent=was_sent)
     if isinstance(exc, OSError):
@@ -104,14 +106,14 @@ def _tell(address: str, reason: str) -> str:
     reason = reason.rstrip(".")
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         return (
-            f"{address} shows a certificate that nobody known here has signed: {reason}. If it is the right"
-            " service, name the file of its authority in SSL_CERT_FILE."
+            f"{address} has a certificate that this computer does not trust: {reason}. If it is the right"
+            " service, set SSL_CERT_FILE to the file of its certificate authority."
         )
-    return f"{address} cannot be reached: {reason}. Check the address and that the service runs."
+    return f"{address} cannot be reached: {reason}. Check the address, and that the service is running."
 
 
 def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
-    """What is wrong with the file here that is sent or filled."""
+    """Explain an error of the local file that is sent or written."""
     reason = exc.strerror or exc
     if isinstance(effect, Download):
         return ResultError(
@@ -123,7 +125,7 @@ def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
 
 
 def _below(trace: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback that httpx called, such as a caller's own meter; all of it without httpx."""
+    """The part of a traceback below httpx, such as a caller's progress callback; all of it without httpx."""
     is_inside, found, whole = False, None, trace
     while trace is not None:
         library = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]

@@ -1,4 +1,4 @@
-"""Job records as the service lists them: one by its name, a page, or as many pages as it takes."""
+"""Request job records: one by its name, one page, or as many pages as needed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from foldnote.models import Job, JobPage, read_job_answer, read_job_page
 from foldnote.models.job_parsing import read_plain_job, read_plain_page
 
 LARGEST_PAGE = 1000
-"""Jobs that a service gives at once, at most."""
+"""Largest page that a service returns, in jobs."""
 _NAME = attrgetter("job_name")
 
 
 def get_job(
     connection: ServiceConnection, job_name: str, job_email: str | None = None, *, repeatable: bool = True
 ) -> Operation[Job]:
-    """The record of one job; with ``job_email`` of one of another member of the organization.
+    """Get the record of one job; with ``job_email``, a job of another member of the organization.
 
     Args:
-        repeatable: whether to ask again at once where no answer comes; else the next look is the next try.
+        repeatable: whether to retry when no answer comes; a poller tries again at its next poll instead.
 
     Raises:
         NotFoundError: there is no such job.
@@ -41,14 +41,14 @@ def get_job(
 
 
 def check_limit(limit: object) -> int:
-    """The most rows of a list, as given.
+    """Validate the largest number of rows of a list.
 
     Raises:
-        ArgumentError: it is no whole number from 1.
+        ArgumentError: it is not a positive integer.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ArgumentError(
-            f"limit is {limit!r}; it must be a whole number from 1. A large one gives all: limit=1_000_000."
+            f"limit is {limit!r}; it must be a positive integer. For all rows, say limit=1_000_000."
         )
     return limit
 
@@ -56,7 +56,7 @@ def check_limit(limit: object) -> int:
 def list_page(
     connection: ServiceConnection, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
 ) -> Operation[JobPage]:
-    """One page of jobs, which the service may hold for ``held_s`` seconds."""
+    """Get one page of jobs; the service may hold the request for ``held_s`` seconds."""
     answer = yield from connection.send(
         "GET", "/jobs", params=params, timeout_s=connection.timeout_s + held_s, repeatable=repeatable
     )
@@ -69,7 +69,7 @@ def list_many(
     limit: int,
     is_wanted: Callable[[Job], bool] | None = None,
 ) -> Operation[Sequence[Job]]:
-    """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
+    """Get at most ``limit`` matching jobs, newest first, from as many pages as needed."""
     return (yield from read_pages(connection, params, check_limit(limit), is_wanted)).jobs
 
 
@@ -79,7 +79,7 @@ def read_pages(
     limit: int,
     is_wanted: Callable[[Job], bool] | None = None,
 ) -> Operation[JobPage]:
-    """At most ``limit`` jobs that are wanted as one page, from as many pages as it takes."""
+    """Get at most ``limit`` matching jobs as one page, from as many pages as needed."""
     seen: dict[str, Job] = {}
     found: Collection[Job] = seen.values()
     start_key: str | None = None
@@ -89,7 +89,7 @@ def read_pages(
         page = yield from list_page(
             connection, params | size | ({"startKey": start_key} if start_key else {})
         )
-        if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
+        if len(page.jobs) == limit and is_wanted is None:  # complete after one request
             return page
         before = len(seen)
         seen.update(zip(map(_NAME, page.jobs), page.jobs, strict=True))
@@ -106,25 +106,25 @@ class Hold:
     """A request that the service may hold until a status changes (``since`` and ``waitSeconds``).
 
     Attributes:
-        mark: stands for the state as last seen; empty before the first look.
-        wait_s: seconds for which the service may hold the next one.
+        mark: the service's mark of the state last seen; empty before the first request.
+        wait_s: seconds for which the service may hold the next request.
     """
 
     mark: str = ""
     wait_s: float = 0.0
 
     def to_params(self) -> dict[str, str]:
-        """What the request says of it."""
+        """The query parameters."""
         return {"since": self.mark} | (
             {"waitSeconds": f"{self.wait_s:.3g}"} if self.mark and self.wait_s else {}
         )
 
 
 def list_first(connection: ServiceConnection, params: dict[str, str], hold: Hold) -> Operation[JobPage]:
-    """The first page, held where the service can; whether it can is kept in the link."""
+    """Get the first page, held where the service supports that, which the connection remembers."""
     try:
         page = yield from list_page(connection, params | hold.to_params(), hold.wait_s)
-    except BadRequestError:  # a deployment that refuses parameters which it does not know
+    except BadRequestError:  # some deployments refuse unknown parameters
         connection.can_hold = False
         return (yield from list_page(connection, params))
     hold.mark = page.mark or ""

@@ -1,13 +1,12 @@
 """Write each operation once, and run it synchronously or asynchronously.
 
-An operation is written once, as a generator: it yields what it needs from the world (a call, a pause, a
-download), is sent the outcome, and returns its value. Two small drivers run it, one on ``httpx.Client``, one
-on ``httpx.AsyncClient``. The ``operation`` descriptor makes the method that a user calls: on a synchronous
-client it returns the value, on an asynchronous client an awaitable of it, and type checkers know which.
+An operation is a generator: it yields effects (a call, a pause, a download), is sent their outcomes, and
+returns its value. Two small drivers run it, one on ``httpx.Client``, one on ``httpx.AsyncClient``. The
+``operation`` descriptor makes the method that a user calls: on a synchronous client it returns the value, on
+an asynchronous client an awaitable of it, and type checkers know which.
 
-A stream is an operation that gives several values, each as soon as it has it: it yields ``Emit(value)``
-beside the effects, and ``stream`` makes an iterator or an asynchronous iterator of it. Nothing is requested
-before the first value is asked for, nor between two of them.
+A stream is an operation with several values: it also yields ``Emit(value)``, and ``stream`` turns it into an
+iterator or an asynchronous iterator. It is lazy: a request is sent only when the next value is asked for.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ class Call:
         json: body as JSON; None for none.
         content: body as bytes, or the path of a file whose bytes are streamed.
         timeout_s: seconds until the request is given up.
-        report: told the bytes of ``content`` that are on their way, and all of them.
-        limit_bytes: the most bytes of an answer, unpacked, that are read.
+        report: progress callback: bytes of ``content`` sent, and its size.
+        limit_bytes: largest answer that is read, in bytes after decompression.
     """
 
     method: str
@@ -56,10 +55,10 @@ class Call:
 
 @dataclass(frozen=True)
 class ServiceResponse:
-    """What came back.
+    """An HTTP response.
 
     Attributes:
-        sha256: of a download, the SHA-256 (hex) of the whole file; None where it was not computed.
+        sha256: SHA-256 (hex) of a downloaded file; None if not computed.
     """
 
     status: int
@@ -77,12 +76,12 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Download:
-    """A body that goes to disk as it arrives; the outcome is an ``ServiceResponse`` with an empty body.
+    """A body that is written to disk as it arrives; the outcome is a ``ServiceResponse`` with an empty body.
 
-    Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
-    ``report`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
-    headers that this content is here already, the body is not read and the outcome's status is 304.
-    ``limit_bytes`` is the largest file that is taken.
+    Bytes that ``part`` already holds are not requested again where the service supports ranges. No key is
+    sent. ``report`` receives the bytes on disk and the size of the file. When ``is_kept`` returns true for
+    the answer's headers, the content is already in the cache: the body is not read and the status is 304.
+    ``limit_bytes`` is the largest accepted file.
     """
 
     url: str
@@ -95,7 +94,7 @@ class Download:
 
 @dataclass(frozen=True)
 class Run:
-    """A function that may block for seconds; the outcome is its value."""
+    """A call of a function that may block for seconds; the outcome is its value."""
 
     function: Callable[[], Any]
 
@@ -106,7 +105,7 @@ Operation = Generator[Effect, Any, T]
 
 @dataclass(frozen=True)
 class Emit(Generic[T]):
-    """A value for whoever iterates."""
+    """A value of a stream."""
 
     value: T
 
@@ -115,29 +114,29 @@ Stream = Generator[Effect | Emit[T], Any, None]
 
 
 class Transport(Protocol):
-    """What performs effects at once."""
+    """Performs effects synchronously."""
 
     def perform(self, effect: Effect) -> Any:
-        """The outcome of ``effect``.
+        """Perform ``effect`` and return its outcome.
 
         Raises:
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
 
 
 class AsyncTransport(Protocol):
-    """What performs effects when awaited."""
+    """Performs effects asynchronously."""
 
     async def perform(self, effect: Effect) -> Any:
-        """The outcome of ``effect``.
+        """Perform ``effect`` and return its outcome.
 
         Raises:
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
 
 
 class Api:
-    """Something whose operations a user calls."""
+    """Base of classes with operations."""
 
 
 class SyncApi(Api):
@@ -153,7 +152,7 @@ class AsyncApi(Api):
 
 
 def run(steps: Operation[T], transport: Transport) -> T:
-    """The value of ``steps``, performed at once."""
+    """Run ``steps`` synchronously and return their value."""
     try:
         effect = next(steps)
         while True:
@@ -166,11 +165,11 @@ def run(steps: Operation[T], transport: Transport) -> T:
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
-        steps.close()  # what the steps hold open is given back at once, also after an interruption
+        steps.close()  # release resources now, also after an interruption
 
 
 async def run_async(steps: Operation[T], transport: AsyncTransport) -> T:
-    """The value of ``steps``, awaited."""
+    """Run ``steps`` asynchronously and return their value."""
     try:
         effect = next(steps)
         while True:
@@ -183,11 +182,11 @@ async def run_async(steps: Operation[T], transport: AsyncTransport) -> T:
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
-        steps.close()  # what the steps hold open is given back at once, also after an interruption
+        steps.close()  # release resources now, also after an interruption
 
 
 def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
-    """The values of ``steps``, each performed when it is asked for."""
+    """Iterate over the values of ``steps``."""
     try:
         wanted = next(steps, None)
         while wanted is not None:
@@ -202,11 +201,11 @@ def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
             else:
                 wanted = _go_on(steps, outcome)
     finally:
-        steps.close()  # what the steps hold open is given back at once, also when the iteration is left
+        steps.close()  # release resources now, also when the iteration is abandoned
 
 
 async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIterator[T]:
-    """The values of ``steps``, each awaited when it is asked for."""
+    """Iterate asynchronously over the values of ``steps``."""
     try:
         wanted = next(steps, None)
         while wanted is not None:
@@ -221,11 +220,11 @@ async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIte
             else:
                 wanted = _go_on(steps, outcome)
     finally:
-        steps.close()  # what the steps hold open is given back at once, also when the iteration is left
+        steps.close()  # release resources now, also when the iteration is abandoned
 
 
 def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
-    """What the steps want next; None at their end."""
+    """Send an outcome and return the next effect; None at the end."""
     try:
         return steps.send(outcome)
     except StopIteration:
@@ -233,7 +232,7 @@ def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
 
 
 def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
-    """What the steps want after a fault; None at their end."""
+    """Throw an exception into the steps and return the next effect; None at the end."""
     try:
         return steps.throw(exc)
     except StopIteration:
@@ -241,7 +240,7 @@ def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
 
 
 class _Method:
-    """A generator method as what a user calls."""
+    """A descriptor that makes a callable method from a generator method."""
 
     def __init__(self, steps: Callable[..., Any]) -> None:
         self.steps = steps
@@ -249,24 +248,24 @@ class _Method:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """Of the method that a user calls; made when it is first wanted, since there are many."""
+        """Signature of the method that a user calls; computed on first use, since there are many."""
         whole = inspect.signature(self.steps)
         return whole.replace(parameters=list(whole.parameters.values())[1:])
 
     def bind(self, api: Any, driver: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-        """The method of ``api``, whose steps ``driver`` performs."""
+        """Make the method of ``api``, whose steps ``driver`` runs."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             return driver(self.steps(api, *args, **kwargs), api._transport)
 
         call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
         call.__doc__ = self.__doc__
-        call.__dict__["__signature__"] = self.signature  # what help() and a notebook's ? show
+        call.__dict__["__signature__"] = self.signature  # for help() and IPython's ?
         return call
 
 
 class operation(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
-    """A generator method that gives one value."""
+    """Decorator for a generator method that returns one value."""
 
     def __init__(self, steps: Callable[Concatenate[S, P], Operation[T]]) -> None:
         super().__init__(steps)
@@ -279,14 +278,14 @@ class operation(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
     def __get__(self, api: None, owner: type | None = None) -> operation[S, P, T]: ...
 
     def __get__(self, api: Any, owner: type | None = None) -> Any:
-        """The method of ``api``; of the class, the descriptor itself."""
+        """Return the bound method; accessed on the class, the descriptor itself."""
         if api is None:
             return self
         return self.bind(api, run_async if isinstance(api, AsyncApi) else run)
 
 
 class stream(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
-    """A generator method that gives values, as what a user iterates over."""
+    """Decorator for a generator method that yields values; a user iterates over them."""
 
     def __init__(self, steps: Callable[Concatenate[S, P], Stream[T]]) -> None:
         super().__init__(steps)
@@ -299,7 +298,7 @@ class stream(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
     def __get__(self, api: None, owner: type | None = None) -> stream[S, P, T]: ...
 
     def __get__(self, api: Any, owner: type | None = None) -> Any:
-        """The method of ``api``; of the class, the descriptor itself."""
+        """Return the bound method; accessed on the class, the descriptor itself."""
         if api is None:
             return self
         return self.bind(api, iterate_async if isinstance(api, AsyncApi) else iterate)

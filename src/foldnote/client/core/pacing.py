@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 class Bucket:
     """A token bucket that all threads and tasks of the process share.
 
-    ``reserve`` never blocks: it takes a token now and says how long to pause before using it.
+    ``reserve`` never blocks: it takes a token and returns the pause before it may be used.
     """
 
     def __init__(
         self, per_second: float, capacity: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Allow ``per_second`` requests a second, and ``capacity`` of them at once."""
+        """Allow ``per_second`` requests per second on average, and bursts of ``capacity``."""
         self._per_second = per_second
         self._capacity = capacity
         self._clock = clock
@@ -26,14 +26,14 @@ class Bucket:
         self._filled = clock()
 
     def reserve(self) -> float:
-        """Seconds to pause before the next request."""
+        """Take a token; returns the seconds to wait before the next request."""
         with self._lock:
             self._fill()
             self._tokens -= 1.0
             return max(0.0, -self._tokens / self._per_second)
 
     def gap_s(self) -> float:
-        """Seconds until a request needs no pause; takes nothing."""
+        """Seconds until a token is available; takes none."""
         with self._lock:
             self._fill()
             return max(0.0, (1.0 - self._tokens) / self._per_second)
@@ -46,17 +46,17 @@ class Bucket:
 
 
 def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
-    """Pauses between two looks at a job: short at first, longer later, never in step with other pollers.
+    """Intervals between polls in seconds: short at first, longer later, with jitter.
 
-    As given, they make at most 12 looks in any minute.
+    The defaults make at most 12 polls in any minute.
     """
     delay = first_s
     while True:
-        yield delay * random.uniform(0.85, 1.15)  # noqa: S311  spreads requests, protects nothing
+        yield delay * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography
         delay = min(delay * growth, longest_s)
 
 
 def retry_delays(tries: int = 4) -> Iterator[float]:
-    """Pauses before the repetitions of a call that may be repeated."""
+    """Pauses in seconds before each retry of a repeatable call."""
     for number in range(tries):
-        yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  spreads requests, protects nothing
+        yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography

@@ -1,7 +1,7 @@
 """Progress as one line, updated in place in a cell or terminal, or appended to a log.
 
-What is over in half a second shows nothing. A terminal's line goes to standard error, so that a program's
-output stays its own; a file gets a line now and then. Nothing here waits, asks or moves bytes itself.
+Anything that ends within half a second shows nothing. In a terminal the line goes to standard error, which
+keeps standard output clean; a file gets a line now and then. This module only displays.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from foldnote.models import Job, JobStatus
 from foldnote.text import format_duration, format_size, visible
 
 ProgressCallback = Callable[[int, int | None], None]
-"""Told the bytes that are done, and the bytes in all (None where nobody knows)."""
+"""Called with the bytes done and the total in bytes (None if unknown)."""
 
 _QUIET_S = 0.5
 _CELL_S = 0.25
@@ -28,20 +28,20 @@ _LINE = 100
 
 
 class ProgressDisplay(Protocol):
-    """Where a bar is shown."""
+    """Where a progress bar is shown."""
 
     pause_s: float
-    """The least time between two pictures, in seconds."""
+    """Minimum seconds between two updates."""
 
     def show(self, share: float | None, text: str) -> None:
-        """Show or renew the bar; ``share`` is 0 to 1, or None where it is unknown."""
+        """Show or update the bar; ``share`` is 0 to 1, or None if unknown."""
 
     def leave(self) -> None:
-        """The last picture stays."""
+        """Leave the last state on display."""
 
 
 class Bar:
-    """A title, a share of 0 to 1 and some words, shown as often as it does any good."""
+    """A title, a share of 0 to 1 and a text, shown at a limited rate."""
 
     def __init__(
         self, title: str, place: ProgressDisplay | None = None, clock: Callable[[], float] = time.monotonic
@@ -56,11 +56,11 @@ class Bar:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since the bar was made."""
+        """Seconds since the bar was created."""
         return self._clock() - self._begun
 
     def update(self, share: float | None, text: str) -> None:
-        """Tell how far it is; shown when it is due."""
+        """Set the progress; it is shown when the next update is due."""
         self._last = (share, text)
         now = self._clock()
         due = self._begun + _QUIET_S if self._shown is None else self._shown + self._place.pause_s
@@ -69,7 +69,7 @@ class Bar:
             self._place.show(share, self._line(text))
 
     def close(self) -> None:
-        """Leave the last state behind, if anything was shown."""
+        """Show the last state, if anything was shown before."""
         if self._shown is not None and self._last is not None:
             share, text = self._last
             self._place.show(share, self._line(text))
@@ -80,7 +80,7 @@ class Bar:
 
 
 class Terminal:
-    """One line of standard error, written over and over."""
+    """One line of a terminal, overwritten at each update."""
 
     pause_s = _TERMINAL_S
 
@@ -89,20 +89,20 @@ class Terminal:
         self._stream = stream
 
     def show(self, share: float | None, text: str) -> None:
-        """Write over the line."""
+        """Overwrite the line."""
         full = round((share or 0.0) * _WIDTH)
         bar = "" if share is None else f"{'━' * full}{'╌' * (_WIDTH - full)} {share:4.0%}  "
         self._stream.write(f"\r\x1b[2K{(bar + visible(text))[:_LINE]}")
         self._stream.flush()
 
     def leave(self) -> None:
-        """Go to the next line."""
+        """Start a new line."""
         self._stream.write("\n")
         self._stream.flush()
 
 
 class Lines:
-    """A line now and then, for a file or a pipe."""
+    """Separate lines at long intervals, for a file or a pipe."""
 
     pause_s = _FILE_S
 
@@ -111,16 +111,16 @@ class Lines:
         self._stream = stream
 
     def show(self, share: float | None, text: str) -> None:
-        """Write one more line."""
+        """Append a line."""
         self._stream.write(f"{'' if share is None else f'{share:4.0%}  '}{visible(text)}\n")
         self._stream.flush()
 
     def leave(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: every line is complete."""
 
 
 class Cell:
-    """An output of a notebook's cell that is renewed in place."""
+    """An output of a notebook cell that is updated in place."""
 
     pause_s = _CELL_S
 
@@ -129,7 +129,7 @@ class Cell:
         self._output: Any = None
 
     def show(self, share: float | None, text: str) -> None:
-        """Show or renew the output."""
+        """Show or update the output."""
         from IPython.display import display
 
         value = "" if share is None else f' value="{share:.4f}"'
@@ -146,11 +146,11 @@ class Cell:
             self._output.update(bundle, raw=True)
 
     def leave(self) -> None:
-        """The cell keeps what it shows."""
+        """Do nothing: the cell keeps its output."""
 
 
 def find_place() -> ProgressDisplay:
-    """A cell where one runs, else standard error."""
+    """The current notebook cell, or standard error outside notebooks."""
     shell = sys.modules.get("IPython")
     if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
         return Cell()
@@ -159,7 +159,7 @@ def find_place() -> ProgressDisplay:
 
 @contextmanager
 def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressCallback | None]:
-    """What is told of moved bytes: the caller's own meter, a bar, or nothing."""
+    """Give a callback for transferred bytes: the caller's own, a progress bar's, or None."""
     if not isinstance(progress, bool):
         yield progress
         return
@@ -177,7 +177,7 @@ def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressC
 def follow(
     progress: bool, names: Iterable[str], on_change: Callable[[Job], None] | None
 ) -> Iterator[Callable[[Job], None] | None]:
-    """What is told of jobs that are waited for: a bar, ``on_change``, both or nothing."""
+    """Give a callback for changed jobs: a progress bar's, ``on_change``, both, or None."""
     if not progress:
         yield on_change
         return
@@ -196,20 +196,20 @@ def follow(
 
 
 class JobGroup:
-    """Jobs that are waited for, in one share and some words."""
+    """Combined progress of the jobs waited for."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Know nothing of them yet."""
+        """Start with no records."""
         self._names = list(dict.fromkeys(names))
         self._records: dict[str, Job] = {}
 
     @property
     def title(self) -> str:
-        """What the bar is called."""
+        """Title of the bar."""
         return self._names[0] if len(self._names) == 1 else f"{len(self._names)} jobs"
 
     def note(self, job: Job) -> tuple[float | None, str]:
-        """The share that is done and the words for it, after one more record."""
+        """Add a record; returns the share done (0 to 1) and a text."""
         self._records[job.job_name] = job
         if len(self._names) == 1:
             return find_share(job), describe_state(job)
@@ -227,7 +227,7 @@ class JobGroup:
 
 
 def find_share(job: Job) -> float | None:
-    """How much of a job is done, 0 to 1; None where nobody tells."""
+    """Progress of a job, 0 to 1; None if unknown."""
     if job.is_final:
         return 1.0
     if job.batch_size and job.statuses:
@@ -236,7 +236,7 @@ def find_share(job: Job) -> float | None:
 
 
 def describe_state(job: Job) -> str:
-    """The state of a job in some words."""
+    """Describe the state of a job."""
     if job.batch_status is not None:
         state = str(job.batch_status)
         if job.statuses and job.batch_size:

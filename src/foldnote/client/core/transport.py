@@ -1,9 +1,9 @@
 """Perform calls, downloads and pauses with httpx, synchronously or asynchronously.
 
-It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
-headers hold the key). A body is limited in size and minimum rate while it is received, since whatever answers
-may send without end. A key that an answer repeats is covered before anything else reads the answer: gateways
-repeat refused keys in sentences, headers and redirections, and from there they would go into logs and pages.
+Exceptions of httpx become a TransportError here, once, without the request, whose headers hold the key. While
+a body is received, its size and rate are checked, since a server may send without end. A key that an answer
+repeats is masked before anything else reads the answer: gateways repeat refused keys in messages, headers and
+redirects, from where they would reach logs and pages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import httpx
 from foldnote.client.core.hashing import RunningHash
 from foldnote.client.core.http_connections import connect, explain
 from foldnote.client.core.operations import Call, Download, Effect, Run, ServiceResponse, Sleep
-from foldnote.client.local.cache import read_mark, write_mark
+from foldnote.client.local.cache import read_etag, write_etag
 from foldnote.errors import (
     FoldnoteError,
     ProtocolError,
@@ -40,15 +40,15 @@ _LARGEST_REFUSAL_BYTES = 1_000_000
 _NOT_MODIFIED = 304
 _NEAR = 20
 _ENCODINGS = ("gzip", "deflate")
-"""How answers may be packed. Both grow by a factor of about 1,000 at most, so no chunk fills the memory."""
+"""Accepted content encodings. Both expand at most about 1000-fold, so no chunk fills the memory."""
 _SLOWEST_BYTES_PER_S = 1000.0
 _COVER = "[key]"
 _SHORTEST_KEY = 12
-"""Letters of the shortest key that is looked for: a shorter one may be a word of the answer."""
+"""Length of the shortest key that is masked: a shorter one may be a word of the answer."""
 
 
 class HttpTransport:
-    """Performs effects at once, on an ``httpx.Client`` for each process."""
+    """Performs effects synchronously, with one ``httpx.Client`` per process."""
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
         self._given = http_client
@@ -58,20 +58,20 @@ class HttpTransport:
     def _http(self) -> httpx.Client:
         if self._given is not None:
             return self._given
-        if self._own is None or self._own[0] != os.getpid():  # a forked process would read others' answers
+        if self._own is None or self._own[0] != os.getpid():  # a forked process must not share connections
             self._own = self._connect()
         return self._own[1]
 
     def _connect(self) -> tuple[int, httpx.Client]:
         made = connect(httpx.Client, httpx.HTTPTransport)
-        weakref.finalize(self, made.close)  # a client that nobody closed
+        weakref.finalize(self, made.close)  # for clients that are never closed
         return os.getpid(), made
 
     def perform(self, effect: Effect) -> Any:
-        """The outcome of ``effect``.
+        """Perform ``effect`` and return its outcome.
 
         Raises:
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         if isinstance(effect, Sleep):
             return time.sleep(effect.seconds)
@@ -85,9 +85,9 @@ class HttpTransport:
                 for chunk in answer.iter_bytes():
                     body.take(chunk)
                 return _read(answer, body)
-        except BaseException as exc:  # noqa: BLE001  also an interruption: the frames that it left hold the key
+        except BaseException as exc:  # noqa: BLE001  also KeyboardInterrupt: its traceback holds the key
             fault = explain(exc, effect)
-        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
+        raise fault  # outside the handler: drops httpx's exception, whose request holds the key
 
     def _download(self, effect: Download) -> ServiceResponse:
         with self._http.stream("GET", **_download_request(effect)) as answer:
@@ -104,13 +104,13 @@ class HttpTransport:
         return _received(answer, effect.part, target.sha256)
 
     def close(self) -> None:
-        """Give the connections back; a client that was given is its owner's to close."""
+        """Close the connections; a client that the caller passed in stays open."""
         if self._own is not None:
             self._own[1].close()
 
 
 class AsyncHttpTransport:
-    """Performs effects when awaited, on an ``httpx.AsyncClient`` for each event loop."""
+    """Performs effects asynchronously, with one ``httpx.AsyncClient`` per event loop."""
 
     def __init__(self, http_client: httpx.AsyncClient | None = None) -> None:
         self._given = http_client
@@ -121,15 +121,15 @@ class AsyncHttpTransport:
         if self._given is not None:
             return self._given
         loop = asyncio.get_running_loop()
-        if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
+        if self._own is None or self._own[0] is not loop:  # connections belong to the loop that opened them
             self._own = (loop, connect(httpx.AsyncClient, httpx.AsyncHTTPTransport))
         return self._own[1]
 
     async def perform(self, effect: Effect) -> Any:
-        """The outcome of ``effect``.
+        """Perform ``effect`` and return its outcome.
 
         Raises:
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         if isinstance(effect, Sleep):
             return await asyncio.sleep(effect.seconds)
@@ -143,9 +143,9 @@ class AsyncHttpTransport:
                 async for chunk in answer.aiter_bytes():
                     body.take(chunk)
                 return _read(answer, body)
-        except BaseException as exc:  # noqa: BLE001  also a cancellation: the frames that it left hold the key
+        except BaseException as exc:  # noqa: BLE001  also CancelledError: its traceback holds the key
             fault = explain(exc, effect)
-        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
+        raise fault  # outside the handler: drops httpx's exception, whose request holds the key
 
     async def _download(self, effect: Download) -> ServiceResponse:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
@@ -156,20 +156,20 @@ class AsyncHttpTransport:
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
             if effect.is_kept and effect.is_kept(answer.headers):
                 return ServiceResponse(_NOT_MODIFIED, answer.headers, b"")
-            with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
+            with _Target(effect, answer) as target:  # short writes to a local disk need no thread
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)
         return _received(answer, effect.part, target.sha256)
 
     async def close(self) -> None:
-        """Give the connections back; a client that was given is its owner's to close."""
+        """Close the connections; a client that the caller passed in stays open."""
         own, self._own = self._own, None
-        if own is not None and own[0] is asyncio.get_running_loop():  # those of an ended loop ended with it
+        if own is not None and own[0] is asyncio.get_running_loop():  # a closed loop has closed its own
             await own[1].aclose()
 
 
 def _request(call: Call) -> dict[str, Any]:
-    """What httpx is told of a call, besides its body."""
+    """Arguments of httpx for a call, without its body."""
     headers = {"Accept-Encoding": ", ".join(_ENCODINGS)}
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
@@ -183,22 +183,22 @@ def _request(call: Call) -> dict[str, Any]:
         "url": call.url,
         "params": dict(call.params) or None,
         "timeout": _timeout(call.timeout_s),
-        "follow_redirects": False,  # the key would go wherever the answer points
+        "follow_redirects": False,  # a redirect would send the key elsewhere
         "headers": headers | ({"x-api-key": call.key.get_secret_value()} if call.key else {}),
     }
 
 
 def _write_json(content: Any) -> bytes:
-    """A body as JSON.
+    """Serialise a body as JSON.
 
     Raises:
-        FoldnoteError: it holds what JSON has no word for.
+        FoldnoteError: it contains a value that JSON cannot represent.
     """
     try:
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError as exc:
         near = exc.object[max(0, exc.start - _NEAR) : exc.end]
-        reason = f"after {near[:-1]!r} stands a letter that is half of one"
+        reason = f"unpaired surrogate after {near[:-1]!r}"
     except (TypeError, ValueError) as exc:
         reason = str(exc)
     raise FoldnoteError(f"This cannot be sent as JSON: {reason}.")
@@ -208,7 +208,7 @@ def _download_request(download: Download) -> dict[str, Any]:
     have = download.part.stat().st_size if download.part.exists() else 0
     headers = {"Accept-Encoding": "identity"}
     if have:
-        mark = read_mark(download.part)
+        mark = read_etag(download.part)
         headers |= {"Range": f"bytes={have}-"} | ({"If-Range": mark} if mark else {})
     return {
         "url": download.url,
@@ -219,7 +219,7 @@ def _download_request(download: Download) -> dict[str, Any]:
 
 
 def _timeout(seconds: float) -> httpx.Timeout:
-    """A long patience is for the answer; a connection is there soon or not at all."""
+    """Limit the connection to a few seconds; a long time-out applies to the answer only."""
     return httpx.Timeout(seconds, connect=min(seconds, _CONNECT_S))
 
 
@@ -240,7 +240,7 @@ def _stream_async(call: Call) -> bytes | AsyncIterator[bytes] | None:
 
 
 def _open_content(call: Call) -> tuple[IO[bytes], int]:
-    """The body to read from, and its size in bytes."""
+    """Open the body; returns the stream and its size in bytes."""
     if isinstance(call.content, Path):
         return call.content.open("rb"), call.content.stat().st_size
     content = call.content or b""
@@ -252,7 +252,7 @@ def _read_chunks(call: Call) -> Iterator[bytes]:
     with body:
         while chunk := body.read(_CHUNK_BYTES):
             yield chunk
-            if call.report:  # the connection came for more: the chunk is on its way
+            if call.report:  # httpx asks for more, so the last chunk was sent
                 call.report(body.tell(), size)
 
 
@@ -271,7 +271,7 @@ def _read(response: httpx.Response, body: BufferedBody) -> ServiceResponse:
 
 
 class _Target:
-    """The file that takes a body, and what is told of it."""
+    """The file that a body is written to, with its progress callback."""
 
     def __init__(self, download: Download, answer: httpx.Response) -> None:
         self._guard = Guard(answer, download.timeout_s, download.limit_bytes)
@@ -283,7 +283,7 @@ class _Target:
         self._file = download.part.open(mode)
         self._hash = RunningHash(download.part, self._file.tell())
         self.sha256: str | None = None
-        """SHA-256 (hex) of the whole file; None until the file is closed."""
+        """SHA-256 (hex) of the complete file; None until it is closed."""
         self._report = download.report
         self._total = expected
 
@@ -312,14 +312,15 @@ class _Target:
 
 
 def _mode(response: httpx.Response, part: Path) -> str:
-    """How to write the body: after what is there, or from the beginning.
+    """Mode to open the partial file: append (``ab``) or overwrite (``wb``).
 
     Raises:
-        ServiceUnreachableError: the body begins elsewhere or is another one; what is there is dropped.
+        ServiceUnreachableError: the body starts at another byte or belongs to another content; the partial
+        file is deleted.
     """
-    etag, known = response.headers.get("etag"), read_mark(part)
+    etag, known = response.headers.get("etag"), read_etag(part)
     if response.status_code != 206:
-        write_mark(part, etag)
+        write_etag(part, etag)
         return "wb"
     have = part.stat().st_size if part.exists() else 0
     if known and etag and known != etag:
@@ -327,17 +328,19 @@ def _mode(response: httpx.Response, part: Path) -> str:
         raise ServiceUnreachableError("The file at the service changed during the download.")
     if not response.headers.get("content-range", "").replace(" ", "").startswith(f"bytes{have}-"):
         part.unlink(missing_ok=True)
-        raise ServiceUnreachableError(f"The download did not go on at byte {have}, where it was interrupted.")
+        raise ServiceUnreachableError(
+            f"The download was not resumed at byte {have}, where it was interrupted."
+        )
     return "ab"
 
 
 def _received(response: httpx.Response, part: Path, sha256: str | None) -> ServiceResponse:
-    """The answer, after its length was compared with what is on disk.
+    """Compare the announced length with the file on disk; returns the answer.
 
     Raises:
-        ServiceUnreachableError: the body ended early (what is there stays, and the next try resumes), or it
-            is longer than announced (what is there is dropped).
-        ProtocolError: the length cannot be read.
+        ServiceUnreachableError: the body ended early (the partial file stays, and the next try resumes), or
+            it is longer than announced (the partial file is deleted).
+        ProtocolError: the announced length is invalid.
     """
     expected, found = _announced_size(response), part.stat().st_size
     if expected is not None and found != expected:
@@ -348,9 +351,9 @@ def _received(response: httpx.Response, part: Path, sha256: str | None) -> Servi
 
 
 def _announced_size(response: httpx.Response) -> int | None:
-    """Bytes of the whole file; None where the service does not say."""
+    """Size of the complete file in bytes; None if the service does not say."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        return None  # the length is that of the packed bytes
+        return None  # Content-Length counts compressed bytes
     whole = response.headers.get("content-range", "").rpartition("/")[2]
     text = whole or response.headers.get("content-length")
     if text is None or text == "*":
@@ -362,7 +365,7 @@ def _announced_size(response: httpx.Response) -> int | None:
 
 
 class Guard:
-    """Watches the pace at which a body arrives."""
+    """Limits the size and the minimum rate of a body."""
 
     def __init__(
         self,
@@ -371,35 +374,35 @@ class Guard:
         limit_bytes: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with an answer whose body was not read yet.
+        """Begin with an answer whose body is still unread.
 
         Args:
-            timeout_s: seconds in which 1 kB must come for each of them, again and again.
-            limit_bytes: the most bytes that may come, unpacked.
-            clock: seconds from any beginning.
+            timeout_s: interval in seconds over which the mean rate must reach 1 kB/s.
+            limit_bytes: largest body in bytes, after decompression.
+            clock: monotonic time in seconds.
 
         Raises:
-            ProtocolError: it is packed in a way that was not asked for.
+            ProtocolError: its content encoding was not requested.
         """
         self.limit_bytes = limit_bytes
         self._address = str(response.request.url.copy_with(query=None))
         self._timeout_s = timeout_s
         self._clock = clock
         self._begin, self._came = clock(), 0
-        packings = response.headers.get("content-encoding", "identity").replace(" ", "").split(",")
-        for packing in packings:
-            if packing not in ("identity", "", *_ENCODINGS):
+        encodings = response.headers.get("content-encoding", "identity").replace(" ", "").split(",")
+        for encoding in encodings:
+            if encoding not in ("identity", "", *_ENCODINGS):
                 raise ProtocolError(
-                    f"The service packed its answer with {packing!r}, which it was not asked for."
+                    f"The service compressed its answer with {encoding!r}, which was not requested."
                 )
-        if len(packings) > 1:
-            raise ProtocolError("The service packed its answer more than once.")
+        if len(encodings) > 1:
+            raise ProtocolError("The service compressed its answer more than once.")
 
     def note(self, size: int) -> None:
-        """So many bytes have come.
+        """Count received bytes.
 
         Raises:
-            RequestTimeoutError: the body arrives too slowly ever to end.
+            RequestTimeoutError: the body arrives too slowly.
         """
         self._came += size
         passed_s = self._clock() - self._begin
@@ -418,10 +421,10 @@ class BufferedBody:
     """A body that is kept in memory."""
 
     def __init__(self, response: httpx.Response, timeout_s: float, limit_bytes: int) -> None:
-        """Begin with an answer whose body was not read yet.
+        """Begin with an answer whose body is still unread.
 
         Raises:
-            ProtocolError: it is announced to be larger than ``limit_bytes``.
+            ProtocolError: its announced size exceeds ``limit_bytes``.
         """
         self._guard = Guard(response, timeout_s, limit_bytes)
         self._size = 0
@@ -431,11 +434,11 @@ class BufferedBody:
             self._refuse()
 
     def take(self, chunk: bytes) -> None:
-        """The next bytes.
+        """Add the next bytes.
 
         Raises:
-            ProtocolError: they are more than the limit.
-            RequestTimeoutError: they arrive too slowly.
+            ProtocolError: the body exceeds the limit.
+            RequestTimeoutError: the body arrives too slowly.
         """
         self._guard.note(len(chunk))
         self._size += len(chunk)
@@ -444,19 +447,19 @@ class BufferedBody:
         self._chunks.append(chunk)
 
     def join(self) -> bytes:
-        """All of it."""
+        """Return the complete body."""
         return b"".join(self._chunks)
 
     def _refuse(self) -> None:
         self._chunks.clear()
         raise ProtocolError(
-            f"The service's answer is larger than {self._guard.limit_bytes / 1e6:g} MB and was not read on."
+            f"The service's answer is larger than {self._guard.limit_bytes / 1e6:g} MB and was not read."
             " If it may be, set FOLDNOTE_LARGEST_ANSWER_MB to its size in MB; of a list, ask for fewer rows."
         )
 
 
 def _cover_key(answer: ServiceResponse, key: str) -> ServiceResponse:
-    """The answer without the ``key`` that the question was asked with; empty for none."""
+    """Mask the request's ``key`` in the answer; an empty ``key`` leaves it unchanged."""
     if len(key) < _SHORTEST_KEY:
         return answer
     body, headers = answer.body, dict(answer.headers)

@@ -1,1 +1,1 @@
-"""Fetching results, resuming broken downloads, selecting parts of an archive."""
+"""Download results, resume interrupted downloads, and extract parts of an archive."""

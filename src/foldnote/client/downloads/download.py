@@ -1,7 +1,7 @@
-"""Download results completely, once, and keep them.
+"""Download results once, verify them, and keep them in the cache.
 
-A download goes to a temporary name, is resumed after an interruption and compared with the hash that the
-service gives; only then does it get its place in the cache folder, from where it is given again.
+A download is written to a temporary file, resumed after an interruption, and compared with the service's
+hash. Only then is it moved to its place in the cache.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
 _LOOKS_AT_A_BUILD = 6
-"""After so many looks, half a minute, the result itself is asked for again: not all deployments tell."""
+"""Polls (half a minute) before the result is requested again: not all deployments report a built archive."""
 _KEPT = 304
 _MOST_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
 def result_link(connection: ServiceConnection, job_name: str, options: Mapping[str, Any]) -> Operation[str]:
-    """The signed link to a job's result, after any building of it has ended.
+    """Get the signed link to a job's result; for a batch, wait until its archive is built.
 
     Raises:
         NotFoundError: there is no such job, or no such file in its result.
@@ -66,13 +66,13 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
             return understand(partial(urljoin, f"{address.url}/"), url)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
-                "The service answered neither a link to the result nor that it is preparing one."
+                "The service answered neither with a link to the result nor that it is preparing one."
             )
         yield from _until_built(connection, job_name, options.get("jobEmail"))
 
 
 def _until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
-    """Follow a batch until its archive is there, or until it is time to ask for it again.
+    """Poll a batch until its archive is built, or until it is time to request it again.
 
     Raises:
         JobFailedError: the archive could not be built.
@@ -99,22 +99,20 @@ def fetch_result(
     progress: bool | ProgressCallback = False,
     job_email: str | None = None,
 ) -> Operation[Path]:
-    """The path of a finished job's result archive, or of one file of it, on this machine.
+    """Download a complete job's result archive, or one file of it; returns the local path.
 
     Args:
-        progress: show a bar, or a callback that receives the bytes so far.
-        job_email: the member of the organization whose job it is; None for one's own.
+        progress: True to show a bar, or a callback (bytes received, total bytes or None).
+        job_email: address of the organization's member who owns the job; None for your own.
 
     Raises:
         UnfinishedJobError: the job has no result yet.
-        ArchiveError: what arrived is not what the service announced.
-        ResultError: there is no room for it, or its folder cannot be written.
+        ArchiveError: the download differs from what the service announced.
+        ResultError: the disk is full, or the folder is not writable.
     """
     if not job.is_final:
-        told = (
-            f"{job.job_name!r} is {job.status}: its result is there when it is complete. Wait for it first."
-        )
-        raise UnfinishedJobError(told, job)
+        message = f"{job.job_name!r} is {job.status} and has no result yet. Wait until it is complete."
+        raise UnfinishedJobError(message, job)
     options: dict[str, object] = {}
     if file_name:
         options["fileName"] = file_name
@@ -133,8 +131,8 @@ def fetch_result(
             )
     except OSError as exc:
         raise ResultError(
-            f"The result of {job.job_name!r} cannot be kept: {exc.filename or 'a file'} cannot be used"
-            f" ({exc.strerror or exc}). Make room there, or set FOLDNOTE_HOME to another place."
+            f"The result of {job.job_name!r} cannot be saved: {exc.filename or 'a file'} cannot be written"
+            f" ({exc.strerror or exc}). Free some space, or set FOLDNOTE_HOME to another folder."
         ) from exc
     yield Run(lambda: cache.trim(place))
     return place
@@ -148,7 +146,7 @@ def _bring(
     *,
     afresh: bool = False,
 ) -> Operation[None]:
-    """Get the content to ``place``, transferred only where no result here has the same."""
+    """Write the content to ``place``; it is transferred only if no cached result has the same content."""
     digest: str | None = None
     with cache.claim_part(place) as part:
         answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_kept)
@@ -168,18 +166,18 @@ def _is_kept(headers: Mapping[str, str]) -> bool:
 
 
 def announced_hash(headers: Mapping[str, str]) -> str | None:
-    """The SHA-256 (hex) that the service gives of a download; None where it gives none."""
+    """SHA-256 (hex) of a download as announced by the service; None if it announces none."""
     found = _SHA256.match(headers.get("etag", "")) or _SHA256.match(headers.get("x-content-sha256", ""))
     return found.group(1) if found else None
 
 
 def _can_be_kept(job: Job) -> bool:
-    """A final job's result never changes; without times, a new job of an old name looks the same."""
+    """Whether to cache the result: the job is final, and has times that tell it from a later namesake."""
     return job.created is not None or job.completed is not None
 
 
 def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object]) -> Path:
-    """Where this result is kept."""
+    """Path of this result in the cache."""
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""
     identity = repr((connection.service, job.job_name, created, ended, sorted(options.items())))
@@ -190,25 +188,25 @@ def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object
 
 
 def _verify(part: Path, answer: ServiceResponse, *, is_archive: bool) -> str:
-    """The SHA-256 (hex) of what arrived, compared with what the service announced where it does.
+    """Verify a download against the announced hash, if any; returns its SHA-256 (hex).
 
     Raises:
-        ArchiveError: the download is not what the service announced, or no archive.
+        ArchiveError: the hash differs, or the file is not a complete ZIP archive.
     """
     announced = announced_hash(answer.headers)
     if announced is None and is_archive and not zipfile.is_zipfile(part):
-        raise ArchiveError("The download is no whole ZIP archive. Try again.")
+        raise ArchiveError("The download is not a complete ZIP archive. Try again.")
     found = answer.sha256 or hash_file(part)
     if found != (announced or found):
-        raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
+        raise ArchiveError("The download is damaged: its SHA-256 differs from the announced one. Try again.")
     return found
 
 
 def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
-    """The folder with the files of ``archive`` whose names match one of ``patterns``; unpacked once.
+    """Unpack the files of ``archive`` that match one of ``patterns``, once; returns their folder.
 
     Raises:
-        ArgumentError: no file matches; the message names those that are there.
+        ArgumentError: no file matches; the message lists the archive's files.
         ArchiveError: the archive is damaged or not safe to unpack.
     """
     status = archive.stat()
@@ -216,7 +214,7 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     folder = archive.parent / f"selected-{hash_bytes(json.dumps(wanted).encode())[:16]}"
     if cache.is_intact(folder, _hash_files):
         return folder
-    shutil.rmtree(folder, ignore_errors=True)  # damaged, or left by a version that noted no hash
+    shutil.rmtree(folder, ignore_errors=True)  # damaged, or written by a version without hashes
     result = late.load("open_result")(archive)
     if not result.match(patterns):
         names = [file.name for file in result.files]
@@ -229,7 +227,7 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     try:
         result.save_to(beside, patterns)
         digest = _hash_files(beside)
-        with suppress(OSError):  # somebody else was first: theirs is the same
+        with suppress(OSError):  # another process unpacked the same files first
             beside.rename(folder)
         cache.write_hash(folder, digest)
     finally:
@@ -238,7 +236,7 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
 
 
 def _hash_files(folder: Path) -> str:
-    """SHA-256 (hex) over names and contents of all files in a folder."""
+    """SHA-256 (hex) of the names and contents of all files in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    told = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
-    return hash_bytes(json.dumps(told).encode())
+    entries = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
+    return hash_bytes(json.dumps(entries).encode())

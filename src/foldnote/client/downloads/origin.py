@@ -1,4 +1,4 @@
-"""The origin of a result as the client knows it: record, service, client, input files."""
+"""The origin of a result: job record, service, client version and input files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldnote.models import Job, Tool
 
 
 def describe_origin(connection: ServiceConnection, job: Job) -> dict[str, Any]:
-    """The origin of a job's result, as JSON has it; a hash is null where the bytes were never here."""
+    """The origin of a job's result as JSON data; hashes of files unknown on this computer are null."""
     return {
         "job": job.to_wire(),
         "service": {"address": connection.service},
@@ -49,6 +49,6 @@ def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
 
 
 def find_tool(connection: ServiceConnection, tool_type: str) -> Tool | None:
-    """The tool as the service last listed it, else as the bundled catalog has it; None for others."""
+    """The tool from the service's last list, else from the bundled catalog; None if neither has it."""
     known = next((tool for tool in connection.tools if tool.type == tool_type), None)
     return known or catalog.tools().get(tool_type)

@@ -1,1 +1,1 @@
-"""What a job is given: files, tables of settings, FASTA records, stages of a pipeline."""
+"""Inputs of jobs: files, tables of settings, FASTA records, stages of a pipeline."""

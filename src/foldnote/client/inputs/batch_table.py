@@ -1,4 +1,4 @@
-"""From a table and its sweeps to the settings of a batch, row by row; nothing is judged or sent here."""
+"""Expand a table and parameter sweeps into the settings of a batch, without validating or sending them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Rows:
 
     Attributes:
         settings: the settings of each subjob.
-        names: the name of each subjob; None when the table gives none.
-        inputs: what the table and the sweep say of each subjob, under their own names.
-        index: the table's index, where every row of it is one subjob; None otherwise.
-        dtypes: those of the table's columns, by name.
+        names: the name of each subjob; None when the table has none.
+        inputs: the table's and the sweep's values of each subjob, by column.
+        index: the table's index if each of its rows is one subjob; None otherwise.
+        dtypes: dtypes of the table's columns, by name.
     """
 
     settings: list[dict[str, Any]]
@@ -41,19 +41,19 @@ def expand_rows(
     shared: Mapping[str, Any] | None = None,
     names: str | None = None,
 ) -> Rows:
-    """One row of settings for each row of the table and each combination of the sweep, in that order.
+    """Make one row of settings for each row of the table and each combination of the sweep, in that order.
 
     A missing cell (None or NaN) leaves the setting out.
 
     Args:
         table: a DataFrame, or mappings.
-        columns: the column of each setting; by default every column is the setting of its name.
-        sweep: values of a setting, each of which every row gets once; several settings are combined.
+        columns: the column of each setting; by default each column is the setting of the same name.
+        sweep: lists of values by setting; each row is repeated for every combination of them.
         shared: settings of every row.
-        names: the column with the names of the subjobs; in a sweep they get ``-1``, ``-2`` … behind.
+        names: the column with the names of the subjobs; a sweep appends ``-1``, ``-2`` ….
 
     Raises:
-        ArgumentError: there is no such column, a setting is given twice, or there is no row.
+        ArgumentError: a column is missing, a setting is given twice, or there are no rows.
     """
     records = _records(table)
     chosen = dict(columns) if columns is not None else _every_column(records, names)
@@ -72,14 +72,14 @@ def expand_rows(
     ]
     inputs = [record | combination for record in records for combination in combinations]
     wished = None if names is None else _name(records, names, len(combinations))
-    is_frame = hasattr(table, "dtypes")  # a list has an index, too, which is a method
+    is_frame = hasattr(table, "dtypes")  # a list has an ``index`` too, a method
     index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
     dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in (sweep or {})}
     return Rows(rows, wished, inputs, index, dtypes)
 
 
 def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | None = None) -> Rows:
-    """Rows of settings as ``expand_rows`` gives them; ``names`` win over those of the table."""
+    """Convert mappings to ``Rows``; ``names`` override those of the table."""
     if isinstance(rows, Rows):
         return rows if names is None else replace(rows, names=list(names))
     settings = [dict(row) for row in rows]
@@ -96,7 +96,7 @@ def _records(table: Any) -> list[dict[str, Any]]:
     """The rows of a table.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is not a table.
     """
     if hasattr(table, "to_dict") and hasattr(table, "columns"):
         return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
@@ -106,7 +106,7 @@ def _records(table: Any) -> list[dict[str, Any]]:
     if wrong:
         what = "a row of this" if is_list else "this"
         raise ArgumentError(
-            "A batch needs a table: a DataFrame, or a list with a mapping of settings for each job, such as"
+            "A batch needs a table: a DataFrame, or a list with one dict of settings per job, such as"
             f' [{{"sequence": "EVQL…"}}]; {what} is a {type(wrong[0]).__name__}.'
         )
     return [dict(row) for row in records]
@@ -145,7 +145,7 @@ def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON has it; None for a missing one."""
+    """Convert a cell to a JSON value; None if it is missing."""
     if hasattr(value, "tolist"):  # numpy's scalars and arrays
         value = value.tolist()
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
@@ -154,12 +154,12 @@ def _plain(value: Any) -> Any:
 
 
 def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
-    given = [_plain(record.get(column)) for record in records]
-    if None in given:
+    cells = [_plain(record.get(column)) for record in records]
+    if None in cells:
         raise ArgumentError(
-            f"Row {given.index(None) + 1} has no name: its cell of the column {column!r} is empty."
+            f"Row {cells.index(None) + 1} has no name: its cell in column {column!r} is empty."
         )
-    stems = [str(name) for name in given]
+    stems = [str(name) for name in cells]
     if each == 1:
         return stems
     return [f"{stem}-{number}" for stem in stems for number in range(1, each + 1)]

@@ -1,6 +1,6 @@
-"""FASTA records as the rows of a batch: each record is one job of a tool that needs one sequence.
+"""FASTA records as the rows of a batch, one job per record, for tools that need one sequence.
 
-The names of the jobs are made of the records' names. Letters are not judged here: the catalog does that.
+Job names are derived from the records' names. The catalog validates the sequences.
 """
 
 from __future__ import annotations
@@ -12,44 +12,44 @@ from foldnote.errors import ArgumentError
 from foldnote.models import Tool, clean_job_name
 
 ENDINGS = (".fasta", ".fa", ".faa", ".fas", ".fna", ".seq")
-"""Names of FASTA files end so."""
+"""File name extensions of FASTA."""
 _SEQUENCE_ROLES = ("sequence", "sequences")
 
 
 def is_fasta(text: str) -> bool:
-    """Whether a text is FASTA: its first line that is not empty is a record's header."""
+    """Whether a text is FASTA: its first non-empty line is a header."""
     return text.lstrip("\ufeff \t\r\n").startswith(">")
 
 
 def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
-    """The records of a FASTA file: see `read_fasta`.
+    """Read the records of a FASTA file; see `read_fasta`.
 
     Raises:
-        ArgumentError: the file cannot be read or is no FASTA, or the tool does not take one sequence.
+        ArgumentError: the file cannot be read or is not FASTA, or the tool does not take one sequence.
     """
     place = Path(path).expanduser()
     if place.suffix.lower() not in ENDINGS:
         raise ArgumentError(
-            f"{str(path)[:60]!r} is no FASTA file by its name ({', '.join(ENDINGS)}). Read a table first:"
+            f"{str(path)[:60]!r} does not have a FASTA extension ({', '.join(ENDINGS)}). Read a table first:"
             f" fn.submit_batch({tool.type!r}, pandas.read_csv('table.csv'))"
         )
     try:
         text = place.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) else "it is not text in UTF-8"
+        reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
         raise ArgumentError(f"The FASTA file {str(path)!r} cannot be read: {reason}.") from exc
     return read_fasta(text, tool, f"The file {str(path)!r}")
 
 
 def read_fasta(text: str, tool: Tool, where: str = "The text") -> list[dict[str, str]]:
-    """One row a record, with the columns ``name`` (a valid job name, unique) and the tool's sequence setting.
+    """Read one row per record: ``name`` (a valid, unique job name) and the tool's sequence setting.
 
     Raises:
-        ArgumentError: it is no FASTA, a record is empty, or the tool does not take one sequence.
+        ArgumentError: the text is not FASTA, a record is empty, or the tool does not take one sequence.
     """
     field = find_sequence_setting(tool)
     if not is_fasta(text):
-        raise ArgumentError(f"{where} is no FASTA: it does not begin with a line '>name'.")
+        raise ArgumentError(f"{where} is not FASTA: it does not begin with a header line '>name'.")
     rows: list[dict[str, str]] = []
     for number, record in enumerate(text.lstrip("\ufeff \t\r\n")[1:].split("\n>"), start=1):
         head, _, letters = record.replace("\r", "").partition("\n")
@@ -67,7 +67,7 @@ def find_sequence_setting(tool: Tool) -> str:
     """The one required setting of the tool that takes a sequence.
 
     Raises:
-        ArgumentError: it has none or several, or needs more than that; the sentence names the columns.
+        ArgumentError: it has none or several, or requires other settings; the message names the columns.
     """
     schema: Mapping[str, object] = tool.settings_schema or {}
     required = list(schema.get("required") or ())  # type: ignore[call-overload]
@@ -75,15 +75,15 @@ def find_sequence_setting(tool: Tool) -> str:
     found = [name for name in required if _is_sequence(fields.get(name))]  # type: ignore[attr-defined]
     if len(found) == 1 and len(required) == 1:
         return str(found[0])
-    needed = ", ".join(required) or "none that is required"
+    needed = ", ".join(required) or "(none is required)"
     raise ArgumentError(
-        f"FASTA gives one sequence a job, and {tool.type} needs the settings {needed}."
-        " Give a table with these columns, such as a DataFrame or a CSV file."
+        f"FASTA has one sequence per job, but {tool.type} needs the settings {needed}."
+        " Use a table with these columns, such as a DataFrame or a CSV file."
     )
 
 
 def make_names(wished: Iterable[str]) -> list[str]:
-    """Valid job names, each once, made of identifiers: ``mAb 1`` becomes ``mAb-1``."""
+    """Make valid, unique job names from identifiers: ``mAb 1`` becomes ``mAb-1``."""
     names: list[str] = []
     for wish in wished:
         stem = clean_job_name(wish)

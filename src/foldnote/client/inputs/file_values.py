@@ -1,8 +1,8 @@
-"""Values of file fields: a local file, an upload, inline text, the output of a job.
+"""Values of file fields: a local file, an upload, inline text, or the output of a job.
 
-A file field takes the name of an upload, a file of an earlier job, or the contents themselves: all of them
-text. A plain text that is also the path of a file on this computer could be meant in two ways, so it is an
-error and not guessed. Nothing is read or sent here.
+A file field takes the name of an upload, a file of an earlier job, or the contents themselves, all of them
+strings. A plain string that is also the path of a local file is ambiguous, and therefore an error. This
+module reads and sends nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST_PATH = 4096
 
 
 class FileValue(str):
-    """Text that a file field takes as it is: the name of an upload, or what the service has under it."""
+    """A string that a file field takes as it is: it names a file at the service or contains one."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class JobFile(FileValue):
 
 
 class StageFile(FileValue):
-    """A file that an earlier stage of a pipeline leaves: ``stage name/path``."""
+    """An output file of an earlier stage of a pipeline: ``stage name/path``."""
 
     __slots__ = ()
 
@@ -42,16 +42,16 @@ class Contents(FileValue):
 
 
 class LocalFile(str):
-    """The path of a file on this computer, which has to be uploaded before a job can use it."""
+    """Path of a file on this computer, which must be uploaded before a job can use it."""
 
     __slots__ = ()
 
 
 def uploaded(name: str) -> FileValue:
-    """The file that was uploaded as ``name`` or ``folder/name``.
+    """Refer to the file that was uploaded as ``name`` or ``folder/name``.
 
     Raises:
-        ArgumentError: this is no name.
+        ArgumentError: it is not the name of a file.
     """
     if not isinstance(name, str) or not name or "\n" in name:
         raise ArgumentError("uploaded() takes the name of an upload; inline() takes the contents of a file.")
@@ -59,15 +59,15 @@ def uploaded(name: str) -> FileValue:
 
 
 def inline(text: str) -> FileValue:
-    """The contents of a file; a last line without an end gets one.
+    """Pass the contents of a file; a missing final newline is added.
 
     Raises:
-        ArgumentError: there are no contents.
+        ArgumentError: ``text`` is empty or not a string.
     """
     if not isinstance(text, str):
         kind = type(text).__name__
         raise ArgumentError(
-            f"inline() takes the contents of a file as text, not {kind}. upload() takes objects."
+            f"inline() takes the contents of a file as text, not {kind}. Use upload() for objects."
         )
     if not text.strip():
         raise ArgumentError("inline() takes the contents of a file; this text is empty.")
@@ -75,15 +75,15 @@ def inline(text: str) -> FileValue:
 
 
 def job_file(job_name: str, path: str) -> FileValue:
-    """The file at ``path`` in the result of the job ``job_name``.
+    """Refer to the file at ``path`` in the result of the job ``job_name``.
 
     Raises:
-        ArgumentError: this is no path inside a result.
+        ArgumentError: ``path`` is not a path inside a result.
     """
     parts = PurePosixPath(path).parts if isinstance(path, str) else ()
     if not parts or path.startswith("/") or ".." in parts or "\n" in path:
         raise ArgumentError(
-            f"{path!r} is no path inside the result of {job_name!r}; write it as its archive does."
+            f"{path!r} is not a path inside the result of {job_name!r}; write it as in its archive."
         )
     return JobFile(f"{job_name}/{path}")
 
@@ -98,19 +98,19 @@ def is_file_field(schema: Mapping[str, Any]) -> bool:
 
 
 def name_uploads(tool: Tool, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with every text of a file field taken for what is at the service, or for contents."""
+    """Return the settings with the strings of file fields marked as file names at the service or contents."""
     fields = _file_fields(tool)
     return {name: _mark(value) if name in fields else value for name, value in settings.items()}
 
 
 def find_doubts(tool: Tool, settings: Mapping[str, Any]) -> list[Problem]:
-    """The file fields whose text could be meant in two ways, each with what to write instead."""
+    """Find the file fields whose string is ambiguous; each problem says what to write instead."""
     fields = _file_fields(tool)
     return [doubt for name in settings if name in fields for doubt in doubt_texts(name, settings[name])]
 
 
 def doubt_texts(field: str, value: Any) -> list[Problem]:
-    """The texts of one field, or list of files, that could be meant in two ways."""
+    """Find the ambiguous strings of one field or list of files."""
     return [
         Problem(field=field, message=_ask(text), code="doubtful_file")
         for text in _plain_texts(value)
@@ -148,7 +148,7 @@ def _is_here(text: str) -> bool:
 
 def _ask(text: str) -> str:
     return (
-        f"{text!r} is a file on this computer and could also be the name of an upload. Write "
+        f"{text!r} is a file on this computer, but could also be the name of an upload. Write "
         f"fn.upload({text!r}) to send this file, or fn.uploaded({text!r}) "
-        "for what the service has under that name."
+        "for the file of that name at the service."
     )

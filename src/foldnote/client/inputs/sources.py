@@ -1,7 +1,7 @@
-"""What can be uploaded, as bytes or a file on disk: paths, bytes, open files, structures and tables.
+"""Sources of uploads (paths, bytes, open files, structures and tables), as bytes or a file on disk.
 
-A structure or a table is written in the format that the upload's name ends with. Libraries are recognised by
-their objects and never imported for anything else: who has such an object has its library.
+A structure or a table is written in the format of the upload's file extension. Libraries are recognised by
+the objects of their types, and imported only for those.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _MMCIF = (".cif", ".mmcif", ".pdbx")
 
 
 def name_source(source: Source) -> str:
-    """The name that a source brings with it.
+    """The name of a source.
 
     Raises:
-        ArgumentError: it brings none.
+        ArgumentError: it has none.
     """
     if isinstance(source, str | Path):
         return Path(source).name
     name = getattr(source, "name", None)
     if isinstance(name, str) and name and not isinstance(source, bytes) and _find_writer(source) is None:
         return Path(name).name
-    if hasattr(source, "text") and isinstance(name, str) and name:  # a structure of a result
+    if hasattr(source, "text") and isinstance(name, str) and name:  # a structure from a result
         return PurePosixPath(name).name
     what = "Bytes have" if isinstance(source, bytes) else f"A {type(source).__name__} has"
-    raise ArgumentError(f"{what} no name: say upload(..., name='target.pdb').")
+    raise ArgumentError(f"{what} no name: use upload(..., name='target.pdb').")
 
 
 def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, str]:
-    """What to send, and its SHA-256 (hex).
+    """Open a source; returns the bytes or the file to send, and its SHA-256 (hex).
 
     Args:
-        name: the upload's name; its ending says how a structure or a table is written.
+        name: the upload's name; its extension sets the format of a structure or a table.
 
     Raises:
         ArgumentError: the source cannot be read.
@@ -72,7 +72,7 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """A source that the system does not read, or has no room to copy, is told as such."""
+    """Convert an OSError while reading or copying a source to an ArgumentError."""
     try:
         yield
     except OSError as exc:
@@ -80,7 +80,7 @@ def _told(what: str) -> Iterator[None]:
 
 
 def _spool(stream: Any) -> Path:
-    """An open file on disk, so that a lost upload can be repeated from its beginning."""
+    """Copy an open file to disk, so that an interrupted upload can be repeated from its beginning."""
     with tempfile.NamedTemporaryFile(prefix="foldnote-upload-", delete=False) as copy:
         place = Path(copy.name)
         try:
@@ -95,7 +95,7 @@ def _spool(stream: Any) -> Path:
 
 
 def _find_writer(source: object) -> Callable[[Any, str], str] | None:
-    """What writes an object as text, given the ending of its name; None for anything that is not known."""
+    """Find the function that writes an object as text, given a file extension; None for unknown types."""
     kind = type(source)
     library = kind.__module__.partition(".")[0]
     if kind.__module__.startswith("foldnote.results") and kind.__name__ == "Structure":

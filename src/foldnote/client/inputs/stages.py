@@ -1,4 +1,4 @@
-"""The stages of a pipeline, and what can be found wrong with them before they are sent."""
+"""The stages of a pipeline, and their validation before they are sent."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Stage:
     """One run of a tool in a pipeline.
 
     Attributes:
-        name: unique in the pipeline; a file field of a later stage says ``name/path``.
+        name: unique in the pipeline; a file field of a later stage refers to it as ``name/path``.
         tool: the tool's type.
-        settings: fields of the tool's schema; what is missing may come with each run.
+        settings: fields of the tool's schema; missing ones may be given with each run.
     """
 
     name: str
@@ -31,17 +31,17 @@ class Stage:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def file(self, path: str = "") -> FileValue:
-        """What a file field of a later stage takes for this stage's output.
+        """Refer to this stage's output in a file field of a later stage.
 
         Args:
-            path: a file of the result, a pattern (``*.pdb``), or a folder (``models/``); by default the whole
-                result, of which the files with the field's extensions count.
+            path: a file of the result, a pattern (``*.pdb``), or a folder (``models/``); by default all files
+                of the result that have one of the field's extensions.
 
         Raises:
-            ArgumentError: this leads out of a result.
+            ArgumentError: ``path`` is not inside a result.
         """
         if not isinstance(path, str) or path.startswith("/") or ".." in path.split("/") or "\n" in path:
-            raise ArgumentError(f"{path!r} is no path inside the result of the stage {self.name!r}.")
+            raise ArgumentError(f"{path!r} is not a path inside the result of the stage {self.name!r}.")
         return StageFile(f"{self.name}/{path}")
 
     def to_wire(self) -> dict[str, Any]:
@@ -51,14 +51,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A saved pipeline; ``client.pipelines.run`` takes it."""
+    """A saved pipeline, which ``client.pipelines.run`` runs."""
 
     name: str
     stages: tuple[Stage, ...]
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of its stages."""
+        """SHA-256 (hex) of the stages."""
         rows = [stage.to_wire() for stage in self.stages]
         return hash_bytes(json.dumps(rows, sort_keys=True, default=str).encode())
 
@@ -68,7 +68,7 @@ class Pipeline:
 
 
 def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool]) -> None:
-    """Let pass stages that can run in this order.
+    """Validate stages: names, settings, and references to earlier stages.
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.
@@ -86,11 +86,11 @@ def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool]) 
 def find_input_doubts(
     stages: Sequence[Stage], inputs: Inputs, tools: Mapping[str, Tool]
 ) -> Iterator[Problem]:
-    """The files in a run's inputs that could be meant in two ways; fields are paths below ``inputs``."""
+    """Find ambiguous file names in a run's inputs; fields are paths below ``inputs``."""
     for stage in stages:
-        given = inputs.get(stage.name)
-        if isinstance(given, Mapping):
-            for found in find_doubts(tools[stage.tool], given):
+        settings = inputs.get(stage.name)
+        if isinstance(settings, Mapping):
+            for found in find_doubts(tools[stage.tool], settings):
                 yield found.model_copy(update={"field": f"inputs.{stage.name}.{found.field}"})
     loose = {name: value for name, value in inputs.items() if not isinstance(value, Mapping)}
     if stages and loose:
@@ -103,10 +103,10 @@ def _check_names(name: str, stages: Sequence[Stage]) -> Iterator[Problem]:
     if fault:
         yield Problem(field="pipelineName", message=fault, code="job_name")
     if not stages:
-        yield Problem(field="stages", message="A pipeline has at least one stage.", code="required")
+        yield Problem(field="stages", message="A pipeline needs at least one stage.", code="required")
     seen: set[str] = set()
     for position, stage in enumerate(stages):
-        repeated = f"{stage.name!r} is the name of two stages." if stage.name in seen else None
+        repeated = f"Two stages are named {stage.name!r}." if stage.name in seen else None
         fault = check_job_name(stage.name) or repeated
         seen.add(stage.name)
         if fault:
@@ -116,15 +116,15 @@ def _check_names(name: str, stages: Sequence[Stage]) -> Iterator[Problem]:
 def _check_settings(
     tool: Tool, stage: Stage, earlier: Sequence[str], later: Sequence[str]
 ) -> Iterator[Problem]:
-    """What is wrong with a stage's settings; what is missing may still come with a run."""
+    """Find the problems of a stage's settings; missing ones may be given with a run."""
     fields = (tool.settings_schema or {}).get("properties", {})
     settings = dict(stage.settings)
     for name, value in stage.settings.items():
         if name in fields and is_file_field(fields[name]):
             texts = value if isinstance(value, list | tuple) else [value]
             for head in sorted({_find_head(text) for text in texts}.intersection(later)):
-                told = f"The stage {head} does not come before the stage {stage.name}."
-                yield Problem(field=name, message=told, code="stage_order")
+                message = f"The stage {head} does not come before the stage {stage.name}."
+                yield Problem(field=name, message=message, code="stage_order")
             for text in filter(_is_elsewhere, texts):
                 if _find_head(text) in earlier:
                     yield Problem(field=name, message=_tell_clash(text), code="stage_clash")
@@ -134,27 +134,27 @@ def _check_settings(
 
 
 def _is_elsewhere(value: Any) -> bool:
-    """Whether a file is said to be an upload or a job's, and no stage's."""
+    """Whether a file is explicitly an upload's or a job's."""
     return isinstance(value, FileValue) and not isinstance(value, StageFile)
 
 
 def _tell_clash(text: str) -> str:
     head = text.partition("/")[0]
     return (
-        f"The service would take {text!r} for a file of the stage {head}, not for an upload or a job's file."
-        f" Give the stage another name, or write {head}.file(…) where the stage is meant."
+        f"The service would read {text!r} as a file of the stage {head}, not as an upload or a job's file."
+        f" Rename the stage, or write {head}.file(…) to refer to it."
     )
 
 
 def _find_head(value: Any) -> str:
-    """The stage that a file's text may refer to; empty when it refers to none."""
+    """The stage that the value of a file field may refer to; empty if none."""
     if not isinstance(value, str) or "\n" in value or "/" not in value:
         return ""
     return value.partition("/")[0]
 
 
 def _stand_in(value: Any, earlier: Sequence[str], field_schema: Mapping[str, Any]) -> Any:
-    """The value with a name of the right kind for each reference: what it leads to is not there yet."""
+    """Replace references by placeholder file names with a valid extension; their files do not exist yet."""
     if isinstance(value, list | tuple):
         return [_stand_in(item, earlier, field_schema) for item in value]
     if _find_head(value) not in earlier:

@@ -1,1 +1,1 @@
-"""State of this user on this machine: ledger, result cache, trial keys, the embedded service."""
+"""Local state of this user: ledger, result cache, trial keys, and the embedded service."""

@@ -1,7 +1,7 @@
 """The cache of downloaded results: partial downloads, retention, verification.
 
-A download that was interrupted is found again by the next process, together with the mark (ETag) of the
-content that it belongs to. What was not used for longest goes first when the folder grows too large.
+An interrupted download is kept with the ETag of its content, so that a later process can resume it. When the
+folder exceeds its limit, the least recently used results are deleted first.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _GB = 1e9
 
 
 def results_dir() -> Path:
-    """The folder that holds one folder for each result."""
+    """The folder of the cache; each result has a folder in it."""
     return settings.cache_dir() / "results"
 
 
 def _content(sha256: str) -> Path:
-    """The file of a content, whichever result it is of; a hard link, so that it takes its room once."""
+    """Path of a content by its hash; results with the same content share it by hard links."""
     return settings.cache_dir() / "contents" / sha256
 
 
 def has_content(sha256: str) -> bool:
-    """Whether some result with this content is here."""
+    """Whether any cached result has this content."""
     return _content(sha256).is_file()
 
 
 def keep_content(place: Path, sha256: str) -> None:
-    """Remember what the file at ``place`` contains; where the same is here already, it is stored once."""
+    """Index the file at ``place`` by its content; identical content is stored once."""
     kept = _content(sha256)
-    with suppress(OSError):  # a file system without hard links keeps each file by itself
+    with suppress(OSError):  # without hard links each result keeps its own copy
         kept.parent.mkdir(exist_ok=True)
         if kept.is_file() and hash_file(kept) == sha256:
             _share(kept, place)
@@ -50,10 +50,10 @@ def keep_content(place: Path, sha256: str) -> None:
 
 
 def take_content(sha256: str, place: Path) -> bool:
-    """Put the content at ``place``; False when it is gone or is not what it was."""
+    """Link the content to ``place``; False if it is gone or was modified."""
     kept = _content(sha256)
     try:
-        if hash_file(kept) != sha256:  # somebody wrote to a file that is shared
+        if hash_file(kept) != sha256:  # a shared file was modified
             kept.unlink()
             return False
         _share(kept, place)
@@ -67,18 +67,18 @@ def _share(source: Path, target: Path) -> None:
     beside = target.with_name(f"{target.name}.{uuid4().hex}.link")
     beside.hardlink_to(source)
     beside.replace(target)
-    beside.unlink(missing_ok=True)  # a replacement of a link by one of the same file does nothing
+    beside.unlink(missing_ok=True)  # rename() between two links to one file does nothing
 
 
 def publish(part: Path, place: Path, sha256: str) -> None:
-    """Give what arrived its place, with its SHA-256 beside it; a power cut leaves all of it or nothing."""
+    """Move a download to its place with its SHA-256 beside it, atomically and durably."""
     _sync(part)
     part.replace(place)
     write_hash(place, sha256)
 
 
 def write_hash(place: Path, sha256: str) -> None:
-    """Note what the file at ``place`` contains, so that damage is noticed."""
+    """Save the hash of the file at ``place``, to detect damage later."""
     beside = place.with_name(f"{place.name}.{uuid4().hex}.sha256")
     beside.write_text(sha256, "ascii")
     _sync(beside)
@@ -91,8 +91,8 @@ def _hash_of(place: Path) -> Path:
 
 
 def _sync(path: Path) -> None:
-    """Wait until what was written is on the disk; a folder is synced where the system can."""
-    with suppress(OSError):  # a file system, or a system, that does not sync folders
+    """Sync a file, or a folder where the system supports that, to disk."""
+    with suppress(OSError):  # not all systems and file systems can sync folders
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -101,10 +101,10 @@ def _sync(path: Path) -> None:
 
 
 def is_intact(place: Path, hash_content: Callable[[Path], str] = hash_file) -> bool:
-    """Whether what is at ``place`` is there and is what was once put there.
+    """Whether the file or folder at ``place`` exists and is unchanged.
 
     Args:
-        hash_content: computes the SHA-256 (hex) that was noted.
+        hash_content: computes the SHA-256 (hex) to compare with the saved one.
     """
     try:
         return hash_content(place) == _hash_of(place).read_text("ascii")
@@ -112,39 +112,39 @@ def is_intact(place: Path, hash_content: Callable[[Path], str] = hash_file) -> b
         return False
 
 
-def mark_of(part: Path) -> Path:
-    """The file that holds the mark of the content that ``part`` belongs to."""
+def etag_path(part: Path) -> Path:
+    """Path of the file with the ETag of the partial download ``part``."""
     return part.with_name(part.name + ".etag")
 
 
-def read_mark(part: Path) -> str | None:
-    """The mark of the content that ``part`` belongs to, if the service gave one."""
+def read_etag(part: Path) -> str | None:
+    """ETag of the content that ``part`` belongs to, if known."""
     try:
-        return mark_of(part).read_text("ascii") or None
+        return etag_path(part).read_text("ascii") or None
     except (OSError, ValueError):
         return None
 
 
-def write_mark(part: Path, etag: str | None) -> None:
-    """Note the mark of the content that begins to arrive; a weak one (``W/``) proves nothing about bytes."""
+def write_etag(part: Path, etag: str | None) -> None:
+    """Save the ETag of a starting download; weak ones (``W/``) are ignored: they do not identify bytes."""
     if etag and etag.isascii() and not etag.startswith("W/"):
-        mark_of(part).write_text(etag, "ascii")
+        etag_path(part).write_text(etag, "ascii")
     else:
-        mark_of(part).unlink(missing_ok=True)
+        etag_path(part).unlink(missing_ok=True)
 
 
 @contextmanager
 def claim_part(place: Path) -> Iterator[Path]:
-    """The file that takes a download for ``place``: what an earlier try left, or one of one's own.
+    """Claim the partial file of a download for ``place``: the one of an earlier try, or a new one.
 
-    While another thread or process downloads the same, this one works beside it. What is left after a failure
-    stays for the next try if it can be told what it belongs to.
+    If another thread or process is downloading the same, use a separate file. After a failure the partial
+    file is kept for the next try if its ETag is known.
     """
     part = place.with_name(f"{place.name}.part")
     with hold_lock(place.with_name(f"{place.name}.lock"), is_temporary=True) as is_mine:
         if not is_mine:
             part = place.with_name(f"{place.name}.{uuid4().hex}.part")
-        elif read_mark(part) is None:
+        elif read_etag(part) is None:
             part.unlink(missing_ok=True)
         is_good = True
         try:
@@ -155,23 +155,23 @@ def claim_part(place: Path) -> Iterator[Path]:
         finally:
             if not (is_mine and is_good and _is_resumable(part)):
                 part.unlink(missing_ok=True)
-                mark_of(part).unlink(missing_ok=True)
+                etag_path(part).unlink(missing_ok=True)
 
 
 def _is_resumable(part: Path) -> bool:
-    return part.exists() and part.stat().st_size > 0 and read_mark(part) is not None
+    return part.exists() and part.stat().st_size > 0 and read_etag(part) is not None
 
 
 def note_use(place: Path) -> None:
-    """Remember that the result at ``place`` is wanted now."""
-    with suppress(OSError):  # a folder that somebody else filled
+    """Mark the result at ``place`` as just used."""
+    with suppress(OSError):  # a folder of another user
         os.utime(place.parent)
 
 
 def trim(kept: Path) -> None:
-    """Delete the results that were not used for longest, until the rest is within the option's size.
+    """Delete the least recently used results until the cache is within its size limit.
 
-    The folder of ``kept`` and what was used in the last hour stay in any case.
+    The folder of ``kept`` and results used within the last hour are never deleted.
     """
     left = settings.option("result_cache_gb") * _GB
     folders = [(used.st_mtime, folder) for folder, used in _look_at(results_dir()) if S_ISDIR(used.st_mode)]
@@ -184,12 +184,12 @@ def trim(kept: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         for content in (settings.cache_dir() / "contents").iterdir():
-            if content.stat().st_nlink == 1:  # no result has it any more
+            if content.stat().st_nlink == 1:  # no result uses it any more
                 content.unlink()
 
 
 def _look_at(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """What lies in a folder; what goes while it is looked at, as downloads of others do, is not there."""
+    """List a folder with the status of each entry; skip entries that vanish meanwhile."""
     with suppress(OSError):
         for path in folder.iterdir():
             with suppress(OSError):

@@ -1,8 +1,8 @@
-"""Finding this user's embedded service, and starting it when it does not run.
+"""Find this user's embedded service, and start it if it is not running.
 
-There is one for each user. It is started as a process of its own, so that it outlives the kernel, Jupyter
-server or command that needed it first; where it answers stands in its runtime file. This module starts a
-command and reads that file: it imports nothing of the service.
+Each user has one. It runs as a separate process, so that it outlives the kernel, Jupyter server or command
+that started it; its runtime file has its address. This module starts a command and reads that file, and
+imports nothing of the service.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _TAIL_BYTES, _TAIL_LINES = 4000, 8
 
 
 def ensure_service() -> RuntimeInfo:
-    """Where the embedded service answers; it is started if it does not run.
+    """Find the embedded service, or start it; returns its address and key.
 
-    Any number of processes may call this at once: one of them starts the service, the others wait for it.
-    A service of an older foldnote is ended first; the new one goes on with its jobs.
+    Several processes may call this at once: one of them starts the service, the others wait for it. A service
+    of an older foldnote is stopped first, and its successor takes over its jobs.
 
     Raises:
-        EmbeddedServiceError: it did not start in time; the message holds the end of its log.
+        EmbeddedServiceError: it did not start in time; the message has the end of its log.
         UnsupportedSystemError: this is Windows.
     """
     if sys.platform == "win32":
@@ -48,7 +48,7 @@ def ensure_service() -> RuntimeInfo:
         return _find_or_start()
     except OSError as exc:
         raise EmbeddedServiceError(
-            f"The embedded service cannot be started: {exc}. It needs a folder that can be written:"
+            f"The embedded service cannot be started: {exc}. It needs a writable folder:"
             " set FOLDNOTE_HOME to one."
         ) from exc
 
@@ -60,7 +60,7 @@ def _find_or_start() -> RuntimeInfo:
     limit_s: float = settings.option("service_start_timeout_s")
     deadline = time.monotonic() + limit_s
     with _starting(deadline) as is_first:
-        running = find_service()  # somebody else may have started it meanwhile
+        running = find_service()  # another process may have started it meanwhile
         if running is not None and is_older(running.version, find_version()):
             end_service(running, deadline)
             running = None
@@ -68,7 +68,7 @@ def _find_or_start() -> RuntimeInfo:
             return running
         if not is_first:
             raise EmbeddedServiceError(
-                f"Another process has been starting the embedded service for {limit_s:g} s, and it does not"
+                f"Another process has been starting the embedded service for {limit_s:g} s, but it does not"
                 f" answer. Its log is {log_path()}; run `foldnote doctor` to find out more."
             )
         return start_service(deadline, limit_s)
@@ -77,10 +77,10 @@ def _find_or_start() -> RuntimeInfo:
 def find_service() -> RuntimeInfo | None:
     """The running service, if one answers.
 
-    A process that is there but busy is given more time: a machine under load must not look like a dead one.
+    If its process exists but does not answer, wait longer: the machine may be under load.
     """
     info = read_runtime(settings.runtime_dir())
-    if info is None or not _is_alive(info.pid):  # then somebody else may answer at its old address
+    if info is None or not _is_alive(info.pid):  # another program may use its old port
         return None
     return info if is_healthy(info) or is_healthy(info, _BUSY_TIMEOUT_S) else None
 
@@ -88,7 +88,7 @@ def find_service() -> RuntimeInfo | None:
 def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
     """Whether a foldnote service of the version that ``info`` names answers at its address."""
     try:
-        direct = build_opener(ProxyHandler({}))  # a proxy knows nothing of this machine's loopback interface
+        direct = build_opener(ProxyHandler({}))  # a proxy cannot reach loopback addresses
         with direct.open(f"{info.url}/healthz", timeout=timeout_s) as answer:
             health: Any = json.load(answer)
         return bool(health["status"] == "ok" and health["version"] == info.version)
@@ -97,7 +97,7 @@ def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether ``version`` is an older foldnote; what is not a number decides nothing."""
+    """Whether ``version`` is older than ``than``; only numeric parts are compared."""
     return _numbers(version) < _numbers(than)
 
 
@@ -107,15 +107,15 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def log_path() -> Path:
-    """Where the embedded service writes what it has to say."""
+    """Path of the embedded service's log."""
     return settings.data_dir() / "service.log"
 
 
 def end_service(info: RuntimeInfo, deadline: float) -> None:
-    """End a service that answers; its running jobs go on and are adopted by the next one.
+    """Stop a running service; its jobs continue and are adopted by the next one.
 
     Raises:
-        EmbeddedServiceError: it does not end.
+        EmbeddedServiceError: it does not stop in time.
     """
     import psutil
 
@@ -124,21 +124,21 @@ def end_service(info: RuntimeInfo, deadline: float) -> None:
         while _is_alive(info.pid) and read_runtime(settings.runtime_dir()) == info:
             if time.monotonic() > deadline:
                 raise EmbeddedServiceError(
-                    f"The embedded service of foldnote {info.version} (process {info.pid}) does not end."
-                    " End it, then try again."
+                    f"The embedded service of foldnote {info.version} (process {info.pid}) does not stop."
+                    " Stop this process, then try again."
                 )
             time.sleep(_LOOK_EVERY_S)
     except psutil.NoSuchProcess:
         return
     except psutil.AccessDenied as exc:
         raise EmbeddedServiceError(
-            f"Process {info.pid} is not this user's, and {settings.runtime_dir()} says that it is the"
-            " embedded service. Remove service.json there, then try again."
+            f"{settings.runtime_dir()} names process {info.pid} as the embedded service, but it belongs to"
+            " another user. Remove service.json there, then try again."
         ) from exc
 
 
 def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
-    """Start the service, and wait until one answers.
+    """Start the service, and wait until it answers.
 
     Raises:
         EmbeddedServiceError: it did not start in time.
@@ -148,7 +148,7 @@ def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
         code = process.poll() if process else 0
         if code:
             raise EmbeddedServiceError(_explain(began, f"ended with exit code {code}"))
-        if code == 0 and time.monotonic() >= next_start:  # it ended because one that is ending held the lock
+        if code == 0 and time.monotonic() >= next_start:  # a service that is still stopping held the lock
             process, began = _launch()
             next_start = time.monotonic() + _START_AGAIN_S
         info = read_runtime(settings.runtime_dir())
@@ -159,7 +159,7 @@ def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
 
 
 def _launch() -> tuple[subprocess.Popen[bytes], int]:
-    """A process that is to become the service, and where its part of the log begins."""
+    """Launch the service process; returns it and the offset at which its log begins."""
     path = log_path()
     if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
@@ -168,7 +168,7 @@ def _launch() -> tuple[subprocess.Popen[bytes], int]:
 
 
 def _starting(deadline: float) -> AbstractContextManager[bool]:
-    """Wait for one's turn to start the service; True when it came before the time was over."""
+    """Hold the lock for starting the service; yields False if it was not acquired by the deadline."""
     return hold_lock(settings.runtime_dir() / "start.lock", max(0.0, deadline - time.monotonic()))
 
 
@@ -176,23 +176,23 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "foldnote", "serve", "--embedded"],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,  # there it says its key
+        stdout=subprocess.DEVNULL,  # it prints its key there
         stderr=log,
         env=settings.process_environment(),
         cwd=settings.data_dir(),
         start_new_session=True,
     )
-    threading.Thread(target=process.wait, daemon=True, name="foldnote service").start()  # leaves no zombie
+    threading.Thread(target=process.wait, daemon=True, name="foldnote service").start()  # reaps the process
     return process
 
 
 def _is_alive(pid: int) -> bool:
-    """Whether this user has such a process."""
+    """Whether this user has a process with this id."""
     import psutil
 
     try:
         return psutil.Process(pid).username() == psutil.Process().username()
-    except (psutil.Error, ValueError, OverflowError):  # no process has such a number
+    except (psutil.Error, ValueError, OverflowError):  # not a valid process id
         return False
 
 

@@ -1,11 +1,10 @@
-"""The ledger: what was submitted where, so that a notebook never submits twice.
+"""The ledger: a local record of submissions, so that a notebook never submits twice.
 
-Five tables in the user's data folder. One leads from a submission's identity to the job's name, one from a
-notebook cell to the last job that was submitted from its form, one from a job's name to the notebook that
-submitted it, one from a batch's name to the table that it was made of, one from an uploaded file's name to
-what was in it, so that a file that changed under its name makes another submission. The ledger is a hint and
-may be deleted at any time: the service knows its jobs, and names are derived from the identity. A damaged one
-is put aside, and the next call begins a new one.
+Five tables in the user's data folder map a submission's identity to its job name, a notebook cell to the last
+job submitted from its form, a job name to the notebook that submitted it, a batch name to the table that it
+was made from, and an uploaded file's name to its hash (a changed file under the same name is another
+submission). The ledger is only a hint and may be deleted at any time: the service knows its jobs, and names
+are derived from the identity. A damaged ledger is renamed, and the next call creates a new one.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ def identify(
     job_name: str | None = None,
     uploads: Mapping[str, str] | None = None,
 ) -> str:
-    """SHA-256 (hex) of a submission: the same tool, settings, wished name and files give the same text.
+    """SHA-256 (hex) that identifies a submission: it depends on tool, settings, requested name and files.
 
     Args:
-        uploads: SHA-256 by name, for the uploaded files that the settings name.
+        uploads: SHA-256 (hex) by name, for uploaded files that the settings refer to.
     """
     content = {"tool": tool_type, "settings": job_settings, "name": job_name}
     if uploads:
@@ -63,15 +62,15 @@ def identify(
 
 
 class Ledger:
-    """The tables, in one SQLite file that any number of processes may use."""
+    """The ledger's tables, in one SQLite file that several processes may use at once."""
 
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
-        """Use the file at ``path`` (by default in the data folder), for the jobs of one ``service``."""
+        """Open the ledger at ``path`` (by default in the data folder) for one ``service``."""
         self._path = path
         self._service = service
 
     def remember(self, identity: str, job_name: str, tool_type: str) -> None:
-        """Note that the submission with this ``identity`` is the job ``job_name``, and its notebook."""
+        """Record that the submission with this ``identity`` is the job ``job_name``, and the notebook."""
         self._write(
             "INSERT OR REPLACE INTO submissions VALUES (?, ?, ?, ?, ?)",
             (self._service, identity, job_name, tool_type, _now()),
@@ -83,35 +82,35 @@ class Ledger:
             )
 
     def find(self, identity: str) -> str | None:
-        """The name of the job that this submission became, if it was noted."""
+        """Job name of a submission, if recorded."""
         return self._read("SELECT job_name FROM submissions WHERE service = ? AND identity = ?", identity)
 
     def forget(self, identity: str) -> None:
-        """Drop what was noted of a submission whose job is gone."""
+        """Remove a submission whose job no longer exists."""
         self._write("DELETE FROM submissions WHERE service = ? AND identity = ?", (self._service, identity))
 
     def remember_cell(self, cell_key: str, job_name: str) -> None:
-        """Note that the form in this cell submitted ``job_name`` last."""
+        """Record that ``job_name`` is the last job submitted from the form in this cell."""
         self._write(
             "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", (self._service, cell_key, job_name, _now())
         )
 
     def cell_job(self, cell_key: str) -> str | None:
-        """The name of the job that the form in this cell submitted last, if it was noted."""
+        """Name of the last job submitted from the form in this cell, if recorded."""
         return self._read("SELECT job_name FROM cells WHERE service = ? AND cell = ?", cell_key)
 
     def notebooks(self) -> dict[str, str]:
-        """Paths of notebooks, as their kernels know them, by the names of the jobs that they submitted."""
+        """Paths of the submitting notebooks, as their kernels report them, by job name."""
         return dict(self._rows("SELECT job_name, notebook FROM notebooks WHERE service = ?"))
 
     def remember_sheet(self, batch_name: str, text: str) -> None:
-        """Note the table that a batch was made of, packed; a very large one is not kept."""
+        """Record the table of a batch, compressed; a very large one is not kept."""
         packed = zlib.compress(text.encode(), 1)
         if len(packed) <= _LARGEST_SHEET_BYTES:
             self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self._service, batch_name, packed))
 
     def sheet(self, batch_name: str) -> str | None:
-        """The table that a batch was made of, if it was noted."""
+        """Table of a batch, if recorded."""
         rows = self._rows("SELECT sheet FROM sheets WHERE service = ? AND batch = ?", batch_name)
         try:
             return zlib.decompress(rows[0][0]).decode() if rows else None
@@ -119,20 +118,20 @@ class Ledger:
             return None
 
     def remember_upload(self, path: str, sha256: str) -> None:
-        """Note what was uploaded from here under the name ``path``."""
+        """Record the hash of the file that was uploaded from this computer as ``path``."""
         self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self._service, path, sha256))
 
     def uploads(self) -> dict[str, str]:
-        """SHA-256 of what was last uploaded from here, by name."""
+        """SHA-256 (hex) of the last upload from this computer, by name."""
         return dict(self._rows("SELECT path, sha256 FROM uploads WHERE service = ?"))
 
     def identities(self, job_name: str) -> frozenset[str]:
-        """The submissions that became ``job_name``; empty when it was not submitted from here."""
+        """Identities of the submissions of ``job_name``; empty if not submitted from this computer."""
         query = "SELECT identity FROM submissions WHERE service = ? AND job_name = ?"
         return frozenset(row[0] for row in self._rows(query, job_name))
 
     def job_names(self, limit: int = 200) -> list[str]:
-        """Names of what was submitted from here, newest first."""
+        """Names of jobs submitted from this computer, newest first."""
         query = "SELECT job_name FROM submissions WHERE service = ? ORDER BY submitted DESC LIMIT ?"
         return list(dict.fromkeys(row[0] for row in self._rows(query, limit)))
 
@@ -144,14 +143,14 @@ class Ledger:
         try:
             with self._open() as connection:
                 return connection.execute(query, (self._service, *keys)).fetchall()
-        except (sqlite3.Error, OSError, UnicodeError):  # a damaged or unwritable ledger is an empty one
+        except (sqlite3.Error, OSError, UnicodeError):  # treat a damaged or unwritable ledger as empty
             return []
 
     def _write(self, statement: str, values: tuple[str | bytes, ...]) -> None:
         try:
             with self._open() as connection, connection:
                 connection.execute(statement, values)
-        except (sqlite3.Error, OSError, UnicodeError):  # a hint only: the service knows the job by its name
+        except (sqlite3.Error, OSError, UnicodeError):  # only a hint: the service finds the job by its name
             return
 
     @contextmanager
@@ -162,9 +161,13 @@ class Ledger:
                 connection.executescript(_SCHEMA)
                 yield connection
             except sqlite3.DatabaseError as exc:
-                if getattr(exc, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:  # the rest of the code is detail
+                if (
+                    getattr(exc, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+                ):  # mask out the extended part of the code
                     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-                    path.replace(path.with_suffix(".damaged"))  # else nothing would ever be remembered again
+                    path.replace(
+                        path.with_suffix(".damaged")
+                    )  # otherwise no call could record anything again
                 raise
 
 

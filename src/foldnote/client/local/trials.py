@@ -1,8 +1,8 @@
-"""Trial keys that were given out to this user: kept, so that each service is asked for one only once.
+"""Trial keys issued to this user, kept so that each service is asked for one only once.
 
-The key itself is kept where all keys are (see ``settings``), under the address of its service; what else came
-with it stands in a file that only the user can read. A second key would be another account, whose jobs the
-first one does not see.
+The key itself is stored with all other keys (see ``settings``), under the address of its service; the other
+data of the trial is in a file that only the user can read. A second key would be another account, which does
+not see the jobs of the first.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from foldnote.io import hold_lock, write_atomically
 from foldnote.models.account import Credential, read_credential
 
 _OWN_PROFILES = (settings.EMBEDDED, settings.ENVIRONMENT, "given")
-"""Names of profiles that stand in no file, so that no key is kept for them."""
+"""Profiles that are not in the profiles file, for which no key is stored."""
 
 
 def find_trial(service: str) -> Credential | None:
-    """What was given out for the service, if anything was."""
+    """The trial key and data issued by the service, if any."""
     about = _read().get(service)
     key = settings.api_key(settings.Profile(_name(service), service))
     if not isinstance(about, dict) or key is None:
@@ -34,10 +34,10 @@ def find_trial(service: str) -> Credential | None:
 
 
 def keep_trial(service: str, profile_name: str, credential: Credential) -> None:
-    """Keep what the service gave out; a profile of the user's gets the key, too.
+    """Store an issued trial key, also for the user's profile of this name.
 
     Raises:
-        ConfigurationError: it can be kept nowhere.
+        ConfigurationError: it cannot be stored.
     """
     settings.store_api_key(_name(service), credential.api_key)
     if profile_name not in _OWN_PROFILES:
@@ -47,33 +47,33 @@ def keep_trial(service: str, profile_name: str, credential: Credential) -> None:
 
 
 def forget_trial(service: str) -> None:
-    """Drop what is known of a trial whose key is dead."""
+    """Delete a trial whose key no longer works."""
     _write({known: about for known, about in _read().items() if known != service})
 
 
 def is_key_of(credential: Credential, key: SecretStr | None) -> bool:
-    """Whether ``key`` is the one that was given out."""
+    """Whether ``key`` is the issued trial key."""
     return key is not None and key.get_secret_value() == credential.api_key.get_secret_value()
 
 
 @contextmanager
 def try_hold() -> Iterator[bool]:
-    """One's turn to ask for a key; False while another process has it.
+    """Hold the lock for requesting a key; yields False while another process holds it.
 
     Raises:
-        ConfigurationError: nothing can be kept here, so that no key must be asked for.
+        ConfigurationError: nothing can be stored, so no key must be requested.
     """
     with ExitStack() as stack:
         try:
             is_held = stack.enter_context(hold_lock(settings.config_dir() / "trials.lock"))
         except OSError as exc:
             folder = settings.config_dir()
-            raise ConfigurationError(f"A trial key cannot be kept in {folder}: {exc}.") from exc
+            raise ConfigurationError(f"A trial key cannot be stored in {folder}: {exc}.") from exc
         yield is_held
 
 
 def _name(service: str) -> str:
-    """Under which name a service's trial key is kept."""
+    """Name under which a service's trial key is stored."""
     return f"trial:{service}"
 
 
@@ -93,4 +93,4 @@ def _write(known: dict[str, Any]) -> None:
     try:
         write_atomically(_path(), json.dumps(known), is_private=True)
     except OSError as exc:
-        raise ConfigurationError(f"The trial key's data cannot be kept in {_path()}: {exc}.") from exc
+        raise ConfigurationError(f"The trial key's data cannot be stored in {_path()}: {exc}.") from exc

@@ -1,4 +1,4 @@
-"""The account behind the key: who it is as far as the service tells, and trial keys for who has none."""
+"""The account that the key belongs to, as far as the service tells, and trial keys for users without one."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from foldnote.models.account import Account, Credential, read_credential
 
 _MOST_JOBS = "1000"
 _MONTHLY_JOBS = 10
-"""Jobs a month of a claimed account of the free tier."""
+"""Jobs per month of a claimed account of the free tier."""
 _TURN_S, _TURNS = 0.2, 300
 
 
 class AccountOperations(Resource):
-    """Who the key belongs to; POST /agent/provision."""
+    """Account data; POST /agent/provision."""
 
     @operation
     def get(self) -> Operation[Account]:
-        """What is known of the account.
+        """Get what is known of the account.
 
-        The interface has no route for this: it is put together from what came with a trial key, from the
-        jobs that the service lists, and from the figures of the last refusals.
+        The interface has no route for this: the data is assembled from a trial key's issue, the service's
+        list of jobs, and the figures in its last refusals.
 
         Raises:
             UnauthorizedError: the key is wrong or has expired.
@@ -48,20 +48,20 @@ class AccountOperations(Resource):
 
     @operation
     def provision(self) -> Operation[Account]:
-        """A trial key, asked for once: the same service gives the one that it gave before.
+        """Request a trial key; later calls return the key that the service issued before.
 
-        The key is kept in the keyring or in a private file, used from now on, and shown nowhere. Using it
+        The key is stored in the keyring or in a private file, used from now on, and never shown. Using it
         implies accepting the service's terms.
 
         Raises:
-            ConfigurationError: the profile has a key of its own, or the key could not be kept.
-            RateLimitedError: the service has given out as many keys as it does in an hour.
-            ServiceFaultError: it gives out none now.
+            ConfigurationError: the profile has a key already, or the key could not be stored.
+            RateLimitedError: the service's hourly limit of trial keys is reached.
+            ServiceFaultError: the service issues no trial keys at present.
             TransportError: no answer came.
         """
         connection = self._connection
         if connection.profile.is_embedded and connection.service == connection.profile.name:
-            raise ConfigurationError("Your own service needs no trial key: it is open to you as it is.")
+            raise ConfigurationError("The embedded service needs no trial key.")
         address = yield from connection.locate()
         for _ in range(_TURNS):
             with trials.try_hold() as is_held:
@@ -69,7 +69,7 @@ class AccountOperations(Resource):
                     yield from _provision(connection, address)
                     return (yield from _look(connection))
             yield Sleep(_TURN_S)
-        raise ConfigurationError("Another process has been asking for a trial key for a minute. Try again.")
+        raise ConfigurationError("Another process has been requesting a trial key for a minute. Try again.")
 
 
 def _provision(connection: ServiceConnection, address: Address) -> Operation[None]:
@@ -81,8 +81,8 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
             return
     if address.key is not None and (kept is None or not trials.is_key_of(kept, address.key)):
         raise ConfigurationError(
-            f"The profile {connection.profile.name!r} has a key already; a second one would be"
-            " another account, which does not see its jobs. To use a trial key, make a profile without one."
+            f"The profile {connection.profile.name!r} already has a key; a second one would be"
+            " another account, which does not see its jobs. For a trial key, add a profile without a key."
         )
     answer = yield from connection.ask("POST", "/agent/provision", is_open=True, repeatable=False)
     credential = understand(read_credential, answer)
@@ -93,7 +93,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
 
 
 def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool]:
-    """Whether the kept key still works; one whose time has not come is not asked about."""
+    """Whether the stored key still works; the service is asked only after its expiry date."""
     if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
         return True
     try:
@@ -127,7 +127,7 @@ def _look(connection: ServiceConnection) -> Operation[Account]:
 
 
 def count_left(connection: ServiceConnection) -> Operation[int | None]:
-    """Jobs that may still be submitted, at most; None where no limit is known, which costs no request."""
+    """Upper bound of the jobs that may still be submitted; None (without a request) if no limit is known."""
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is None and JobLimitError not in connection.refusals:
         return None
@@ -135,7 +135,7 @@ def count_left(connection: ServiceConnection) -> Operation[int | None]:
 
 
 def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
-    """Whether a person has claimed the key: routes that are closed to others say so before they read."""
+    """Whether the key has been claimed: restricted routes refuse an unclaimed key before reading the body."""
     try:
         yield from connection.ask("POST", "/run-pipeline", json={}, repeatable=True)
     except RestrictedRouteError:
@@ -148,7 +148,7 @@ def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
 def _read_limits(
     connection: ServiceConnection, kept: Credential | None, is_claimed: bool | None, page: JobPage
 ) -> dict[str, Any]:
-    """Figures of the last refusals; the jobs' limit also from what came with the key."""
+    """Read limits from the last refusals; the job limit also from the trial key's data."""
     allowance = AllowanceExceededError(body=connection.refusals.get(AllowanceExceededError))
     budget = BudgetExceededError(body=connection.refusals.get(BudgetExceededError))
     jobs = JobLimitError(body=connection.refusals.get(JobLimitError))
@@ -167,7 +167,7 @@ def _read_limits(
 
 
 def _count_jobs(page: JobPage, *, is_monthly: bool) -> int:
-    """Jobs that count: those of a batch do, its parent does not."""
+    """Count the jobs that use the limit: a batch's jobs do, its parent does not."""
     jobs = [job for job in page.jobs if not job.is_batch]
     month = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return sum(not is_monthly or job.created is None or job.created >= month for job in jobs)
@@ -182,8 +182,8 @@ def _read_jobs(page: JobPage) -> dict[str, Any]:
 
 
 class AccountResource(SyncApi, AccountOperations):
-    """The account behind the key."""
+    """The account that the key belongs to."""
 
 
 class AsyncAccountResource(AsyncApi, AccountOperations):
-    """The account behind the key, awaited."""
+    """The account that the key belongs to (asynchronous)."""

@@ -1,4 +1,4 @@
-"""Batches: many jobs of one tool, submitted together, watched as one, fetched as one archive."""
+"""Batches: many jobs of one tool, submitted together, watched together, downloaded as one archive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
 
 
 class BatchHandleOperations(JobHandleOperations, Generic[J]):
-    """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
+    """Operations of a batch; it is final once its archive is built, or there is nothing to build."""
 
     _job_handle: type[J]
 
@@ -44,27 +44,27 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
     ) -> None:
         super().__init__(record, connection, transport)
         self.sheet = sheet
-        """Which job stands for which row of the table; None for a batch that was found by its name, whose
-        sheet is looked for in the ledger."""
+        """Maps rows of the table to jobs; None for a batch found by its name, whose sheet is then looked up
+        in the ledger."""
 
     def _hold_job(self, job: Job) -> J:
-        """A handle of one of its jobs, of this API (sync or async)."""
+        """Make a handle of one of its jobs, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
     @operation
     def subjobs(self) -> Operation[JobList[J]]:
-        """The batch's jobs, in the order of their rows."""
+        """Get the batch's jobs, in the order of their rows."""
         found = yield from _list_subjobs(self._connection, self.job_name)
         return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:
-        """The batch's jobs with what went in and what came out.
+        """Get the batch's jobs with their settings and scores.
 
         Returns:
-            One row a subjob, in the order of the batch's rows, with the columns of ``client.jobs.to_frame``,
-            then ``settings.NAME`` (as submitted) and ``score.NAME`` (figures of the result; missing where a
-            job has none), units as the tool has them.
+            One row per subjob, in the order of the batch's rows, with the columns of
+            ``client.jobs.to_frame``, then ``settings.NAME`` (as submitted) and ``score.NAME`` (the result's
+            metrics, in the tool's units; missing where a job has none).
         """
         found = yield from _list_subjobs(self._connection, self.job_name)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
@@ -72,21 +72,21 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
     @operation
     def results(self, table: pd.DataFrame | None = None) -> Operation[pd.DataFrame]:
-        """The rows that went in, with what came out of each; of a retried row, what came out last.
+        """Join the submitted rows with their results; for a retried row, the last one.
 
         Args:
-            table: the rows that went in. By default the table that was submitted from this computer; of a
-                batch that was submitted elsewhere, its settings.
+            table: the input rows. By default the table that was submitted from this computer; for a batch
+                that was submitted elsewhere, its settings.
 
         Returns:
-            One row a row of the batch, with the index of the table (numbers from 0 after a sweep) and the
-            table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a run that failed
-            by itself, ``Deleted`` for a job that is gone) and ``error`` (str), ``duration_s`` (float64,
-            seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the figures of the results, units
-            as the tool has them. A column of the table with one of these names becomes ``input.NAME``.
+            One row per row of the batch, with the index of the table (numbers from 0 after a sweep) and the
+            table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a failed run,
+            ``Deleted`` for a job that no longer exists) and ``error`` (str), ``duration_s`` (float64,
+            seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the results' metrics in the tool's
+            units. A column of the table with one of these names becomes ``input.NAME``.
 
         Raises:
-            FoldnoteError: ``table`` has another number of rows.
+            FoldnoteError: ``table`` has a different number of rows.
         """
         sheet, jobs = yield from _read_sheet(self)
         chosen = sheet if table is None else sheet.with_inputs(table)
@@ -95,24 +95,24 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
     @operation
     def retry(self) -> Operation[Self]:
-        """Submit the rows whose job failed, was stopped or is gone once more, as a batch of their own.
+        """Submit the rows whose job failed, was stopped or was deleted again, as a new batch.
 
-        The same call again finds the same batch. ``results()`` of the new batch covers all rows.
+        Repeating the call finds the same batch. ``results()`` of the new batch covers all rows.
 
         Raises:
-            FoldnoteError: some jobs are still on their way, or every job is complete.
-            BatchSettingsError: the service refuses rows now.
+            FoldnoteError: some jobs are unfinished, or every job is complete.
+            BatchSettingsError: the service refuses some rows.
             ServiceError: the service refused.
         """
         sheet, jobs = yield from _read_sheet(self)
         unfinished = sum(not job.is_final for job in jobs.values())
         if unfinished:
             raise FoldnoteError(
-                f"{unfinished} jobs of {self.job_name!r} are still on their way: wait for it first."
+                f"Wait for the batch {self.job_name!r} first. Unfinished jobs: {unfinished:,}."
             )
         rows = sheet.open_rows(jobs)
         if not rows:
-            raise FoldnoteError(f"Every job of {self.job_name!r} is complete; nothing is to be tried again.")
+            raise FoldnoteError(f"Every job of {self.job_name!r} is complete; there is nothing to retry.")
         name, names, after = sheet.retry(rows)
         tool = yield from recall_tool(self._connection, self.record.tool_type)
         settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
@@ -130,24 +130,24 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
 
 class BatchHandle(JobHandle, BatchHandleOperations[JobHandle]):
-    """A batch; each operation returns when it is done."""
+    """Handle of a batch (synchronous)."""
 
     _job_handle = JobHandle
 
 
 class AsyncBatchHandle(AsyncJobHandle, BatchHandleOperations[AsyncJobHandle]):
-    """A batch; each operation is awaited."""
+    """Handle of a batch (asynchronous)."""
 
     _job_handle = AsyncJobHandle
 
 
 class BatchesOperations(Resource, Generic[B]):
-    """POST /submit-batch, and the batches among the jobs."""
+    """POST /submit-batch, and batches in the list of jobs."""
 
     _handle: type[B]
 
     def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
-        """A batch handle of this API (sync or async)."""
+        """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport, sheet)
 
     @operation
@@ -163,36 +163,37 @@ class BatchesOperations(Resource, Generic[B]):
         weighted_hours_budget: float | None = None,
         again: bool = False,
     ) -> Operation[B]:
-        """The batch that these rows are: the one that they became before, or a new one.
+        """Submit rows as a batch, unless the same rows were submitted before; returns the batch.
 
-        Every row is judged before any is submitted, here and by the service.
+        Every row is validated, here and by the service, before any is submitted.
 
         Args:
-            tool: the tool or its type.
-            rows: the settings of each job, or what ``expand_rows`` makes of a table.
-            batch_name: the wished name of the batch; by default one is derived from tool and rows.
+            tool: the tool, or its type.
+            rows: the settings of each job, or the ``Rows`` that ``expand_rows`` makes from a table.
+            batch_name: name of the batch; by default derived from tool and rows.
             names: names of the jobs, in the order of ``rows``; by default the batch's name and a number.
             project_tag: identifier of a project.
-            max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
-            weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
-            again: make a new batch even if the same rows have one already.
+            max_runtime_s: time limit of each job in seconds, where the service supports it.
+            weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports
+                it.
+            again: submit a new batch even if these rows were submitted before.
 
         Raises:
             UnknownToolError: the service has no such tool.
-            ToolUnavailableError: the service cannot run it; the message says what to do.
-            BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
-            SettingsError: a name breaks a rule, or the service refuses the batch as a whole.
-            JobNameTakenError: the name belongs to something else; the message shows the difference.
-            ProtocolError: the service left a row without a verdict.
+            ToolUnavailableError: the service cannot run the tool; the message says what to do.
+            BatchSettingsError: some rows are invalid; its ``to_frame()`` has the verdict on each row.
+            SettingsError: a name is invalid, or the service refuses the batch as a whole.
+            JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
+            ProtocolError: the service returned no verdict for some row.
             ServiceError: the service refused.
-            TransportError: no answer came, and the service does not know the batch.
+            TransportError: no answer was received, and the service does not have the batch.
         """
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
-        given = as_rows(rows, names)
-        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
+        table = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, table, batch_name, project_tag, limits, again)
         require_valid(attempt.tool, verdicts)
         job = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._hold(job, (yield from self._note_sheet(job, attempt, given)))
+        return self._hold(job, (yield from self._note_sheet(job, attempt, table)))
 
     @operation
     def preview(
@@ -207,17 +208,17 @@ class BatchesOperations(Resource, Generic[B]):
         weighted_hours_budget: float | None = None,
         again: bool = False,
     ) -> Operation[Preview]:
-        """What ``submit`` with the same arguments would do; nothing is submitted and it costs nothing.
+        """Report what ``submit`` with the same arguments would do; nothing is submitted, and it is free.
 
         Raises:
             UnknownToolError: the service has no such tool.
-            SettingsError: a name breaks a rule, or the service refuses the batch as a whole.
-            JobNameTakenError: the name belongs to something else; the message shows the difference.
+            SettingsError: a name is invalid, or the service refuses the batch as a whole.
+            JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
             ServiceError: the service refused.
         """
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
-        given = as_rows(rows, names)
-        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
+        table = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, table, batch_name, project_tag, limits, again)
         existing = None
         if all(verdict.valid for verdict in verdicts):
             if not attempt.is_again:
@@ -227,7 +228,7 @@ class BatchesOperations(Resource, Generic[B]):
         earlier = yield from job_pages.list_page(self._connection, {"limit": "200", "includeSubjobs": "true"})
         experience = learn(earlier.jobs, attempt.tool.type)
         left = yield from count_left(self._connection)
-        return Preview(attempt, tuple(verdicts), existing, experience, given, left)
+        return Preview(attempt, tuple(verdicts), existing, experience, table, left)
 
     def _draft(
         self,
@@ -238,7 +239,7 @@ class BatchesOperations(Resource, Generic[B]):
         limits: batch_submission.BatchLimits,
         again: bool,
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
-        """What would be sent, and what the tool's schema says of each row."""
+        """Prepare the request, and validate each row by the tool's schema."""
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
         draft: tuple[batch_submission.BatchAttempt, list[RowVerdict]] = yield Run(
             lambda: batch_submission.draft(
@@ -247,16 +248,16 @@ class BatchesOperations(Resource, Generic[B]):
         )
         attempt, verdicts = draft
         if again and (yield from look_up(self._connection, attempt.name)) is not None:
-            stem = f"{attempt.name[:80]}-run"  # the name with a number alone is one of its jobs
+            stem = f"{attempt.name[:80]}-run"  # NAME-1 would be the name of a job of the batch
             attempt = attempt.once_more((yield from free_name(self._connection, stem)))
         return attempt, verdicts
 
     @operation
     def send(self, preview: Preview) -> Operation[B]:
-        """Submit what was previewed; the rows that were found right are not judged again.
+        """Submit a previewed batch; valid rows are not validated again.
 
         Raises:
-            BatchSettingsError: rows break a rule.
+            BatchSettingsError: some rows are invalid.
             ServiceError: the service refused.
         """
         require_valid(preview.attempt.tool, preview.verdicts)
@@ -266,18 +267,18 @@ class BatchesOperations(Resource, Generic[B]):
         return self._hold(job, (yield from self._note_sheet(job, preview.attempt, preview.rows)))
 
     def _note_sheet(self, job: Job, attempt: batch_submission.BatchAttempt, rows: Rows) -> Operation[Sheet]:
-        """The sheet of a batch, which a handle that is got by its name finds in the ledger."""
+        """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""
         sheet = Sheet.of_rows(job.job_name, attempt.names, rows)
         yield Run(lambda: self.ledger.remember_sheet(job.job_name, sheet.write()))
         return sheet
 
     @operation
     def to_frame(self, limit: int = 100) -> Operation[pd.DataFrame]:
-        """The newest batches as a DataFrame.
+        """Get the newest batches as a DataFrame.
 
         Returns:
-            One row a batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
-            ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
+            One row per batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
+            ``stopped`` (Int64, counts of jobs; missing where the service does not count them).
         """
         found = yield from job_pages.list_many(
             self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
@@ -287,7 +288,7 @@ class BatchesOperations(Resource, Generic[B]):
 
     @operation
     def list(self, *, limit: int = 100) -> Operation[JobList[B]]:
-        """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
+        """Get the newest batches, at most ``limit``, from as many pages of jobs as needed."""
         found = yield from job_pages.list_many(
             self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
         )
@@ -295,19 +296,19 @@ class BatchesOperations(Resource, Generic[B]):
 
     @operation
     def get(self, batch_name: str) -> Operation[B]:
-        """One batch by its name.
+        """Get a batch by its name.
 
         Raises:
             NotFoundError: there is no such batch.
         """
         job = yield from job_pages.get_job(self._connection, batch_name)
         if not job.is_batch:
-            raise NotFoundError(f"{batch_name!r} is a single job and not a batch.", status=404)
+            raise NotFoundError(f"{batch_name!r} is a single job, not a batch.", status=404)
         return self._hold(job)
 
 
 def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dict[str, Job]]]:
-    """Which job stands for which row, and the records of all of them by name."""
+    """Get the sheet of a batch, and the records of its jobs by name."""
     sheet = batch.sheet
     jobs: dict[str, Job] = {}
     found = yield from _list_subjobs(batch._connection, batch.job_name)
@@ -324,20 +325,20 @@ def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dic
 
 
 def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
-    """The sheet of a batch that was submitted from here."""
+    """Find the sheet of a batch that was submitted from this computer."""
     text = ledger.sheet(batch_name)
     try:
         sheet = Sheet.read(text) if text is not None else None
-    except (ValueError, KeyError, TypeError):  # of another version, or damaged: a hint only
+    except (ValueError, KeyError, TypeError):  # damaged, or of another version: the ledger is only a hint
         return None
     return sheet if sheet is not None and sheet.covers(jobs) else None
 
 
 def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[Sequence[Job]]:
-    """The jobs of a batch in the order of its rows.
+    """Get the jobs of a batch in the order of its rows.
 
-    Where all names end in a number, the numbers say the order: some deployments list rows that were created
-    together as they like.
+    Where all names end in a number, sort by the number: some deployments list jobs that were created at the
+    same time in any order.
     """
     found = yield from job_pages.list_many(connection, {"batch": batch_name}, _MOST_SUBJOBS)
     numbers = [_NUMBERED.fullmatch(job.job_name) for job in found]
@@ -348,12 +349,12 @@ def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[S
 
 
 class Batches(SyncApi, BatchesOperations[BatchHandle]):
-    """Batches; each operation returns when it is done."""
+    """Batches (synchronous)."""
 
     _handle = BatchHandle
 
 
 class AsyncBatches(AsyncApi, BatchesOperations[AsyncBatchHandle]):
-    """Batches; each operation is awaited."""
+    """Batches (asynchronous)."""
 
     _handle = AsyncBatchHandle

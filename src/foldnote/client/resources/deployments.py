@@ -1,4 +1,4 @@
-"""Models beyond the catalog: what the account's jobs trained, and tools that an administrator registers."""
+"""Models beyond the catalog: fine-tuned by the account's jobs, or registered as tools by administrators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ModelsOperations(Resource):
 
     @operation
     def list(self) -> Operation[tuple[FinetunedModel, ...]]:
-        """The models that the account's jobs made, newest first.
+        """Get the models that the account's jobs fine-tuned, newest first.
 
         Raises:
             ServiceError: the service refused.
@@ -48,25 +48,26 @@ class ModelsOperations(Resource):
         description: str | None = None,
         **more: Any,
     ) -> Operation[DeployedTool]:
-        """Register a command or a container image as a tool; one of the same type is replaced. For admins.
+        """Register a command or container image as a tool, replacing any of the same type (administrators).
 
         Args:
             tool_type: identifier of the new tool, in kebab case.
-            schema: JSON Schema of its settings; text of format ``binary`` is a file.
-            command: program and arguments; it reads ``job.json`` where it runs and writes to ``outputs/``.
-            image: a container image whose entry point does the same; either this or ``command``.
-            display_name: what people read.
-            description: what it does, in a sentence.
-            **more: what else the service takes, such as ``family``, ``cores``, ``memoryMb``.
+            schema: JSON Schema of its settings; a string of format ``binary`` is a file.
+            command: program and arguments; it reads ``job.json`` in its working directory and writes to
+                ``outputs/``.
+            image: a container image whose entry point does the same; give either this or ``command``.
+            display_name: name shown to users.
+            description: what it does, in one sentence.
+            **more: other fields of the request, such as ``family``, ``cores``, ``memoryMb`` (MB).
 
         Raises:
-            SettingsError: both or none of command and image were given; nothing was sent.
-            ForbiddenError: the key is no administrator's, or registering is off.
+            SettingsError: not exactly one of command and image was given; nothing was sent.
+            ForbiddenError: the key is not an administrator's, or registration is disabled.
             ServiceError: the service refused.
         """
         if (command is None) == (image is None):
             raise SettingsError([Problem(field="command", message="Give either command or image.")])
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "type": tool_type,
             "schema": dict(schema),
             "command": None if command is None else builtins.list(command),
@@ -74,18 +75,18 @@ class ModelsOperations(Resource):
             "displayName": display_name,
             "description": description,
         }
-        body = {name: value for name, value in given.items() if value is not None} | more
+        body = {name: value for name, value in fields.items() if value is not None} | more
         answer = yield from self._connection.ask("POST", "/deploy-model", json=body, repeatable=True)
-        self._connection.tools = ()  # the catalog is another one now
-        return understand(lambda said: read_deployed_tool(said, tool_type), answer)
+        self._connection.tools = ()  # the catalog has changed
+        return understand(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
 
     @operation
     def registered(self) -> Operation[tuple[RegisteredTool, ...]]:
-        """The tools that ``deploy`` registered, the oldest first. For admins.
+        """Get the registered tools, oldest first. Administrators only.
 
         Raises:
-            ForbiddenError: the key is no administrator's, or registering is off.
-            NotFoundError: the service lists none.
+            ForbiddenError: the key is not an administrator's, or registration is disabled.
+            NotFoundError: the service has no such route.
             ServiceError: the service refused.
         """
         answer = yield from self._connection.ask("GET", "/deployed-models")
@@ -93,11 +94,11 @@ class ModelsOperations(Resource):
 
     @operation
     def delete(self, tool_type: str) -> Operation[None]:
-        """Remove a registered tool. Its waiting jobs end and say why; what it computed stays. For admins.
+        """Remove a registered tool. Its queued jobs end with an error; its results stay. Administrators only.
 
         Raises:
-            BadRequestError: no tool is registered as that.
-            ForbiddenError: the key is no administrator's, or registering is off.
+            BadRequestError: no such tool is registered.
+            ForbiddenError: the key is not an administrator's, or registration is disabled.
             ServiceError: the service refused.
         """
         yield from self._connection.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
@@ -105,8 +106,8 @@ class ModelsOperations(Resource):
 
 
 class Models(SyncApi, ModelsOperations):
-    """Models beyond the catalog."""
+    """Models beyond the catalog (synchronous)."""
 
 
 class AsyncModels(AsyncApi, ModelsOperations):
-    """Models beyond the catalog, awaited."""
+    """Models beyond the catalog (asynchronous)."""

@@ -1,4 +1,4 @@
-"""Files of the account: sent as a stream, listed, deleted."""
+"""Files of the account: upload (streamed), list and delete."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ class FilesOperations(Resource):
         *,
         progress: bool | ProgressCallback = False,
     ) -> Operation[FileValue]:
-        """Send a file, of any size, and say what a file field of a job takes for it.
+        """Upload a file of any size; returns the value for a file field of a job.
 
         Args:
-            source: a path, bytes, an open binary file, or a structure or table object (gemmi, biotite,
-                RDKit, pandas, a structure of a result), which is written as the name's ending says; a path
-                is streamed from disk.
+            source: a path, bytes, an open binary file, or a structure or table object (gemmi, biotite, RDKit,
+                pandas, a structure of a result), which is written in the format of the name's extension; a
+                path is streamed from disk.
             name: the file's name at the service; by default the path's.
             folder: folder at the service; none by default.
-            progress: show a bar, or call this with the bytes that are on their way and all of them.
+            progress: True to show a bar, or a callback (bytes sent, total bytes).
 
         Returns:
-            ``name`` or ``folder/name``, as text that a file field takes.
+            ``name`` or ``folder/name``, for a file field.
 
         Raises:
             FoldnoteError: the source cannot be read, or has no name.
-            TooLargeError: the service does not take files of this size.
+            TooLargeError: the file is larger than the service accepts.
         """
         content, digest = yield Run(lambda: open_source(source, name))
         wanted = name or name_source(source)
@@ -69,28 +69,28 @@ class FilesOperations(Resource):
     def list(
         self, *, limit: int = 50, offset: int = 0, folder: str | None = None, has_folders: bool = False
     ) -> Operation[FilePage]:
-        """One page of the account's files.
+        """Get one page of the account's files.
 
         Args:
-            limit: files a page, at most 100.
-            offset: files to skip.
-            folder: only the files of this folder.
-            has_folders: list the folders there, too, before the files.
+            limit: files per page, at most 100.
+            offset: number of files to skip.
+            folder: only files in this folder.
+            has_folders: also list the subfolders, before the files.
         """
         return (yield from _list_page(self._connection, check_limit(limit), offset, folder, has_folders))
 
     @operation
     def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Operation[pd.DataFrame]:
-        """The account's files as a DataFrame.
+        """Get the account's files as a DataFrame.
 
         Args:
-            limit: the most rows, from as many pages as it takes.
-            folder: only the files of this folder.
+            limit: maximum number of rows, from as many pages as needed.
+            folder: only files in this folder.
 
         Returns:
-            One row a file, with the index ``path`` (str, what a file field takes) and the columns ``name``
-            and ``folder`` (str), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us, UTC]); what is not
-            there is missing.
+            One row per file, with the index ``path`` (str, the value for a file field) and the columns
+            ``name`` and ``folder`` (str), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us, UTC]);
+            unknown values are missing.
         """
         page = yield from _list_many(self._connection, check_limit(limit), folder)
         frame: pd.DataFrame = yield Run(page.to_frame)
@@ -107,7 +107,7 @@ class FilesOperations(Resource):
 
     @operation
     def delete_folder(self, folder: str) -> Operation[None]:
-        """Delete every file in ``folder`` and below it.
+        """Delete every file in ``folder`` and its subfolders.
 
         Raises:
             BadRequestError: there are no files in it.
@@ -124,7 +124,7 @@ def _list_page(
 
 
 def _list_many(connection: ServiceConnection, limit: int, folder: str | None) -> Operation[FilePage]:
-    """At most ``limit`` files, from as many pages as it takes."""
+    """Get at most ``limit`` files, from as many pages as needed."""
     found: dict[str, FileRecord] = {}
     total, has_more = 0, True
     while has_more and len(found) < limit:
@@ -143,7 +143,7 @@ def _send(
     content: bytes | Path,
     report: ProgressCallback | None,
 ) -> Operation[None]:
-    """The bytes to the account; what is too large for the service's own route goes by a presigned link."""
+    """Upload the content; files too large for the service's own route go to a presigned link."""
     try:
         yield from connection.ask(
             "PUT",
@@ -162,7 +162,7 @@ def _send(
 
 
 def _presign(connection: ServiceConnection, path: str) -> Operation[str | None]:
-    """A link that takes the file without the key; None at a service that gives none."""
+    """Get a presigned link for uploading the file without the key; None if the service issues none."""
     wanted = {"filename": path, "contentType": "application/octet-stream"}
     try:
         answer = yield from connection.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
@@ -173,8 +173,8 @@ def _presign(connection: ServiceConnection, path: str) -> Operation[str | None]:
 
 
 class Files(SyncApi, FilesOperations):
-    """The account's files."""
+    """The account's files (synchronous)."""
 
 
 class AsyncFiles(AsyncApi, FilesOperations):
-    """The account's files, awaited."""
+    """The account's files (asynchronous)."""

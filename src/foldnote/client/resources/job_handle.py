@@ -1,6 +1,6 @@
 """Job handles: the last known record of a job, and its operations.
 
-It never changes: looking again gives another one, so that rows of a list stay what the service said.
+A handle is immutable: ``refresh()`` returns a new one.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _TAIL_LINES = 20
 
 
 class JobHandleOperations(Api):
-    """What can be done with a job."""
+    """Attributes and operations of a job."""
 
     def __init__(self, record: Job, connection: ServiceConnection, transport: Any) -> None:
         self._record, self._connection, self._transport = record, connection, transport
 
     @property
     def record(self) -> Job:
-        """All that the service said of the job when it was looked at; it never changes."""
+        """The job's record as the service returned it; immutable."""
         return self._record
 
     @property
     def job_name(self) -> str:
-        """The job's name, its key in every call."""
+        """The job's name, which identifies it in every call."""
         return self.record.job_name
 
     @property
@@ -54,100 +54,100 @@ class JobHandleOperations(Api):
 
     @property
     def type(self) -> str:
-        """The tool that runs; ``batch`` for a batch parent."""
+        """The tool's type; ``batch`` for a batch parent."""
         return self.record.type
 
     @property
     def tool(self) -> str:
-        """The tool that runs, of a batch too."""
+        """The tool's type, also for a batch."""
         return self.record.tool_type
 
     @property
     def status(self) -> JobStatus:
-        """Status as seen; ``refresh()`` looks again."""
+        """The last known status; ``refresh()`` updates it."""
         return self.record.status
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as submitted; what file fields hold is marked as what the service has."""
+        """The settings as submitted; values of file fields are marked as names at the service."""
         tool = find_tool(self._connection, self.record.tool_type)
         return self.record.settings if tool is None else name_uploads(tool, self.record.settings)
 
     @property
     def created(self) -> datetime | None:
-        """When it was submitted, UTC."""
+        """Time of submission, UTC."""
         return self.record.created
 
     @property
     def started(self) -> datetime | None:
-        """When it began to run, UTC; None before that."""
+        """Start of the run, UTC; None before that."""
         return self.record.started
 
     @property
     def completed(self) -> datetime | None:
-        """When it ended, UTC; None before that."""
+        """End of the run, UTC; None before that."""
         return self.record.completed
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds from start to end, or to now while it runs; None before the start."""
+        """Seconds from start to end, or until now while running; None before the start."""
         return self.record.duration_s
 
     @property
     def weighted_hours(self) -> float | None:
-        """Cost in weighted hours; None where it is not counted."""
+        """Cost in weighted hours; None if not counted."""
         return self.record.weighted_hours
 
     @property
     def batch(self) -> str | None:
-        """Name of the batch that it is part of; None outside batches."""
+        """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch
 
     @property
     def is_final(self) -> bool:
-        """Whether it never changes again."""
+        """Whether the job has reached a final status."""
         return self.record.is_final
 
     @property
     def is_failed(self) -> bool:
-        """Whether the run failed by itself."""
+        """Whether the run failed (and was not stopped by a user)."""
         return self.record.is_failed
 
     @property
     def error(self) -> str | None:
-        """Why the run failed; None unless it did."""
+        """Why the run failed; None if it did not."""
         return self.record.error
 
     @property
     def progress(self) -> float | None:
-        """0 to 1; None when the engine does not tell."""
+        """Progress, 0 to 1; None if the engine does not report it."""
         return self.record.progress
 
     @property
     def message(self) -> str | None:
-        """What the engine is doing."""
+        """The engine's last progress message; None if there is none."""
         return self.record.message
 
     @property
     def score(self) -> dict[str, Any] | None:
-        """Figures of the result; None while there are none."""
+        """Metrics of the result, by name; None until there are any."""
         return self.record.score
 
     def file(self, path: str) -> FileValue:
-        """The file at ``path`` in this job's result, as what a file field of another job takes.
+        """Refer to the file at ``path`` in this job's result in a file field of another job.
 
         Raises:
-            FoldnoteError: this is no path inside a result.
+            FoldnoteError: ``path`` is not a path inside a result.
         """
         return job_file(self.job_name, path)
 
     def origin(self) -> dict[str, Any]:
-        """What is known here of the job beside its result: its record, service, client, and input files."""
+        """The job's record, service, client version and input files, as JSON data for provenance."""
         return describe_origin(self._connection, self.record)
 
     @operation
     def refresh(self) -> Operation[Self]:
-        """The job as it is now.
+        """Get the job's current state, as a new handle.
 
         Raises:
             NotFoundError: it was deleted.
@@ -156,16 +156,16 @@ class JobHandleOperations(Api):
 
     @operation
     def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Operation[Self]:
-        """Wait until the job is complete, and give it as it is then.
+        """Wait until the job is complete; returns a handle of its final state.
 
         Args:
-            timeout_s: seconds after which the waiting ends; the job goes on.
-            progress: show a bar, in a cell or on standard error.
+            timeout_s: maximum time to wait, in seconds; the job itself continues.
+            progress: show a progress bar, in the cell or on standard error.
 
         Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: it was stopped.
-            WaitTimeoutError: it was not final in time.
+            JobFailedError: the run failed; the exception has the end of its log.
+            JobStoppedError: the job was stopped.
+            WaitTimeoutError: the time is over; the job continues.
         """
         with follow(progress, [self.job_name], None) as note:
             return self._seen((yield from finish(self._connection, self.job_name, timeout_s, note)))
@@ -174,17 +174,17 @@ class JobHandleOperations(Api):
     def finish(
         self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
     ) -> Operation[Job]:
-        """Wait until the job is complete; its record.
+        """Wait until the job is complete; returns its record.
 
         Args:
-            timeout_s: seconds after which the waiting ends; the job goes on.
-            on_change: called with each record that differs from the one before.
-            progress: show a bar, in a cell or on standard error.
+            timeout_s: maximum time to wait, in seconds; the job itself continues.
+            on_change: called with the record at each change.
+            progress: show a progress bar, in the cell or on standard error.
 
         Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: it was stopped.
-            WaitTimeoutError: it was not final in time; it goes on.
+            JobFailedError: the run failed; the exception has the end of its log.
+            JobStoppedError: the job was stopped.
+            WaitTimeoutError: the time is over; the job continues.
         """
         with follow(progress, [self.job_name], on_change) as note:
             return (yield from finish(self._connection, self.job_name, timeout_s, note))
@@ -197,17 +197,17 @@ class JobHandleOperations(Api):
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Operation[Result]:
-        """What the job left behind: structures, tables, scores and files, fetched and opened.
+        """Download and open the job's result: structures, tables, scores and files.
 
         Args:
-            patterns: only the files whose names match one of these (``*.pdb``); by default all.
-            pdbs_only: fetch the structure files only.
-            progress: show a bar, or call this with the bytes that are there and all of them.
+            patterns: only files whose names match one of these (``*.pdb``); by default all.
+            pdbs_only: download the structure files only.
+            progress: True to show a bar, or a callback (bytes received, total bytes or None).
 
         Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
+            JobFailedError: the run failed; the exception has the end of its log.
             UnfinishedJobError: the job has no result yet.
-            NotFoundError: it left nothing.
+            NotFoundError: the job has no result.
             FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.
         """
@@ -225,23 +225,23 @@ class JobHandleOperations(Api):
 
     @operation
     def stop(self) -> Operation[Self]:
-        """Stop the job, and give it as it is then; one that has ended stays as it is."""
+        """Stop the job, unless it has ended; returns a handle of its new state."""
         yield from cancellation.stop_job(self._connection, self.job_name)
         return self._seen((yield from job_pages.get_job(self._connection, self.job_name)))
 
     @operation
     def delete(self) -> Operation[None]:
-        """Delete the job with its result."""
+        """Delete the job and its result."""
         yield from self._connection.ask(
             "DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False
         )
 
     @operation
     def logs(self, max_lines: int = 1000) -> Operation[str]:
-        """The last lines of the job's log.
+        """Get the last lines of the job's log.
 
         Raises:
-            NotFoundError: there is no such job, or the service tells no logs.
+            NotFoundError: there is no such job, or the service provides no logs.
         """
         return (yield from cancellation.read_log(self._connection, self.job_name, max_lines))
 
@@ -254,19 +254,19 @@ class JobHandleOperations(Api):
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Operation[Path]:
-        """The path of the result archive on this machine, of one file of it, or of a folder with some.
+        """Download the result archive, one file of it, or some files to a folder; returns the local path.
 
         Args:
-            file_name: one file of the result instead of the archive.
-            patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
-            pdbs_only: an archive of the structure files only.
-            progress: show a bar, or call this with the bytes that are there and all of them.
+            file_name: download one file of the result instead of the archive.
+            patterns: unpack the files whose names match one of these (``*.pdb``), and return their folder.
+            pdbs_only: download an archive of the structure files only.
+            progress: True to show a bar, or a callback (bytes received, total bytes or None).
         """
         job = yield from _end(self)
         return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress))
 
     def _seen(self, record: Job) -> Self:
-        """The same job as ``record`` has it."""
+        """A handle of the same job with a newer ``record``."""
         other = copy(self)
         other._record = record
         return other
@@ -306,29 +306,29 @@ class JobHandleOperations(Api):
 
 
 def _end(job: JobHandleOperations) -> Operation[Job]:
-    """The record of a job that is final; looked at again unless it was so when it was seen."""
+    """The record of a job that has ended; requested again if it was not final before."""
     if job.record.is_final and job.record.completed is not None:
         return job.record
     return (yield from job_pages.get_job(job._connection, job.job_name))
 
 
 class JobHandle(SyncApi, JobHandleOperations):
-    """A job; each operation returns when it is done."""
+    """Handle of a job (synchronous)."""
 
 
 class AsyncJobHandle(AsyncApi, JobHandleOperations):
-    """A job; each operation is awaited."""
+    """Handle of a job (asynchronous)."""
 
 
 def finish(
     connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: Watcher | None
 ) -> Operation[Job]:
-    """The record of a job that ended well; see ``JobHandleOperations.finish``.
+    """Wait until a job is complete; returns its record. See ``JobHandleOperations.finish``.
 
     Raises:
         JobFailedError: the run failed, or the archive of a batch could not be built.
-        JobStoppedError: it was stopped.
-        WaitTimeoutError: it was not final in time.
+        JobStoppedError: the job was stopped.
+        WaitTimeoutError: the time is over; the job continues.
     """
     done = yield from waiting.wait_all(connection, [job_name], timeout_s, on_change)
     job = done[job_name]
@@ -354,7 +354,7 @@ def fetch(
     progress: bool | ProgressCallback,
     job_email: str | None = None,
 ) -> Operation[Path]:
-    """The path of what is wanted of a result; see ``JobHandleOperations.download``."""
+    """Download a result or parts of it; see ``JobHandleOperations.download``."""
     path = yield from download.fetch_result(connection, job, file_name, pdbs_only, progress, job_email)
     if not patterns:
         return path
@@ -363,7 +363,7 @@ def fetch(
 
 
 def explain_failure(connection: ServiceConnection, job: Job) -> Operation[JobFailedError]:
-    """The exception for a run that failed by itself, with the end of its log where the service tells it."""
+    """The exception for a failed run, with the end of its log if the service provides logs."""
     tail = yield from cancellation.read_tail(connection, job.job_name, _TAIL_LINES)
     return JobFailedError(f"{job.job_name!r} failed: {job.error}", job, tail)
 
@@ -376,15 +376,15 @@ def _progress(job: Job) -> str | None:
 
 
 def next_action(job: Job) -> str:
-    """What a person can do with the job now."""
+    """The next step that a user can take with the job."""
     if not job.is_final:
-        return "wait() waits for it, refresh() looks again, stop() stops it"
+        return "wait() waits for it, refresh() updates it, stop() stops it"
     if job.is_failed:
-        return f"logs() gives what the tool printed; {_write_again(job)} tries once more"
+        return f"logs() returns the output of the tool; {_write_again(job)} runs it again"
     if job.is_batch and job.status is JobStatus.COMPLETE:
-        return "results() gives its rows with what came out, download() the archive of all results"
+        return "results() returns its rows with their results, download() the archive of all results"
     if job.status is JobStatus.COMPLETE:
-        return "result() opens what it left, download() fetches the archive"
+        return "result() opens its result, download() downloads the archive"
     return f"{_write_again(job)} runs it again"
 
 

@@ -1,4 +1,4 @@
-"""Jobs: submitted once, watched, stopped, fetched."""
+"""Jobs: submit, watch, stop, list, and download results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JobsOperations(Resource, Generic[H]):
     _handle: type[H]
 
     def _hold(self, job: Job) -> H:
-        """A job handle of this API (sync or async)."""
+        """Make a job handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
     @operation
@@ -46,22 +46,22 @@ class JobsOperations(Resource, Generic[H]):
         project_tag: str | None = None,
         again: bool = False,
     ) -> Operation[H]:
-        """The job that this submission is: the one that it became before, or a new one.
+        """Submit a job, unless the same submission was made before; returns the job.
 
         Args:
-            tool: the tool or its type.
+            tool: the tool, or its type.
             settings: fields of the tool's schema.
-            job_name: the wished name; by default one is derived from tool and settings.
+            job_name: requested name; by default derived from tool and settings.
             project_tag: identifier of a project.
-            again: make a new job even if the same submission has one already.
+            again: submit a new job even if the same submission was made before.
 
         Raises:
             UnknownToolError: the service has no such tool.
-            ToolUnavailableError: the service cannot run it; the message says what to do.
-            SettingsError: settings or name break a rule; nothing was sent.
-            JobNameTakenError: the wished name belongs to another job; the message shows the difference.
+            ToolUnavailableError: the service cannot run the tool; the message says what to do.
+            SettingsError: the settings or the name are invalid; nothing was sent.
+            JobNameTakenError: the requested name belongs to another job; the message shows the difference.
             ServiceError: the service refused.
-            TransportError: no answer came, and the service does not know the job.
+            TransportError: no answer was received, and the service does not have the job.
         """
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
         job = yield from job_submission.submit(
@@ -79,14 +79,14 @@ class JobsOperations(Resource, Generic[H]):
     def validate(
         self, tool: str, settings: Mapping[str, Any] | list[Mapping[str, Any]], *, job_name: str = "check"
     ) -> Operation[Verdict | BatchVerdict]:
-        """The service's verdict on settings, or on a batch of them; it costs nothing."""
+        """Validate settings, or a batch of them, at the service; nothing is submitted, and it is free."""
         body = {"jobName": job_name, "type": tool, "settings": settings}
         answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_verdict, answer)
 
     @operation
     def get(self, job_name: str) -> Operation[H]:
-        """One job by its name.
+        """Get a job by its name.
 
         Raises:
             NotFoundError: there is no such job.
@@ -95,13 +95,13 @@ class JobsOperations(Resource, Generic[H]):
 
     @operation
     def record(self, job_name: str, *, job_email: str | None = None) -> Operation[Job]:
-        """The record of a job, to be looked at.
+        """Get the record of a job.
 
         Args:
-            job_email: the member of the organization whose job it is; None for one's own.
+            job_email: address of the organization's member who owns the job; None for your own.
 
         Raises:
-            NotFoundError: there is no such job, or its owner is in no organization with the caller.
+            NotFoundError: there is no such job, or its owner is not in the caller's organization.
         """
         return (yield from job_pages.get_job(self._connection, job_name, job_email))
 
@@ -109,23 +109,24 @@ class JobsOperations(Resource, Generic[H]):
     def poll(
         self, job_names: Iterable[str], *, job_email: str | None = None, afresh: Iterable[str] = ()
     ) -> Operation[dict[str, Job | None]]:
-        """The records of jobs that are followed, by name; call it as often as the page wants news.
+        """Get the records of followed jobs, by name; may be called as often as a page refreshes.
 
-        All that follows jobs of this account in this process shares its requests: one page for all jobs, at
-        most 12 requests a minute, and more only in the first ten seconds of a job. Between two requests the
-        records are those last seen.
+        All callers in this process that follow jobs of this account share their requests: one page for all
+        jobs, at most 12 requests a minute, and more only in the first ten seconds of a job. Between two
+        requests the last known records are returned.
 
         Args:
-            job_names: the jobs.
-            job_email: the member of the organization whose jobs they are; None for one's own.
-            afresh: those that may be others now, or were just acted on: they are looked at anew.
+            job_names: the jobs to follow.
+            job_email: address of the organization's member who owns the jobs; None for your own.
+            afresh: jobs whose known records are discarded, since they were just changed or may have been
+                replaced.
 
         Returns:
-            The record of each job, None for one that does not exist; one that was not seen yet is left out.
+            Records by name; None for a job that does not exist. Jobs without any record yet are omitted.
 
         Raises:
             ServiceError: the service refused.
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         names = list(job_names)
         poller = find_poller(self._connection, job_email)
@@ -148,21 +149,21 @@ class JobsOperations(Resource, Generic[H]):
         since: str | None = None,
         wait_s: float = 0.0,
     ) -> Operation[JobList[H]]:
-        """Jobs, newest first, as rows with their verbs; its ``to_frame()`` is a DataFrame.
+        """List jobs, newest first, as handles; ``to_frame()`` of the list makes a DataFrame.
 
         Args:
-            limit: the most rows; beyond 1000 from as many pages as it takes.
-            start_key: continues after a list with this ``start_key``.
-            batch: only the subjobs of this batch.
-            include_subjobs: subjobs beside top-level jobs.
-            organization: the jobs of all members.
-            job_email: the jobs of this member.
-            since: the ``mark`` of an earlier page, or an empty text to be given one; a service that can wait
-                answers when something changed since.
-            wait_s: how long it may wait for that, in seconds, at most 25.
+            limit: maximum number of jobs; above 1000, several pages are requested.
+            start_key: continues the list that has this ``start_key``.
+            batch: only subjobs of this batch.
+            include_subjobs: include subjobs as well as top-level jobs.
+            organization: jobs of all members of the organization.
+            job_email: jobs of the member with this address.
+            since: the ``mark`` of an earlier page, or an empty string to get a first one; a service that
+                supports it answers when something has changed since.
+            wait_s: maximum time that the service may wait for a change, in seconds, at most 25.
         """
         limit = job_pages.check_limit(limit)
-        given = {
+        options = {
             "startKey": start_key,
             "batch": batch,
             "includeSubjobs": "true" if include_subjobs else None,
@@ -171,7 +172,7 @@ class JobsOperations(Resource, Generic[H]):
             "since": since,
             "waitSeconds": f"{wait_s:g}" if since and wait_s else None,
         }
-        params = {name: value for name, value in given.items() if value is not None}
+        params = {name: value for name, value in options.items() if value is not None}
         if limit <= job_pages.LARGEST_PAGE:
             page = yield from job_pages.list_page(self._connection, params | {"limit": str(limit)})
         else:
@@ -182,19 +183,18 @@ class JobsOperations(Resource, Generic[H]):
     def to_frame(
         self, limit: int = 1000, *, batch: str | None = None, include_subjobs: bool = False
     ) -> Operation[pd.DataFrame]:
-        """Jobs as a DataFrame, newest first.
+        """Get jobs as a DataFrame, newest first.
 
         Args:
-            limit: the most rows, from as many pages as it takes.
-            batch: only the subjobs of this batch.
-            include_subjobs: subjobs beside top-level jobs.
+            limit: maximum number of rows, from as many pages as needed.
+            batch: only subjobs of this batch.
+            include_subjobs: include subjobs as well as top-level jobs.
 
         Returns:
-            One row a job, with the index ``job_name`` (str) and the columns ``tool`` (str), ``status`` (str;
-            ``Failed`` for a run that failed by itself, else the interface's word), ``created``, ``started``,
-            ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress`` (float64, 0
-            to 1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str); what is not there is NaT or
-            NaN.
+            One row per job, with the index ``job_name`` (str) and the columns ``tool`` (str), ``status``
+            (str; ``Failed`` for a failed run, otherwise the interface's status), ``created``, ``started``,
+            ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress`` (float64, 0 to
+            1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str); missing values are NaT or NaN.
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
         params = {name: value for name, value in filters.items() if value is not None}
@@ -211,16 +211,16 @@ class JobsOperations(Resource, Generic[H]):
         *,
         progress: bool = False,
     ) -> Operation[dict[str, H]]:
-        """These jobs by their names, once all of them are final, however they ended.
+        """Wait until all of these jobs have ended, in whatever way; returns them by name.
 
         Args:
-            jobs: names, or rows of a list.
-            timeout_s: seconds after which the waiting ends; the jobs go on.
-            on_change: called with each record that differs from the one before.
-            progress: show a bar, in a cell or on standard error.
+            jobs: names, or job handles.
+            timeout_s: maximum time to wait, in seconds; the jobs themselves continue.
+            on_change: called with the record at each change.
+            progress: show a progress bar, in the cell or on standard error.
 
         Raises:
-            WaitTimeoutError: not all were final in ``timeout_s`` seconds; they go on.
+            WaitTimeoutError: some had not ended after ``timeout_s`` seconds; they continue.
         """
         wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
@@ -236,18 +236,18 @@ class JobsOperations(Resource, Generic[H]):
         *,
         progress: bool = False,
     ) -> Stream[H]:
-        """Each of these jobs as soon as it is final, however it ended; an iterator.
+        """Iterate over these jobs as they end, in whatever way.
 
-        All of them cost one request a look. An ``AsyncClient`` gives an asynchronous iterator.
+        One request polls all of them. An ``AsyncClient`` returns an asynchronous iterator.
 
         Args:
-            jobs: names, or rows of a list.
-            timeout_s: seconds after which the waiting ends, counted from the first job asked for.
-            on_change: called with each record that differs from the one before.
-            progress: show a bar, in a cell or on standard error.
+            jobs: names, or job handles.
+            timeout_s: maximum time to wait, in seconds, from the first ``next()``.
+            on_change: called with the record at each change.
+            progress: show a progress bar, in the cell or on standard error.
 
         Raises:
-            WaitTimeoutError: not all were final in time; those that were have been given, the others go on.
+            WaitTimeoutError: the time is over; jobs that ended were yielded, the others continue.
             NotFoundError: one of them does not exist.
         """
         wanted = _name(jobs)
@@ -267,24 +267,24 @@ class JobsOperations(Resource, Generic[H]):
         *,
         progress: bool = False,
     ) -> Operation[Job]:
-        """The record of a job that ended well.
+        """Wait until a job is complete; returns its record.
 
         Args:
-            timeout_s: seconds after which the waiting ends; the job goes on.
-            on_change: called with each record that differs from the one before.
-            progress: show a bar, in a cell or on standard error.
+            timeout_s: maximum time to wait, in seconds; the job itself continues.
+            on_change: called with the record at each change.
+            progress: show a progress bar, in the cell or on standard error.
 
         Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: it was stopped.
-            WaitTimeoutError: it was not final in ``timeout_s`` seconds; it goes on.
+            JobFailedError: the run failed; the exception has the end of its log.
+            JobStoppedError: the job was stopped.
+            WaitTimeoutError: it had not ended after ``timeout_s`` seconds; it continues.
         """
         with follow(progress, [job_name], on_change) as note:
             return (yield from finish(self._connection, job_name, timeout_s, note))
 
     @operation
     def stop(self, job_name: str) -> Operation[None]:
-        """Stop a job, or every unfinished job of a batch; one that has ended stays as it is.
+        """Stop a job, or every unfinished job of a batch; jobs that have ended are unchanged.
 
         Raises:
             BadRequestError: there is no such job.
@@ -293,7 +293,7 @@ class JobsOperations(Resource, Generic[H]):
 
     @operation
     def delete(self, job_name: str) -> Operation[None]:
-        """Delete a job with its result, or a batch with its subjobs.
+        """Delete a job and its result, or a batch and its subjobs.
 
         Raises:
             BadRequestError: there is no such job.
@@ -302,24 +302,24 @@ class JobsOperations(Resource, Generic[H]):
 
     @operation
     def logs(self, job_name: str, max_lines: int = 1000) -> Operation[str]:
-        """The last lines of a job's log.
+        """Get the last lines of a job's log.
 
         Raises:
-            NotFoundError: there is no such job, or the service tells no logs.
+            NotFoundError: there is no such job, or the service provides no logs.
         """
         return (yield from cancellation.read_log(self._connection, job_name, max_lines))
 
     @stream
     def follow_log(self, job_name: str, max_lines: int = 1000) -> Stream[str]:
-        """The last lines of a job's log and then what is written, until the job is final; an iterator.
+        """Iterate over the last lines of a job's log and what is appended, until the job ends.
 
-        An ``AsyncClient`` gives an asynchronous iterator. Each text is one or more whole lines.
+        Each item is one or more whole lines. An ``AsyncClient`` returns an asynchronous iterator.
 
         Args:
-            max_lines: lines to begin with.
+            max_lines: number of earlier lines to start with.
 
         Raises:
-            NotFoundError: there is no such job, or the service tells no logs.
+            NotFoundError: there is no such job, or the service provides no logs.
         """
         yield from cancellation.follow_log(self._connection, job_name, max_lines)
 
@@ -334,21 +334,21 @@ class JobsOperations(Resource, Generic[H]):
         progress: bool | ProgressCallback = False,
         job_email: str | None = None,
     ) -> Operation[Path]:
-        """The path of a job's result archive on this machine, of one file of it, or of a folder with some.
+        """Download a job's result archive, one file of it, or some files to a folder; returns the local path.
 
-        The file lies in the cache folder; copy it to keep it.
+        The file is in the cache folder; copy it to keep it.
 
         Args:
-            file_name: one file of the result instead of the archive.
-            patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
-            pdbs_only: an archive of the structure files only.
-            progress: show a bar, or call this with the bytes that are there and all of them.
-            job_email: the member of the organization whose job it is; None for one's own.
+            file_name: download one file of the result instead of the archive.
+            patterns: unpack the files whose names match one of these (``*.pdb``), and return their folder.
+            pdbs_only: download an archive of the structure files only.
+            progress: True to show a bar, or a callback (bytes received, total bytes or None).
+            job_email: address of the organization's member who owns the job; None for your own.
 
         Raises:
             UnfinishedJobError: the job has no result yet.
             NotFoundError: there is no such job, or it has no result.
-            ArchiveError: what arrived is damaged.
+            ArchiveError: the download is damaged.
             FoldnoteError: no file matches the patterns.
         """
         job = yield from job_pages.get_job(self._connection, job_name, job_email)
@@ -356,18 +356,18 @@ class JobsOperations(Resource, Generic[H]):
 
 
 def _name(jobs: Iterable[str | JobHandleOperations]) -> list[str]:
-    """The names of jobs; one name alone is no text to be taken apart."""
+    """The names of jobs; a single string is one name."""
     given = [jobs] if isinstance(jobs, str) else jobs
     return [each if isinstance(each, str) else each.job_name for each in given]
 
 
 class Jobs(SyncApi, JobsOperations[JobHandle]):
-    """Jobs; each operation returns when it is done."""
+    """Jobs (synchronous)."""
 
     _handle = JobHandle
 
 
 class AsyncJobs(AsyncApi, JobsOperations[AsyncJobHandle]):
-    """Jobs; each operation is awaited."""
+    """Jobs (asynchronous)."""
 
     _handle = AsyncJobHandle

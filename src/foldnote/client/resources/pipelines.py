@@ -1,4 +1,4 @@
-"""Pipelines: stages that run one after another, each with the files of those before it."""
+"""Pipelines: stages that run one after another, each with the output files of earlier ones."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ _TYPE = "pipeline"
 
 
 class PipelineRunOperations(JobHandleOperations, Generic[J]):
-    """What can be done with a run; it is final when its last stage is."""
+    """Operations of a run; it is final when its last stage is."""
 
     _job_handle: type[J]
 
     def _hold_job(self, job: Job) -> J:
-        """A handle of a stage's job, of this API (sync or async)."""
+        """Make a handle of a stage's job, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
     @operation
     def stages(self) -> Operation[JobList[J]]:
-        """The stages' jobs, in their order."""
+        """Get the stages' jobs, in the order of the stages."""
         found = yield from _list_stages(self._connection, self.job_name)
         return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:
-        """The stages' jobs with what went in and what came out.
+        """Get the stages' jobs with their settings and scores.
 
         Returns:
-            One row a stage, in their order, with the columns of ``client.jobs.to_frame``, then
-            ``settings.NAME`` and ``score.NAME``, units as the tools have them.
+            One row per stage, in order, with the columns of ``client.jobs.to_frame``, then ``settings.NAME``
+            and ``score.NAME`` in the tools' units.
         """
         found = yield from _list_stages(self._connection, self.job_name)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
@@ -67,13 +67,13 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
 
 class PipelineRun(JobHandle, PipelineRunOperations[JobHandle]):
-    """A run of a pipeline; each operation returns when it is done."""
+    """Handle of a pipeline run (synchronous)."""
 
     _job_handle = JobHandle
 
 
 class AsyncPipelineRun(AsyncJobHandle, PipelineRunOperations[AsyncJobHandle]):
-    """A run of a pipeline; each operation is awaited."""
+    """Handle of a pipeline run (asynchronous)."""
 
     _job_handle = AsyncJobHandle
 
@@ -84,26 +84,26 @@ class PipelinesOperations(Resource, Generic[R]):
     _handle: type[R]
 
     def _hold(self, job: Job) -> R:
-        """A handle of the run, of this API (sync or async)."""
+        """Make a handle of a run, of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
     @operation
     def submit(self, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:
-        """Save a pipeline; one of the same name is replaced. Nothing runs yet.
+        """Save a pipeline without running it, replacing any of the same name.
 
         Args:
             name: the pipeline's name.
-            stages: in the order in which they run; a file field takes ``earlier_stage.file("path")``.
+            stages: the stages in running order; a file field takes ``earlier_stage.file("path")``.
 
         Raises:
-            SettingsError: names, settings or references break a rule; nothing was sent.
+            SettingsError: names, settings or references are invalid; nothing was sent.
             UnknownToolError: the service has no such tool.
             RestrictedRouteError: the key is an unclaimed trial key.
             ServiceError: the service refused.
         """
         if isinstance(stages, Stage) or not all(isinstance(stage, Stage) for stage in stages):
-            told = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
-            raise SettingsError([Problem(field="stages", message=told)])
+            message = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
+            raise SettingsError([Problem(field="stages", message=message)])
         tools = {}
         for stage in stages:
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
@@ -111,7 +111,7 @@ class PipelinesOperations(Resource, Generic[R]):
         body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
         answer = yield from self._connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
         names = tuple(stage.name for stage in stages)
-        receipt = understand(lambda said: read_pipeline_receipt(said, name, names), answer)
+        receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
         return Pipeline(receipt.pipeline_name, tuple(stages))
 
     @operation
@@ -124,23 +124,23 @@ class PipelinesOperations(Resource, Generic[R]):
         project_tag: str | None = None,
         again: bool = False,
     ) -> Operation[R]:
-        """The run that this is: the one that it became before, or a new one.
+        """Run a pipeline, unless the same run was submitted before; returns the run.
 
         Args:
-            pipeline: what ``submit`` gave, or the name of a saved pipeline.
-            inputs: settings of this run, ``{stage: {field: value}}``; a field of the first stage may stand at
-                the top.
-            job_name: name of the run; by default one is made of pipeline and inputs.
+            pipeline: the ``Pipeline`` that ``submit`` returned, or the name of a saved pipeline.
+            inputs: settings of this run, ``{stage: {field: value}}``; fields of the first stage may be given
+                at the top level.
+            job_name: name of the run; by default derived from pipeline and inputs.
             project_tag: identifier of a project.
-            again: make a new run even if the same one is there already.
+            again: start a new run even if the same run was submitted before.
 
         Raises:
-            SettingsError: the name breaks a rule, or a stage is not in the pipeline; nothing was sent.
+            SettingsError: the name is invalid, or a stage is not in the pipeline; nothing was sent.
             JobNameTakenError: the name belongs to another job; the message shows the difference.
             NotFoundError: there is no such pipeline.
             RestrictedRouteError: the key is an unclaimed trial key.
             ServiceError: the service refused.
-            TransportError: no answer came, and the service does not know the run.
+            TransportError: no answer was received, and the service does not have the run.
         """
         tools = {}
         for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
@@ -151,8 +151,8 @@ class PipelinesOperations(Resource, Generic[R]):
         posted = yield from start_once(self._connection, post, again=again)
         if posted.job is not None:
             return self._hold(posted.job)
-        told = str(post.body["pipelineName"])
-        receipt = understand(lambda said: read_run_receipt(said, posted.name, told), posted.answer)
+        saved_name = str(post.body["pipelineName"])
+        receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
         return self._hold(
             Job(
                 job_name=receipt.job_name,
@@ -167,7 +167,7 @@ class PipelinesOperations(Resource, Generic[R]):
 
     @operation
     def get(self, job_name: str) -> Operation[R]:
-        """One run by its name.
+        """Get a run by its name.
 
         Raises:
             NotFoundError: there is no such run.
@@ -201,10 +201,10 @@ def _prepare(
 def _check_run(
     pipeline: str | Pipeline, inputs: Inputs, job_name: str | None, tools: Mapping[str, Tool]
 ) -> None:
-    """Let pass a run whose name, stages and files are clear.
+    """Validate the name, the stages and the files of a run.
 
     Raises:
-        SettingsError: one of them is not; nothing was sent.
+        SettingsError: one of them is invalid or ambiguous; nothing was sent.
     """
     problems = []
     fault = check_job_name(job_name) if job_name is not None else None
@@ -214,24 +214,24 @@ def _check_run(
         names = [stage.name for stage in pipeline.stages]
         for given, value in inputs.items():
             if isinstance(value, Mapping) and given not in names and given not in pipeline.stages[0].settings:
-                told = f"The pipeline has no stage {given}. It has: {', '.join(names)}."
-                problems.append(Problem(field=f"inputs.{given}", message=told, code="unknown_stage"))
+                message = f"The pipeline has no stage {given}. It has: {', '.join(names)}."
+                problems.append(Problem(field=f"inputs.{given}", message=message, code="unknown_stage"))
         problems += find_input_doubts(pipeline.stages, inputs, tools)
     if problems:
         raise SettingsError(problems)
 
 
 def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
-    """How an existing job differs from the wanted run; what a service does not tell proves nothing."""
+    """List how an existing job differs from the requested run, as far as the service reports its data."""
     if not job.is_batch:
         return ["that is a single job"]
-    told = job.settings
+    theirs = job.settings
     found = []
-    if told.get("pipelineName", name) != name:
-        found.append(f"that is a run of the pipeline {told['pipelineName']}, this one of {name}")
-    if told.get("inputs", inputs) != inputs:
-        found.append("its inputs are others")
-    if job.tool not in (None, _TYPE) and "pipelineName" not in told:
+    if theirs.get("pipelineName", name) != name:
+        found.append(f"that is a run of the pipeline {theirs['pipelineName']}, this is one of {name}")
+    if theirs.get("inputs", inputs) != inputs:
+        found.append("its inputs differ")
+    if job.tool not in (None, _TYPE) and "pipelineName" not in theirs:
         found.append(f"that is a batch of the tool {job.tool}")
     return found
 
@@ -242,12 +242,12 @@ def _list_stages(connection: ServiceConnection, job_name: str) -> Operation[Sequ
 
 
 class Pipelines(SyncApi, PipelinesOperations[PipelineRun]):
-    """Pipelines; each operation returns when it is done."""
+    """Pipelines (synchronous)."""
 
     _handle = PipelineRun
 
 
 class AsyncPipelines(AsyncApi, PipelinesOperations[AsyncPipelineRun]):
-    """Pipelines; each operation is awaited."""
+    """Pipelines (asynchronous)."""
 
     _handle = AsyncPipelineRun

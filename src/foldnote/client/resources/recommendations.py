@@ -1,4 +1,4 @@
-"""The model router: which tools fit a task that is described in words."""
+"""The model router: recommends tools for a task described in prose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operat
 from foldnote.errors import SettingsError
 from foldnote.models import Problem, Recommendation, read_recommendation
 
-_TIMEOUT_S = 60.0  # an answer takes 15 to 25 seconds at a deployment
+_TIMEOUT_S = 60.0  # one deployment takes 15 to 25 s to answer
 _KINDS = ("sequence", "smiles", "ccd")
 _ROLES = ("heavy", "light", "antigen", "target", "enzyme")
 
@@ -20,18 +20,18 @@ class RouterOperations(Resource):
 
     @operation
     def ask(self, prompt: str, inputs: Iterable[Mapping[str, str]] = ()) -> Operation[Recommendation]:
-        """The tools that fit a task described in words, best first; it may take half a minute.
+        """Recommend tools for a task described in prose, best first; may take half a minute.
 
         Args:
-            prompt: what is wanted; sequences in it are used.
-            inputs: molecules, each with one of ``sequence``, ``smiles`` and ``ccd``, and perhaps a ``role``:
-                ``heavy``, ``light``, ``antigen``, ``target`` or ``enzyme``.
+            prompt: the task; sequences in it are used.
+            inputs: molecules, each with one of ``sequence``, ``smiles`` and ``ccd``, and optionally a
+                ``role``: ``heavy``, ``light``, ``antigen``, ``target`` or ``enzyme``.
 
         Raises:
-            SettingsError: the prompt is empty, or an input is none; nothing was sent.
-            RouterDisabledError: the service recommends nothing to this account.
+            SettingsError: the prompt is empty, or an input is invalid; nothing was sent.
+            RouterDisabledError: the service does not offer recommendations to this account.
             ServiceError: the service refused.
-            TransportError: no answer came.
+            TransportError: no answer was received.
         """
         molecules = _check(prompt, inputs)
         body = {"prompt": prompt} | ({"inputs": molecules} if molecules else {})
@@ -42,35 +42,35 @@ class RouterOperations(Resource):
 
 
 def _check(prompt: str, inputs: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The inputs, where all of them are molecules.
+    """Validate prompt and inputs; returns the inputs for the request.
 
     Raises:
-        SettingsError: one is none, or there is no prompt.
+        SettingsError: an input is invalid, or the prompt is empty.
     """
     has_prompt = isinstance(prompt, str) and bool(prompt.strip())
-    problems = [] if has_prompt else [Problem(field="prompt", message="Describe the task in words.")]
+    problems = [] if has_prompt else [Problem(field="prompt", message="Describe the task.")]
     is_list = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
     listed = list(inputs) if is_list else [None]
-    if not all(isinstance(given, Mapping) for given in listed):
-        told = 'Give a list of molecules, such as [{"sequence": "EVQL…", "role": "heavy"}].'
-        raise SettingsError([*problems, Problem(field="inputs", message=told)])
-    molecules = [dict(given) for given in listed if given is not None]
-    for position, given in enumerate(molecules):
-        kinds = [kind for kind in _KINDS if given.get(kind)]
-        if len(kinds) != 1 or given.keys() - {*_KINDS, "role"}:
-            told = "Give exactly one of sequence, smiles and ccd, and perhaps a role."
-            problems.append(Problem(field=f"inputs[{position}]", message=told))
-        elif given.get("role", _ROLES[0]) not in _ROLES:
-            told = f"{given['role']!r} is no role. Roles are {', '.join(_ROLES)}."
-            problems.append(Problem(field=f"inputs[{position}].role", message=told))
+    if not all(isinstance(molecule, Mapping) for molecule in listed):
+        message = 'Give a list of molecules, such as [{"sequence": "EVQL…", "role": "heavy"}].'
+        raise SettingsError([*problems, Problem(field="inputs", message=message)])
+    molecules = [dict(molecule) for molecule in listed if molecule is not None]
+    for position, molecule in enumerate(molecules):
+        kinds = [kind for kind in _KINDS if molecule.get(kind)]
+        if len(kinds) != 1 or molecule.keys() - {*_KINDS, "role"}:
+            message = "Give exactly one of sequence, smiles and ccd, and optionally a role."
+            problems.append(Problem(field=f"inputs[{position}]", message=message))
+        elif molecule.get("role", _ROLES[0]) not in _ROLES:
+            message = f"{molecule['role']!r} is not a role. The roles are {', '.join(_ROLES)}."
+            problems.append(Problem(field=f"inputs[{position}].role", message=message))
     if problems:
         raise SettingsError(problems)
     return molecules
 
 
 class Router(SyncApi, RouterOperations):
-    """The service's recommendations."""
+    """The service's recommendations (synchronous)."""
 
 
 class AsyncRouter(AsyncApi, RouterOperations):
-    """The service's recommendations, awaited."""
+    """The service's recommendations (asynchronous)."""

@@ -1,4 +1,4 @@
-"""Virtual screening: one receptor, many ligands, a job for each, ranked by a score."""
+"""Virtual screening: one receptor and many ligands, one job per ligand, ranked by a score."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RECEPTOR, _LIGAND = "receptorFile", "ligandFile"
 
 @dataclass(frozen=True)
 class _Screening:
-    """A screening on its way."""
+    """A screening to submit."""
 
     receptor: str
     ligands: list[str]
@@ -35,7 +35,7 @@ class _Screening:
 
     def to_wire(self, batch_name: str, project_tag: str | None) -> dict[str, Any]:
         """The body of POST /virtual-screening."""
-        given = {"tool": self.tool, "jobNames": self.names, "projectTag": project_tag}
+        optional = {"tool": self.tool, "jobNames": self.names, "projectTag": project_tag}
         body = {
             "batchName": batch_name,
             "receptor": self.receptor,
@@ -43,7 +43,7 @@ class _Screening:
             "settings": self.settings,
             "rankBy": self.rank_by,
         }
-        return body | {name: value for name, value in given.items() if value is not None}
+        return body | {name: value for name, value in optional.items() if value is not None}
 
 
 class ScreeningsOperations(Resource, Generic[B]):
@@ -52,7 +52,7 @@ class ScreeningsOperations(Resource, Generic[B]):
     _handle: type[B]
 
     def _hold(self, job: Job) -> B:
-        """A batch handle of this API (sync or async)."""
+        """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
     @operation
@@ -69,31 +69,31 @@ class ScreeningsOperations(Resource, Generic[B]):
         project_tag: str | None = None,
         again: bool = False,
     ) -> Operation[B]:
-        """The batch that this screening is: the one that it became before, or a new one.
+        """Submit a screening, unless the same one was submitted before; returns its batch.
 
-        The batch's archive has ``ranking.csv``, the ligand with the lowest score first.
+        The batch's archive contains ``ranking.csv``, with the lowest score first.
 
         Args:
-            receptor: a file, as a file field takes it: ``fn.upload(path)``, ``job.file(path)`` …
-            ligands: files, each of which becomes a job.
+            receptor: value of a file field: ``fn.upload(path)``, ``job.file(path)`` …
+            ligands: values of a file field; each becomes a job.
             tool: a docking tool; by default the first that runs at the service.
             settings: further settings of every job.
-            rank_by: the score that ranks; the lowest comes first.
-            batch_name: name of the batch; by default one is made of receptor, ligands and settings.
+            rank_by: the score to rank by, lowest first.
+            batch_name: name of the batch; by default derived from receptor, ligands and settings.
             names: names of the jobs, in the order of ``ligands``.
             project_tag: identifier of a project.
-            again: make a new batch even if the same screening has one already.
+            again: submit a new batch even if the same screening was submitted before.
 
         Raises:
-            SettingsError: there are no ligands, a name breaks a rule, or a text could be meant two ways.
+            SettingsError: there are no ligands, a name is invalid, or a file name is ambiguous.
             JobNameTakenError: the name belongs to another job; the message shows the difference.
             RestrictedRouteError: the key is an unclaimed trial key.
-            ServiceError: the service refused; its ``row`` is the ligand.
-            TransportError: no answer came, and the service does not know the batch.
+            ServiceError: the service refused; ``row`` is the index of the ligand.
+            TransportError: no answer was received, and the service does not have the batch.
         """
         if isinstance(ligands, str):
-            told = "Give a list of ligands: each is a file of its own, such as fn.upload(path)."
-            raise SettingsError([Problem(field="ligands", message=told)])
+            message = "Give a list of ligands, each a separate file, such as fn.upload(path)."
+            raise SettingsError([Problem(field="ligands", message=message)])
         screening = _Screening(
             receptor,
             list(ligands),
@@ -120,14 +120,14 @@ def _check(screening: _Screening, batch_name: str | None) -> None:
         problems += doubt_texts(f"ligands[{row}]", ligand)
     if not screening.ligands:
         problems.append(
-            Problem(field="ligands", message="A screening has at least one ligand.", code="required")
+            Problem(field="ligands", message="A screening needs at least one ligand.", code="required")
         )
     fault = check_job_name(batch_name) if batch_name is not None else None
     if fault:
         problems.append(Problem(field="batchName", message=fault, code="job_name"))
     if screening.names is not None and len(screening.names) != len(screening.ligands):
-        told = f"There are {len(screening.names)} names for {len(screening.ligands)} ligands."
-        problems.append(Problem(field="jobNames", message=told, code="job_name"))
+        message = f"There are {len(screening.names)} names for {len(screening.ligands)} ligands."
+        problems.append(Problem(field="jobNames", message=message, code="job_name"))
     if problems:
         raise SettingsError(problems)
 
@@ -139,11 +139,11 @@ def _propose(ledger: Ledger, screening: _Screening) -> str:
 
 
 def _parent(name: str, screening: _Screening, answer: Any) -> Job:
-    told = answer.get("type") if isinstance(answer, Mapping) else None
+    tool_type = answer.get("type") if isinstance(answer, Mapping) else None
     return Job(
         job_name=name,
         type="batch",
-        tool=told if isinstance(told, str) else screening.tool,
+        tool=tool_type if isinstance(tool_type, str) else screening.tool,
         status=JobStatus.IN_QUEUE,
         batch_status=BatchStatus.IN_QUEUE,
         batch_size=len(screening.ligands),
@@ -151,11 +151,11 @@ def _parent(name: str, screening: _Screening, answer: Any) -> Job:
 
 
 def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> Operation[list[str]]:
-    """How an existing job differs; a service that does not tell settings proves nothing."""
+    """List how an existing job differs, as far as the service reports its settings."""
     if not job.is_batch:
         return ["that is a single job"]
     if screening.tool and job.tool and job.tool != screening.tool:
-        return [f"that batch is of the tool {job.tool}, this one of {screening.tool}"]
+        return [f"that batch runs the tool {job.tool}, this one {screening.tool}"]
     if job.batch_size is not None and job.batch_size != len(screening.ligands):
         return [f"that batch has {job.batch_size} ligands, this one {len(screening.ligands)}"]
     newest_first = yield from list_many(connection, {"batch": job.job_name}, len(screening.ligands) + 1)
@@ -171,12 +171,12 @@ def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> 
 
 
 class Screenings(SyncApi, ScreeningsOperations[BatchHandle]):
-    """Virtual screenings; each operation returns when it is done."""
+    """Virtual screenings (synchronous)."""
 
     _handle = BatchHandle
 
 
 class AsyncScreenings(AsyncApi, ScreeningsOperations[AsyncBatchHandle]):
-    """Virtual screenings; each operation is awaited."""
+    """Virtual screenings (asynchronous)."""
 
     _handle = AsyncBatchHandle

@@ -1,4 +1,4 @@
-"""The catalog of the connected service; the bundled one fills in what a foreign catalog lacks."""
+"""The service's catalog of tools; the bundled catalog fills in what a foreign one lacks."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ class ToolsOperations(Resource):
 
     @operation
     def list(self) -> Operation[ToolList]:
-        """Every tool of the service, in its order; the list can be searched and shows as a table.
+        """List the tools in the service's order; the list can be searched, and is shown as a table.
 
-        A catalog in another form is translated: see ``tool.origin``.
+        A catalog in another format is translated; see ``tool.origin``.
 
         Raises:
             ServiceError: the service refused.
-            TransportError: no answer came.
-            ProtocolError: the answer is no catalog.
+            TransportError: no answer was received.
+            ProtocolError: the answer is not a catalog.
         """
         return (yield from list_tools(self._connection))
 
     @operation
     def get(self, tool_type: str) -> Operation[Tool]:
-        """One tool.
+        """Get a tool by its type.
 
         Raises:
-            UnknownToolError: the service has no such tool; near names are given.
+            UnknownToolError: the service has no such tool; the message suggests similar ones.
         """
         return (yield from get_tool(self._connection, tool_type))
 
 
 def list_tools(connection: ServiceConnection) -> Operation[ToolList]:
-    """Every tool of the service."""
-    from foldnote.catalog.foreign import read_catalog  # only where a catalog is read
+    """List the tools of the service."""
+    from foldnote.catalog.foreign import read_catalog  # deferred: only needed to read a catalog
 
-    found, odd = understand(read_catalog, (yield from connection.ask("GET", "/tools")))
+    found, unread = understand(read_catalog, (yield from connection.ask("GET", "/tools")))
     tools = ToolList(found)
-    tools.unread = odd
+    tools.unread = unread
     connection.tools = tools
     return tools
 
 
 def get_tool(connection: ServiceConnection, tool_type: str) -> Operation[Tool]:
-    """One tool; see ``ToolsOperations.get``."""
+    """Get a tool; see ``ToolsOperations.get``."""
     return _choose(tool_type, (yield from list_tools(connection)))
 
 
 def recall_tool(connection: ServiceConnection, tool_type: str) -> Operation[Tool]:
-    """One tool as last seen: its schema, at least, is the same as long as this client lives."""
+    """Get a tool from the last list, without a request where possible: schemas do not change meanwhile."""
     if any(tool.type == tool_type for tool in connection.tools):
         return _choose(tool_type, connection.tools)
     return (yield from get_tool(connection, tool_type))
@@ -70,8 +70,8 @@ def _choose(tool_type: str, tools: Sequence[Tool]) -> Tool:
 
 
 class Tools(SyncApi, ToolsOperations):
-    """The service's tools."""
+    """The service's tools (synchronous)."""
 
 
 class AsyncTools(AsyncApi, ToolsOperations):
-    """The service's tools, awaited."""
+    """The service's tools (asynchronous)."""

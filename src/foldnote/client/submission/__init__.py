@@ -1,1 +1,1 @@
-"""Validating and submitting jobs and batches, never twice."""
+"""Validation and idempotent submission of jobs and batches."""

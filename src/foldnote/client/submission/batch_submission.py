@@ -1,7 +1,8 @@
-"""Submitting many jobs as one batch, so that nothing is submitted twice and no row is submitted unjudged.
+"""Submit many jobs as one batch, never twice, and only after every row was validated.
 
-A batch's identity is its tool, its rows with defaults filled in and its wished names, so the same rows meet
-the same batch again, with or without the ledger. Every row has the service's verdict before any is submitted.
+A batch's identity is its tool, its rows with defaults filled in and its requested names, so the same rows
+find the same batch again, with or without the ledger. The service validates every row before any is
+submitted.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ _STEM = 90
 
 @dataclass(frozen=True)
 class BatchLimits:
-    """What a batch may use.
+    """Limits of a batch.
 
     Attributes:
-        max_runtime_s: seconds after which a job of the batch is ended; None for the tool's own limit.
-        weighted_hours_budget: weighted hours for all jobs together; None for no limit.
+        max_runtime_s: time limit of each job in seconds; None for the tool's own.
+        weighted_hours_budget: limit of weighted hours for all jobs together; None for no limit.
     """
 
     max_runtime_s: float | None = None
@@ -47,13 +48,13 @@ class BatchLimits:
 
 @dataclass(frozen=True)
 class BatchAttempt:
-    """A batch on its way.
+    """A batch to submit.
 
     Attributes:
-        rows: the settings that are sent, a mapping a subjob.
+        rows: the settings to send, one mapping per subjob.
         normalized: the same with defaults filled in.
         names: names of the subjobs.
-        identity: what the batch is remembered by.
+        identity: the batch's identity in the ledger.
         is_named: whether the user chose the batch's name.
     """
 
@@ -67,10 +68,10 @@ class BatchAttempt:
     project_tag: str | None
     limits: BatchLimits
     is_again: bool = False
-    """Whether these rows became a batch before and another one is wanted."""
+    """Whether to submit the same rows again as another batch."""
 
     def once_more(self, name: str) -> BatchAttempt:
-        """Another batch of the same rows; the names of its jobs follow ``name`` unless they were chosen."""
+        """Another batch of the same rows; its jobs are named after ``name`` unless the user chose names."""
         follows = self.names == name_rows(self.name, len(self.rows))
         names = name_rows(name, len(self.rows)) if follows else self.names
         return replace(self, name=name, names=names, is_again=True)
@@ -87,15 +88,15 @@ class BatchAttempt:
 
 
 def name_rows(batch_name: str, count: int) -> list[str]:
-    """Names of the jobs of a batch for which none were given."""
+    """Default names of a batch's jobs."""
     return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
 
 
 def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt) -> Operation[Job | None]:
-    """The parent of the batch that these rows became before; None when there is none.
+    """Find the parent of the batch that was submitted from these rows before; None if there is none.
 
     Raises:
-        JobNameTakenError: the batch's name belongs to something else; the message shows the difference.
+        JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
     """
     name = yield Run(lambda: ledger.find(attempt.identity))
     known: Job | None = (yield from look_up(connection, name)) if name is not None else None
@@ -110,16 +111,16 @@ def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAtte
 def submit_batch(
     connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt, *, is_judged: bool = False
 ) -> Operation[Job]:
-    """The parent of the batch that these rows are: the one that they became before, or a new one.
+    """Submit a batch, unless it was submitted before; returns its parent job.
 
     Args:
-        is_judged: whether the service has found every row right already.
+        is_judged: whether the service has already validated every row.
 
     Raises:
-        BatchSettingsError: the service refuses rows; none was submitted.
-        JobNameTakenError: the batch's name belongs to something else; the message shows the difference.
+        BatchSettingsError: the service refuses some rows; none was submitted.
+        JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
         ServiceError: the service refused.
-        TransportError: no answer came, and the service does not know the batch.
+        TransportError: no answer was received, and the service does not have the batch.
     """
     job = None if attempt.is_again else (yield from find_batch(connection, ledger, attempt))
     if job is None:
@@ -140,11 +141,11 @@ def prepare(
     project_tag: str | None,
     limits: BatchLimits,
 ) -> BatchAttempt:
-    """What would be sent, checked against the tool's schema.
+    """Prepare the batch, and validate it by the tool's schema.
 
     Raises:
-        BatchSettingsError: rows break a rule.
-        SettingsError: a name does, or there are no rows.
+        BatchSettingsError: some rows are invalid.
+        SettingsError: a name is invalid, or there are no rows.
     """
     attempt, verdicts = draft(ledger, tool, rows, batch_name, names, project_tag, limits)
     require_valid(tool, verdicts)
@@ -160,10 +161,10 @@ def draft(
     project_tag: str | None,
     limits: BatchLimits,
 ) -> tuple[BatchAttempt, list[RowVerdict]]:
-    """What would be sent, and what the tool's schema says of each row.
+    """Prepare the batch; returns it with the verdict of the tool's schema on each row.
 
     Raises:
-        SettingsError: a name breaks a rule, or there are no rows.
+        SettingsError: a name is invalid, or there are no rows.
     """
     _check_names(tool, rows, batch_name, names)
     normalized, verdicts = check_rows(tool, rows)
@@ -190,15 +191,15 @@ def _check_names(
 ) -> None:
     problems = []
     if not rows:
-        problems.append(Problem(field="settings", message="A batch has at least one row.", code="required"))
+        problems.append(Problem(field="settings", message="A batch needs at least one row.", code="required"))
     if batch_name is not None and (fault := check_job_name(batch_name)):
         problems.append(Problem(field="batchName", message=fault, code="job_name"))
     if names is not None and len(names) != len(rows):
-        told = f"There are {len(names)} names for {len(rows)} rows."
-        problems.append(Problem(field="jobNames", message=told, code="job_name"))
+        message = f"There are {len(names)} names for {len(rows)} rows."
+        problems.append(Problem(field="jobNames", message=message, code="job_name"))
     seen: set[str] = set()
     for row, name in enumerate(names or ()):
-        fault = check_job_name(name) or (f"{name!r} is the name of two rows." if name in seen else None)
+        fault = check_job_name(name) or (f"Two rows are named {name!r}." if name in seen else None)
         seen.add(name)
         if fault:
             problems.append(Problem(field=f"jobNames[{row}]", message=fault, code="job_name"))
@@ -238,7 +239,7 @@ def _compare_parents(attempt: BatchAttempt, job: Job) -> list[str]:
     if not job.is_batch:
         return ["that is a single job"]
     if job.tool and job.tool != attempt.tool.type:
-        return [f"that batch is of the tool {job.tool}, this one of {attempt.tool.type}"]
+        return [f"that batch runs the tool {job.tool}, this one {attempt.tool.type}"]
     if job.batch_size is not None and job.batch_size != len(attempt.rows):
         return [f"that batch has {job.batch_size} rows, this one {len(attempt.rows)}"]
     return []
@@ -250,6 +251,6 @@ def _compare_rows(attempt: BatchAttempt, theirs: Mapping[str, Job]) -> list[str]
         job = theirs.get(name)
         if job is None:
             found.append(f"that batch has no job {name}")
-        elif job.settings or attempt.is_named:  # a name made of the rows is proof where no settings are told
+        elif job.settings or attempt.is_named:  # without settings, a name derived from the rows suffices
             found += [f"{name}: {difference}" for difference in compare(job, normalized, attempt.tool)]
     return found

@@ -1,7 +1,7 @@
-"""Idempotent submission: a job, batch, pipeline run or screening is never sent twice.
+"""Idempotent submission of jobs, batches, pipeline runs and screenings.
 
-Each has a name that is unique for the account, and the name is the witness. When no answer came, it is looked
-up before anything is sent again; when it is taken, what has it is compared with what was to be sent.
+Each has a name that is unique in the account. When no answer was received, the name is looked up before
+anything is sent again; when the name is taken, the existing job is compared with the submission.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _STEM = 90
 
 @dataclass(frozen=True)
 class Post:
-    """A request that starts something under a name.
+    """A request that creates a job or batch with a name.
 
     Attributes:
-        name: the job or batch that it makes.
-        name_field: what the body calls the name: ``jobName`` or ``batchName``.
-        compare: how an existing job of this name differs from what is wanted, in words; empty when it is
-            the same.
+        name: name of the new job or batch.
+        name_field: field of the name in the body: ``jobName`` or ``batchName``.
+        compare: describes how an existing job of this name differs from the submission; empty if it does
+            not.
     """
 
     path: str
@@ -49,18 +49,18 @@ class Post:
     compare: Callable[[Job], Operation[list[str]]]
 
     def renamed(self, name: str) -> Post:
-        """The same under another name."""
+        """The same request with another name."""
         return replace(self, name=name, body={**self.body, self.name_field: name})
 
 
 @dataclass(frozen=True)
 class Posted:
-    """How it went.
+    """Outcome of a request.
 
     Attributes:
-        answer: what the service answered; None where the job was there before.
-        job: the job that was there before; None where it is new.
-        name: the name under which it was sent.
+        answer: the service's answer; None if the job existed before.
+        job: the existing job; None if it is new.
+        name: the name that was sent.
     """
 
     answer: Any = None
@@ -69,15 +69,15 @@ class Posted:
 
 
 def start_once(connection: ServiceConnection, post: Post, *, again: bool = False) -> Operation[Posted]:
-    """What has this name, if it is the same as what is wanted; else send it.
+    """Return the existing job of this name if it is the same; otherwise send the request.
 
     Args:
-        again: send it under a free name even if it is there.
+        again: send the request with a free name even if the job exists.
 
     Raises:
-        JobNameTakenError: the name belongs to something else; the message shows the difference.
+        JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
         ServiceError: the service refused.
-        TransportError: no answer came, and the service does not know the name.
+        TransportError: no answer was received, and the service does not have a job of this name.
     """
     job = yield from look_up(connection, post.name)
     if job is None:
@@ -89,13 +89,13 @@ def start_once(connection: ServiceConnection, post: Post, *, again: bool = False
 
 
 def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
-    """Send it, unless it is there.
+    """Send the request, unless the job exists.
 
     Raises:
-        JobNameTakenError: the name belongs to something else; the message shows the difference.
+        JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
         ToolUnavailableError: the service cannot run the tool; the message says what to do.
         ServiceError: the service refused.
-        TransportError: no answer came, and the service does not know the name.
+        TransportError: no answer was received, and the service does not have a job of this name.
     """
     pauses = retry_delays()
     while True:
@@ -114,7 +114,7 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
 
 
 def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:
-    """The job of this name; None when there is none."""
+    """Find the job of this name; None if there is none."""
     try:
         return (yield from get_job(connection, name))
     except NotFoundError:
@@ -122,10 +122,10 @@ def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:
 
 
 def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
-    """``name`` with the first number that nothing is called by yet.
+    """Append the first unused number to ``name``.
 
     Raises:
-        SettingsError: all of them are taken.
+        SettingsError: all numbers are taken.
     """
     stem = name[:_STEM]
     for number in range(2, _MOST_NAMES):
@@ -136,10 +136,10 @@ def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
 
 
 def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Operation[None]:
-    """Let pass the job of the name if it is what was to be sent.
+    """Check that an existing job is the same as the submission.
 
     Raises:
-        JobNameTakenError: it is another one.
+        JobNameTakenError: it differs.
     """
     differences = yield from post.compare(job)
     if not differences:
@@ -156,12 +156,14 @@ def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> O
 
 
 def _settle(connection: ServiceConnection, post: Post, refusal: BadRequestError) -> Operation[Job]:
-    """The job whose name the refusal may say is taken, if it is the same; else the refusal."""
+    """After a refusal, return the existing job of this name if it is the same; else raise the refusal."""
     if refusal.code == "tool_unavailable":
         raise ToolUnavailableError(refusal.message) from refusal
     if refusal.code not in (None, "job_name_taken"):
         raise refusal
-    job = yield from look_up(connection, post.name)  # a deployment without codes may mean a taken name
+    job = yield from look_up(
+        connection, post.name
+    )  # without an error code, the refusal may mean a taken name
     if job is None:
         raise refusal
     yield from require_same(post, job, refusal)

@@ -1,8 +1,8 @@
-"""Submitting so that nothing is submitted twice.
+"""Submit a job, never twice.
 
-A submission's identity is its tool, its normalised settings and its wished name. The job's name is derived
-from it, so even without the ledger the same submission meets the same job. When no answer came back, the job
-is looked up by name before anything is sent again.
+A submission's identity is its tool, its normalised settings and its requested name. The job's name is derived
+from it, so even without the ledger the same submission finds the same job. When no answer was received, the
+job is looked up by name before anything is sent again.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ def submit(
     project_tag: str | None = None,
     again: bool = False,
 ) -> Operation[Job]:
-    """The job that this submission is: the one that it became before, or a new one.
+    """Submit a job, unless it was submitted before; returns its record.
 
     Args:
-        again: make a new job even if the same submission has one already.
+        again: submit a new job even if the same submission was made before.
 
     Raises:
-        SettingsError: settings or name break a rule; nothing was sent.
-        JobNameTakenError: the wished name belongs to another job; the message shows the difference.
+        SettingsError: the settings or the name are invalid; nothing was sent.
+        JobNameTakenError: the requested name belongs to another job; the message shows the difference.
         ToolUnavailableError: the service cannot run the tool; the message says what to do.
         ServiceError: the service refused.
-        TransportError: no answer came, and the service does not know the job.
+        TransportError: no answer was received, and the service does not have the job.
     """
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
     if again:
@@ -72,15 +72,15 @@ def submit(
 
 @dataclass(frozen=True)
 class SubmissionAttempt:
-    """A submission on its way.
+    """A job to submit.
 
     Attributes:
         tool: the tool.
-        wanted: what is sent.
+        wanted: the request's body.
         normalized: its settings with defaults filled in.
-        identity: what it is remembered by.
+        identity: the submission's identity in the ledger.
         is_named: whether the user chose the name.
-        other_files: whether the job of this name was submitted from here with files of other contents.
+        other_files: whether the job of this name was submitted from this computer with other file contents.
     """
 
     tool: Tool
@@ -96,17 +96,17 @@ class SubmissionAttempt:
         return self.wanted.job_name
 
     def renamed(self, name: str) -> SubmissionAttempt:
-        """The same under another name."""
+        """The same submission with another name."""
         return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
 
 
 def prepare(
     ledger: Ledger, tool: Tool, settings: Mapping[str, Any], job_name: str | None, project_tag: str | None
 ) -> SubmissionAttempt:
-    """What would be sent, checked.
+    """Prepare and validate a submission.
 
     Raises:
-        SettingsError: settings or name break a rule.
+        SettingsError: the settings or the name are invalid.
     """
     given = {name: _plain(value) for name, value in settings.items()}
     normalized = check_submission(tool, given, job_name)
@@ -125,21 +125,21 @@ def prepare(
 
 
 def _plain(value: Any) -> Any:
-    """A cell or column of a table, which numpy and pandas hold in kinds of their own, as JSON has it."""
+    """Convert values of numpy and pandas types to JSON values."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
-    """SHA-256 by name of the files that the settings name and that were uploaded from here."""
+    """SHA-256 (hex) by name, of files in the settings that were uploaded from this computer."""
     texts = {text for text in texts_in(settings) if len(text) <= _LONGEST_PATH}
     return {path: digest for path, digest in ledger.uploads().items() if path in texts}
 
 
 def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:
-    """The settings with defaults filled in.
+    """Validate a submission; returns the settings with defaults filled in.
 
     Raises:
-        SettingsError: with every problem found.
+        SettingsError: the settings or the name are invalid; it lists every problem.
     """
     problems: list[Problem] = []
     fault = check_job_name(job_name) if job_name is not None else None
@@ -180,25 +180,25 @@ def _post(connection: ServiceConnection, attempt: SubmissionAttempt) -> Operatio
 
 def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:
     if not job.settings and attempt.normalized and job.type == attempt.tool.type:
-        # A deployment that does not tell a job's settings: a name made of them is proof enough.
-        return ["the service does not tell its settings"] if attempt.is_named else []
+        # A deployment that does not report settings: a name derived from them suffices.
+        return ["the service does not report its settings"] if attempt.is_named else []
     differences = compare(job, attempt.normalized, attempt.tool)
     if not differences and attempt.other_files:
-        return ["a file of the same name had other contents then"]
+        return ["a file of the same name had other contents at that time"]
     return differences
 
 
 def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
-    """How an existing job differs from a submission, in words; empty when it does not."""
+    """Describe how an existing job differs from a submission; empty if it does not."""
     if job.type != tool.type:
-        return [f"that job is of the tool {job.type}, this one of {tool.type}"]
+        return [f"that job runs the tool {job.type}, this one {tool.type}"]
     theirs = catalog.check(tool, job.settings).normalized
     names = [name for name in {**theirs, **normalized} if theirs.get(name) != normalized.get(name)]
     return [_contrast(name, theirs.get(name), normalized.get(name)) for name in names]
 
 
 def _contrast(name: str, theirs: object, ours: object) -> str:
-    """A setting as it is there and here; of long values the part where they begin to differ."""
+    """Contrast a setting's two values; long ones are cut to where they begin to differ."""
     texts = repr(theirs), repr(ours)
     begin = 0
     if max(map(len, texts)) > _MOST_TEXT:

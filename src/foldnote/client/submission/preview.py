@@ -1,4 +1,4 @@
-"""What a batch would be, before anything is submitted: its rows, the verdict on each, and what it costs."""
+"""Preview of a batch before submission: its rows, the verdict on each, and the expected cost."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _CELL = 40
 
 @dataclass(frozen=True)
 class Experience:
-    """What earlier jobs of a tool took at this service.
+    """Run times and costs of earlier jobs of a tool at this service.
 
     Attributes:
-        count: jobs that it rests on; with none, the figures are None.
-        duration_s: median seconds of a job.
-        weighted_hours: median weighted hours of a job; None where the service does not count them.
+        count: number of jobs; if 0, the figures are None.
+        duration_s: median run time of a job in seconds.
+        weighted_hours: median weighted hours of a job; None if the service does not count them.
     """
 
     count: int = 0
@@ -35,8 +35,8 @@ class Experience:
 
 
 def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
-    """What the complete jobs of a tool among ``jobs`` took."""
-    from statistics import median  # it loads much that only previews need
+    """Compute medians over the complete jobs of a tool among ``jobs``."""
+    from statistics import median  # deferred: slow to import
 
     ended = [job for job in jobs if job.type == tool_type and job.status is JobStatus.COMPLETE]
     times = [job.duration_s for job in ended if job.duration_s is not None]
@@ -46,15 +46,15 @@ def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
 
 @dataclass(frozen=True, repr=False)
 class Preview:
-    """A batch that is not submitted yet.
+    """A batch before submission.
 
     Attributes:
-        attempt: what would be sent.
-        verdicts: one for each row.
-        existing: the batch that these rows became before; None when they would be a new one.
-        experience: what earlier jobs of the tool took.
-        jobs_left: jobs that the account may still submit, at most; None where no limit is known.
-        rows: the rows as they were given.
+        attempt: the prepared request.
+        verdicts: one per row.
+        existing: the batch that these rows were submitted as before; None if it would be new.
+        experience: run times and costs of earlier jobs of the tool.
+        jobs_left: upper bound of the jobs that the account may still submit; None if no limit is known.
+        rows: the rows as given.
     """
 
     attempt: BatchAttempt
@@ -71,37 +71,37 @@ class Preview:
 
     @property
     def count(self) -> int:
-        """Rows; each is one job."""
+        """Number of rows; each is one job."""
         return len(self.verdicts)
 
     @property
     def is_valid(self) -> bool:
-        """Whether every row is right."""
+        """Whether every row is valid."""
         return all(verdict.valid for verdict in self.verdicts)
 
     @property
     def jobs_taken(self) -> int:
-        """Jobs that submitting takes of the allowance; none when the batch is there already."""
+        """Jobs that submitting uses of the allowance; 0 if the batch exists already."""
         return 0 if self.existing else self.count
 
     @property
     def weighted_hours(self) -> float | None:
-        """What the batch may take by earlier jobs of the tool, in weighted hours; None where unknown."""
+        """Expected weighted hours of the batch, from earlier jobs of the tool; None if unknown."""
         each = self.experience.weighted_hours
         return None if each is None else each * self.jobs_taken
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds of computing by earlier jobs of the tool, one after the other; None where unknown."""
+        """Expected computing time in seconds, summed over the jobs, from earlier ones; None if unknown."""
         each = self.experience.duration_s
         return None if each is None else each * self.jobs_taken
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows and the verdict on each.
+        """Return the rows and the verdict on each.
 
         Returns:
-            One row a job, with the index ``job_name`` (str) and the columns ``valid`` (bool), ``field`` and
-            ``error`` (str; the first fault, missing where it is valid), then ``settings.NAME``.
+            One row per job, with the index ``job_name`` (str) and the columns ``valid`` (bool), ``field`` and
+            ``error`` (str; the first problem, missing where valid), then ``settings.NAME``.
         """
         import pandas as pd
 
@@ -115,11 +115,13 @@ class Preview:
         return pd.DataFrame(columns).set_axis(pd.Index(self.attempt.names, dtype="str", name="job_name"))
 
     def summary(self) -> list[str]:
-        """The preview in sentences."""
+        """The preview as sentences, one per line."""
         tool, invalid = self.attempt.tool, sum(not verdict.valid for verdict in self.verdicts)
         lines = [f"{self.batch_name}: {self.count} {'job' if self.count == 1 else 'jobs'} of {tool.type}"]
         if self.existing:
-            lines.append(f"It was submitted before and is {self.existing.status}; nothing is spent again.")
+            lines.append(
+                f"It was submitted before and is {self.existing.status}; submitting again costs nothing."
+            )
             return lines
         if invalid:
             lines.append(f"{invalid} of {self.count} rows are not valid, so nothing can be submitted:")
@@ -139,7 +141,7 @@ class Preview:
 
     def _cost(self) -> str:
         if self.duration_s is None:
-            return " How long it takes is not known: no job of this tool has ended here yet."
+            return " The run time is unknown: no job of this tool has completed here yet."
         each = f"median of {self.experience.count} earlier"
         text = f" About {format_duration(self.duration_s)} of computing ({each})"
         hours = self.weighted_hours

@@ -16,12 +16,12 @@ from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdic
 
 MOST_ROWS = 1000
 MOST_BYTES = 4_400_000
-"""What one validation takes, less the room for the rest of the body."""
+"""Largest body of a validation request in bytes, less a margin."""
 Row = Mapping[str, Any]
 
 
 def check_rows(tool: Tool, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[RowVerdict]]:
-    """The rows with defaults filled in, and the verdict on each by the tool's schema."""
+    """Validate rows by the tool's schema; returns them with defaults filled in, and the verdicts."""
     normalized, verdicts = [], []
     for index, row in enumerate(rows):
         checked = catalog.check(tool, row)
@@ -35,15 +35,15 @@ def check_rows(tool: Tool, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], l
 
 
 def require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
-    """Go on only when every row is right.
+    """Check that every row is valid.
 
     Raises:
-        BatchSettingsError: some are not; it has the verdict on each row.
+        BatchSettingsError: some rows are invalid; it has the verdict on each row.
     """
     problems = [
         Problem(
             field=f"settings[{row.index}]{f'.{row.field}' if row.field else ''}",
-            message=row.error or "The service refuses this row and does not say why.",
+            message=row.error or "The service refuses this row and gives no reason.",
         )
         for row in verdicts
         if not row.valid
@@ -53,12 +53,12 @@ def require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
 
 
 def judge_rows(connection: ServiceConnection, tool: Tool, rows: Sequence[Row]) -> Operation[list[RowVerdict]]:
-    """The service's verdict on every row, in chunks within its limits of rows and bytes.
+    """Validate every row at the service, in chunks within its limits of rows and bytes.
 
     Raises:
-        SettingsError: it refuses the batch as a whole.
-        ProtocolError: it left a row without a verdict.
-        TooLargeError: a single row is too large for it.
+        SettingsError: the service refuses the batch as a whole.
+        ProtocolError: the service returned no verdict for some row.
+        TooLargeError: a single row exceeds the service's limit.
     """
     verdicts: list[RowVerdict] = []
     for chunk in cut_rows(rows):
@@ -69,7 +69,7 @@ def judge_rows(connection: ServiceConnection, tool: Tool, rows: Sequence[Row]) -
 def cut_rows(
     rows: Sequence[Row], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES
 ) -> Iterator[list[Row]]:
-    """The rows in chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; a larger row goes alone."""
+    """Split rows into chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; larger rows go alone."""
     chunk: list[Row] = []
     size = 0
     for row in rows:
@@ -95,10 +95,10 @@ def _judge(connection: ServiceConnection, tool: Tool, rows: list[Row]) -> Operat
         return first + (yield from _judge(connection, tool, rows[half:]))
     verdict = understand(read_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
-        told = verdict.error or "The service refuses the batch as a whole."
-        raise SettingsError([Problem(field=verdict.field or "settings", message=told)], tool.type)
+        message = verdict.error or "The service refuses the batch as a whole."
+        raise SettingsError([Problem(field=verdict.field or "settings", message=message)], tool.type)
     if len(verdict.results) != len(rows):
         raise ProtocolError(
-            f"The service judged {len(verdict.results)} of {len(rows)} rows, so nothing was submitted."
+            f"The service validated {len(verdict.results)} of {len(rows)} rows, so nothing was submitted."
         )
     return list(verdict.results)

@@ -1,7 +1,7 @@
-"""The rows of a batch beside what came out of them, over all tries of it.
+"""Join the rows of a batch with their results, including those of retries.
 
-A sheet remembers which job stands for which row: at first a job of the batch, after a retry of the failed
-rows a job of the newer batch. Nothing is asked or sent here.
+A sheet maps each row to its job: at first a job of the batch, after a retry of failed rows a job of the newer
+batch. This module sends no requests.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Sheet:
 
     Attributes:
         batches: names of the batch and of its retries.
-        names: the job of each row that counts now.
+        names: name of the current job of each row.
         settings: the settings of each row.
-        inputs: what the user's table says of each row.
-        index: the table's own index; None for numbers from 0.
-        dtypes: those of the table's columns, by name.
+        inputs: the values of each row in the user's table.
+        index: the table's index; None for numbers from 0.
+        dtypes: dtypes of the table's columns, by name.
     """
 
     batches: tuple[str, ...]
@@ -46,19 +46,19 @@ class Sheet:
 
     @classmethod
     def of_jobs(cls, batch_name: str, jobs: Sequence[Job]) -> Sheet:
-        """The sheet of a batch of which only its jobs are known."""
+        """Make the sheet of a batch from its jobs alone."""
         settings = tuple(job.settings for job in jobs)
         return cls((batch_name,), tuple(job.job_name for job in jobs), settings, settings)
 
     @classmethod
     def of_rows(cls, batch_name: str, names: Sequence[str], rows: Rows) -> Sheet:
-        """The sheet of a batch that is submitted."""
+        """Make the sheet of a newly submitted batch."""
         settings, inputs = tuple(rows.settings), tuple(rows.inputs)
         return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes)
 
     @classmethod
     def read(cls, text: str) -> Sheet:
-        """The sheet that ``write`` wrote.
+        """Read a sheet written by ``write``.
 
         Raises:
             ValueError: it is damaged.
@@ -75,7 +75,7 @@ class Sheet:
         )
 
     def write(self) -> str:
-        """The sheet as text for the ledger; values that JSON cannot hold are written in words."""
+        """Serialise the sheet for the ledger; values that JSON cannot represent become strings."""
         kept = {
             "batches": self.batches,
             "names": self.names,
@@ -87,22 +87,22 @@ class Sheet:
         return json.dumps(kept, default=_write_value)
 
     def covers(self, jobs: Mapping[str, Job]) -> bool:
-        """Whether these are the jobs of this sheet, and not those of another batch of the same name."""
+        """Whether these are the jobs of this sheet, not of a later batch of the same name."""
         return bool(jobs) and jobs.keys() <= {*self.names}
 
     def with_inputs(self, table: pd.DataFrame) -> Sheet:
-        """The same with another table as its inputs.
+        """Replace the inputs by another table.
 
         Raises:
-            FoldnoteError: the table has another number of rows.
+            FoldnoteError: the table has a different number of rows.
         """
         if len(table) != len(self.names):
-            raise FoldnoteError(f"The table has {len(table)} rows and the batch {len(self.names)}.")
+            raise FoldnoteError(f"The table has {len(table)} rows, but the batch has {len(self.names)}.")
         records = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
         return replace(self, inputs=tuple(records), index=table.index, dtypes=read_dtypes(table))
 
     def open_rows(self, jobs: Mapping[str, Job]) -> list[int]:
-        """The rows whose job failed, was stopped or is gone."""
+        """Indices of rows whose job failed, was stopped or was deleted."""
         return [
             row
             for row, name in enumerate(self.names)
@@ -110,7 +110,7 @@ class Sheet:
         ]
 
     def retry(self, rows: Sequence[int]) -> tuple[str, list[str], Sheet]:
-        """Name of the batch that tries ``rows`` again, names of its jobs, and the sheet after it."""
+        """Prepare a retry of ``rows``: the new batch's name, its jobs' names, and the updated sheet."""
         number = 1
         found = _RETRY.search(self.batches[-1])
         if found is not None:
@@ -124,7 +124,7 @@ class Sheet:
 
 
 def _rename(name: str, ending: str, mark: str = "") -> str:
-    """The name of another try; one that has to be cut is told apart by its ``mark``."""
+    """Name of a retry; a name that must be cut gets ``mark`` to stay unique."""
     stem = _RETRY.sub("", name)
     if len(stem) + len(ending) <= _LONGEST_NAME:
         return stem + ending
@@ -132,7 +132,7 @@ def _rename(name: str, ending: str, mark: str = "") -> str:
 
 
 def _write_value(value: Any) -> Any:
-    """What JSON has no word for: numbers and arrays of numpy, times, missing values."""
+    """Convert a value that JSON cannot represent: numpy scalars and arrays, times, missing values."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if type(value).__name__ in ("NAType", "NaTType"):
@@ -141,7 +141,7 @@ def _write_value(value: Any) -> Any:
 
 
 def _write_index(index: pd.Index[Any] | None) -> dict[str, Any] | None:
-    """An index of one level; one of several is not kept."""
+    """Serialise an index with one level; a MultiIndex is dropped."""
     if index is None or index.nlevels > 1:
         return None
     return {"name": index.name, "dtype": str(index.dtype), "values": index.to_list()}
@@ -155,7 +155,7 @@ def _read_index(kept: Mapping[str, Any]) -> pd.Index[Any]:
 
 
 def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
-    """The rows with what came out; see ``BatchHandle.results``."""
+    """Join the rows with the results of their jobs; see ``BatchHandle.results``."""
     import pandas as pd
 
     records = [jobs.get(name) for name in sheet.names]
@@ -180,14 +180,14 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
 
 
 def _restore(values: list[Any], dtype: Any) -> Any:
-    """A column of the table as it was: categories, nullable numbers and times stay what they are."""
+    """Restore a column to its dtype, such as categories, nullable integers and times."""
     import pandas as pd
 
     if dtype is None:
         return values
     try:
         return pd.Series(values, dtype=dtype)
-    except (TypeError, ValueError):  # a kind that is not made of its values
+    except (TypeError, ValueError):  # a dtype that cannot be constructed from values
         return values
 
 

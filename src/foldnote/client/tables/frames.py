@@ -1,6 +1,6 @@
-"""Jobs as DataFrames, in one place for every face.
+"""Jobs as DataFrames, for both APIs.
 
-pandas is imported when a frame is made, never with the client: a program that only submits needs none of it.
+pandas is imported only when a frame is made: a program that only submits does not need it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _NUMBERS = ("duration_s", "progress", "weighted_hours")
 
 
 def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
-    """The jobs of a batch with their settings and scores, in their order.
+    """Tabulate the jobs of a batch with their settings and scores, in their order.
 
     Returns:
-        One row a job, with the columns of ``tabulate_jobs``, then ``settings.NAME`` and ``score.NAME``
-        (as submitted and as scored; missing where a job has none).
+        One row per job, with the columns of ``tabulate_jobs``, then ``settings.NAME`` and ``score.NAME``
+        (missing where a job has none).
     """
     import pandas as pd
 
@@ -40,11 +40,11 @@ def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
 
 
 def tabulate_batches(batches: Iterable[Job]) -> pd.DataFrame:
-    """Batch parents, with the columns of ``tabulate_jobs`` and how many of their jobs are done.
+    """Tabulate batch parents, with the columns of ``tabulate_jobs`` and counts of their jobs.
 
     Returns:
-        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64; the last counts failed ones, too, as
-        the interface does) are missing where nobody counts them.
+        One row per batch; ``jobs``, ``complete`` and ``stopped`` (Int64; ``stopped`` includes failed jobs, as
+        in the interface) are missing where the service does not count them.
     """
     import pandas as pd
 
@@ -59,20 +59,20 @@ def tabulate_batches(batches: Iterable[Job]) -> pd.DataFrame:
 
 
 def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
-    """Jobs as a DataFrame, in their order.
+    """Tabulate jobs, in their order.
 
     Returns:
-        One row a job, with the index ``job_name`` (str) and the columns
+        One row per job, with the index ``job_name`` (str) and the columns
 
-        - ``tool`` (str): the tool's type, of a batch too
-        - ``status`` (str): ``In Queue``, ``Running``, ``Complete``, ``Stopped``, or ``Failed`` for a run that
-          failed by itself, which the interface calls ``Stopped``
-        - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT while it has not happened)
-        - ``duration_s`` (float64, seconds): from start to end, or to now; NaN before the start
-        - ``progress`` (float64, 0 to 1; NaN where the engine does not tell)
-        - ``weighted_hours`` (float64, weighted hours; NaN where they are not counted)
+        - ``tool`` (str): the tool's type, also for a batch
+        - ``status`` (str): ``In Queue``, ``Running``, ``Complete``, ``Stopped``, or ``Failed`` for a failed
+          run, which the interface calls ``Stopped``
+        - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT until then)
+        - ``duration_s`` (float64, seconds): from start to end, or until now; NaN before the start
+        - ``progress`` (float64, 0 to 1; NaN if the engine does not report it)
+        - ``weighted_hours`` (float64, weighted hours; NaN if not counted)
         - ``batch`` (str): the batch that the job is part of; missing outside batches
-        - ``error`` (str): why a run failed; missing unless it did
+        - ``error`` (str): why a run failed; missing if it did not
     """
     import pandas as pd
 
@@ -93,7 +93,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
 
 
 def _read_times(times: Iterable[datetime | None]) -> pd.DatetimeIndex:
-    """Times as microseconds of UTC; pandas alone takes each time zone object by itself."""
+    """Convert times to UTC in microseconds at once; pandas would convert each time zone separately."""
     import numpy as np
     import pandas as pd
 

@@ -1,7 +1,7 @@
-"""Jobs as a list: rows with their verbs, a table in a cell, and a DataFrame.
+"""A list of jobs: handles, a table in a cell, or a DataFrame.
 
-The list keeps the records that the service gave; a row is made of one when somebody takes it, so that a list
-of ten thousand costs no more than its records.
+The list stores records; a handle is created when an item is accessed, so that a list of ten thousand jobs
+costs no more than its records.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ G = TypeVar("G")
 
 
 class JobList(Sequence[H]):
-    """Jobs in the service's order, newest first; a slice of it is such a list too.
+    """Jobs in the service's order, newest first; slicing returns another ``JobList``.
 
-    ``page`` holds the records as the service gave them. Nothing here changes: a row looks again by its own
-    ``refresh()``, and gives a new one.
+    ``page`` holds the records as the service returned them. The list is immutable; ``refresh()`` of a handle
+    returns a new handle.
     """
 
     def __init__(
@@ -32,37 +32,37 @@ class JobList(Sequence[H]):
         hold: Callable[[Job], H],
         tabulate: Callable[[Iterable[Job]], pd.DataFrame] = tabulate_jobs,
     ) -> None:
-        """Make rows of the records of ``page`` with ``hold``, and DataFrames of them with ``tabulate``."""
+        """Wrap ``page``; ``hold`` makes a handle from a record, ``tabulate`` a DataFrame from records."""
         self.page = page
         self._hold = hold
         self._tabulate = tabulate
 
     @property
     def start_key(self) -> str | None:
-        """Continues the list after its last row; None where nothing follows."""
+        """Pass it to ``list`` to get the next jobs; None if there are no more."""
         return self.page.start_key
 
     @property
     def statuses(self) -> StatusCounts:
-        """How many jobs the service counts in each status; some deployments count this page only."""
+        """Number of jobs in each status, as counted by the service; some deployments count only this page."""
         return self.page.statuses
 
     @property
     def mark(self) -> str | None:
-        """Stands for the state that the list tells of; ``since`` takes it. None unless it was asked for."""
+        """Mark of the listed state, for ``since``; None unless requested."""
         return self.page.mark
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame; nothing is asked of the service.
+        """Convert the list to a DataFrame, without a request.
 
         Returns:
-            One row a job, with the columns of ``client.jobs.to_frame``, of a list of batches with those of
+            One row per job, with the columns of ``client.jobs.to_frame``; for a list of batches, those of
             ``client.batches.to_frame``.
         """
         return self._tabulate(self.page.jobs)
 
     def with_rows(self, convert: Callable[[H], G]) -> JobList[G]:
-        """The same list with rows that ``convert`` makes of its own."""
+        """The same list with ``convert`` applied to each handle on access."""
         return JobList(self.page, lambda job: convert(self._hold(job)), self._tabulate)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The tools of a service as a list that can be searched, shown and made a DataFrame."""
+"""The tools of a service: a list with search, a table in a cell, and a DataFrame."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from foldnote.models import Tool
 from foldnote.models.html_repr import show_grid, write_grid
+from foldnote.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,9 +15,9 @@ _COLUMNS = ("tool", "name", "what it does", "status", "method")
 
 
 class ToolList(tuple[Tool, ...]):
-    """Tools in the service's order; a cell shows them as a table.
+    """Tools in the service's order, shown as a table in a cell.
 
-    ``unread`` holds the rows of the service's catalog that name no tool.
+    ``unread`` holds the entries of the service's catalog that could not be read.
     """
 
     unread: tuple[Any, ...] = ()
@@ -39,14 +40,14 @@ class ToolList(tuple[Tool, ...]):
         function: str | None = None,
         runs_here: bool = False,
     ) -> ToolList:
-        """The tools that fit all that is given; letter case does not count.
+        """Filter tools by all given criteria, ignoring case.
 
         Args:
             words: each must occur in a tool's type, name, description, family, modalities, functions or
                 method.
             family: e.g. ``structure-prediction``.
             modality: e.g. ``antibody``.
-            function: e.g. ``docking``; its words are sought in a tool's functions.
+            function: e.g. ``docking``; all of its words must occur in one of the tool's functions.
             runs_here: only tools that the service can run now.
         """
         found = ToolList(
@@ -62,18 +63,18 @@ class ToolList(tuple[Tool, ...]):
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """The tools as a DataFrame.
+        """Convert the list to a DataFrame.
 
         Returns:
-            One row a tool, with the index ``type`` (str) and the columns
+            One row per tool, with the index ``type`` (str) and the columns
 
-            - ``name`` (str): what people call it
+            - ``name`` (str): display name
             - ``family`` (str), ``modalities`` and ``functions`` (str, separated by commas)
             - ``runs`` (bool): whether the service can run it now
             - ``status`` (str): ``runs``, ``installable`` or ``elsewhere`` (see `Tool.status`)
-            - ``method`` (str): the method that is really run; missing where nothing runs it or the service
-              does not say
-            - ``reason`` (str): why it does not run; missing where it does
+            - ``method`` (str): the method that is actually run; missing if the tool does not run or the
+              service does not say
+            - ``reason`` (str): why it does not run; missing if it does
             - ``description`` (str)
         """
         import pandas as pd
@@ -104,13 +105,17 @@ class ToolList(tuple[Tool, ...]):
 
     def _title(self) -> str:
         if not self:
-            return "No tool fits. fn.tools() lists all of them."
+            return "No tool matches. fn.tools() lists all of them."
         running = sum(tool.available for tool in self)
-        told = f"{running} of them run{'s' if running == 1 else ''} here"
+        availability = f"{running} of them run{'s' if running == 1 else ''} here"
         if len(self) == 1:
-            told = "which runs here" if running else "which does not run here"
-        odd = f"; {len(self.unread)} rows of the catalog cannot be read" if self.unread else ""
-        return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {told}{odd}"
+            availability = "which runs here" if running else "which does not run here"
+        unread = (
+            f"; {count(len(self.unread), 'entry', 'entries')} of the catalog could not be read"
+            if self.unread
+            else ""
+        )
+        return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {availability}{unread}"
 
 
 def _row(tool: Tool) -> tuple[str, str, str, str, str]:
@@ -128,7 +133,7 @@ def _is(wanted: str, words: tuple[str, ...]) -> bool:
 
 
 def _names(wanted: str, functions: tuple[str, ...]) -> bool:
-    """Whether the words of ``wanted`` are words of one function: docking of small-molecule-docking."""
+    """Whether one function contains all words of ``wanted``: docking is in small-molecule-docking."""
     words = set(_plain(wanted).split("-"))
     return any(words <= set(_plain(function).split("-")) for function in functions)
 

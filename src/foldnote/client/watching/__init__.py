@@ -1,1 +1,1 @@
-"""Following jobs until they end, and stopping them."""
+"""Follow jobs until they end, and stop them."""

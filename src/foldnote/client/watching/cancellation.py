@@ -1,4 +1,4 @@
-"""Stopping jobs and reading their logs, also where a deployment has other routes for it, or none."""
+"""Stop jobs and read their logs, also at deployments with other routes for this, or none."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NO_SUCH_ROUTE = (404, 405, 501)
 
 
 def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
-    """Stop a job or a batch; one that has ended stays as it is.
+    """Stop a job or a batch; one that has ended is unchanged.
 
     Raises:
         BadRequestError: there is no such job.
-        NotFoundError: the same, at a deployment without ``/stop-job``.
+        NotFoundError: there is no such job, at a deployment without ``/stop-job``.
     """
     try:
         yield from connection.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
@@ -45,10 +45,10 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
 
 
 def read_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Operation[str]:
-    """The last lines of a job's log.
+    """Get the last lines of a job's log.
 
     Raises:
-        NotFoundError: there is no such job, or the service tells no logs.
+        NotFoundError: there is no such job, or the service provides no logs.
     """
     try:
         answer = yield from connection.ask(
@@ -58,12 +58,12 @@ def read_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Op
         if not _is_missing(exc):
             raise
         yield from get_job(connection, job_name)
-        raise NotFoundError(f"{connection.service} tells no logs of its jobs.", status=404) from exc
+        raise NotFoundError(f"{connection.service} does not provide logs.", status=404) from exc
     return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
 
 
 def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Stream[str]:
-    """A job's log as it grows, whole lines at a time, until the job is final; see ``Jobs.follow_log``."""
+    """Yield a job's log as it grows, in whole lines, until the job ends; see ``Jobs.follow_log``."""
     seen: list[str] = []
     time_limit = WaitLimit(None)
     delays = poll_delays(longest_s=5.0)
@@ -72,7 +72,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
         try:
             is_final = (
                 yield from get_job(connection, job_name)
-            ).is_final  # first: what it wrote until then is read
+            ).is_final  # checked first, so that the last lines are read
             lines = (yield from read_log(connection, job_name, max(max_lines, _WINDOW))).splitlines()
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
             time_limit.bear(exc)
@@ -88,16 +88,16 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
 
 
 def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """The lines that follow what was seen, also when the window on the log has moved on."""
+    """Lines that follow those seen, also if the window of the log has moved on."""
     seen, lines = list(seen), list(lines)
     for shared in range(min(len(seen), len(lines)), 0, -1):
         if seen[-shared:] == lines[:shared]:
             return lines[shared:]
-    return lines  # so much was written meanwhile that nothing of it is known
+    return lines  # no overlap: more than a window was written meanwhile
 
 
 def read_tail(connection: ServiceConnection, job_name: str, lines: int) -> Operation[str]:
-    """The end of a log, or nothing: it only illustrates what went wrong otherwise."""
+    """Get the end of a log, or an empty string after an error: it only supplements another message."""
     try:
         return (yield from read_log(connection, job_name, lines))
     except FoldnoteError:
@@ -105,5 +105,5 @@ def read_tail(connection: ServiceConnection, job_name: str, lines: int) -> Opera
 
 
 def _is_missing(refusal: ServiceError) -> bool:
-    """Whether the service means that it has no such route; gateways say so with a bare 403."""
+    """Whether the refusal means an unknown route; gateways answer a bare 403."""
     return refusal.status in _NO_SUCH_ROUTE or isinstance(refusal, GatewayForbiddenError)

@@ -1,9 +1,9 @@
-"""The poller of one account: the state of all jobs that this process follows.
+"""Poll the jobs of one account that this process follows.
 
-Job cards, ``wait``, ``as_completed`` and batches look here, so that one request serves them all. A look is
-one page of the job list, whatever the number of jobs; what that page leaves out (older jobs, rows of a large
-batch) is asked for in turn, one request a look. A token bucket keeps the requests at 12 a minute, beside
-quick looks at jobs that have been followed for less than ten seconds.
+Job cards, ``wait``, ``as_completed`` and batches share it, so that one request serves them all. A poll
+requests one page of the job list, whatever the number of jobs; jobs that the page lacks (older ones, rows of
+a large batch) are requested in turn, one request per poll. A token bucket limits the requests to 12 a minute,
+not counting extra polls of jobs that have been followed for less than ten seconds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from foldnote.models import Job, JobPage
 
 YOUNG_S = 10.0
-"""How long a job is looked at quickly after somebody began to follow it, in seconds."""
+"""Seconds after the start of following during which a job is polled more often."""
 FEW = 2
-"""So many jobs are asked for by name, which costs less than a page."""
+"""Up to this number of jobs, requests by name are cheaper than a page."""
 _WANTED_S = 30.0
 _KEPT_S = 600.0
 _LONGEST_REST_S = 300.0
@@ -39,16 +39,17 @@ _PAGES_IN_A_WALK = 10
 
 @dataclass
 class _Followed:
-    """One job that is followed.
+    """One followed job.
 
     Attributes:
-        began: when it began to be followed; monotonic time in seconds, like the other two.
-        asked: when somebody last wanted to know of it.
-        seen: when the service last told of it.
-        record: as last seen; None before that, and when the job is gone.
-        is_gone: whether the service knows no such job.
-        is_unlisted: whether the pages of the job list were read without finding it.
-        is_outside_batch: whether the list of its batch was, as some deployments know no such list.
+        began: start of following; monotonic time in seconds, as are ``asked`` and ``seen``.
+        asked: last time that a caller asked for the job.
+        seen: last time that the service returned its record.
+        record: last record; None before the first, and for a job that does not exist.
+        is_gone: whether the service has no such job.
+        is_unlisted: whether all pages of the job list were read without finding it.
+        is_outside_batch: whether its batch's list was read without finding it; some deployments have no such
+            list.
     """
 
     began: float
@@ -61,7 +62,7 @@ class _Followed:
 
     @property
     def batch(self) -> str | None:
-        """The batch whose list shows the job, as far as it is known."""
+        """Name of the batch whose list has the job; None if unknown."""
         return self.record.batch if self.record and not self.is_outside_batch else None
 
     @property
@@ -71,7 +72,7 @@ class _Followed:
 
 @dataclass
 class _PageWalk:
-    """The reading of pages after the first one: where it goes on, and what it has not found yet."""
+    """State of reading the later pages of the job list: the next page, and the jobs not found yet."""
 
     start_key: str | None = None
     pages: int = 0
@@ -79,19 +80,19 @@ class _PageWalk:
 
 
 class AccountPoller:
-    """Looks at the followed jobs of one account, for all who follow some."""
+    """Polls the followed jobs of one account, for all callers in this process."""
 
     def __init__(self, job_email: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Follow nothing yet.
+        """Start without followed jobs.
 
         Args:
-            job_email: the member of the organization whose jobs they are; None for one's own.
-            clock: seconds from any beginning.
+            job_email: address of the organization's member who owns the jobs; None for your own.
+            clock: monotonic time in seconds.
         """
         self._owner = {} if job_email is None else {"jobEmail": job_email}
         self._job_email = job_email
         self.clock = clock
-        """Seconds from any beginning."""
+        """Monotonic time in seconds."""
         self._lock = threading.Lock()
         self._jobs: dict[str, _Followed] = {}
         self._steady = Bucket(1 / 6, 2.0, clock)
@@ -107,10 +108,10 @@ class AccountPoller:
         self._fault: RateLimitedError | None = None
 
     def follow(self, names: Iterable[str], *, afresh: bool = False) -> None:
-        """Note that somebody wants to know of these jobs now.
+        """Follow these jobs, or keep following them.
 
         Args:
-            afresh: what is known of them counts no longer: they may have changed, and are looked at quickly.
+            afresh: discard their known records, and poll them more often: they may have changed.
         """
         with self._lock:
             now = self.clock()
@@ -124,28 +125,28 @@ class AccountPoller:
                 del self._jobs[name]
 
     def gap_s(self, names: Collection[str]) -> float:
-        """Seconds until the next look is due."""
+        """Seconds until the next poll is due."""
         now = self.clock()
         gap = self._find_bucket(names).gap_s()
         return max(gap, self._rests_until - now, 0.0)
 
     def is_due(self, names: Collection[str]) -> bool:
-        """Whether a look is due: some of the jobs are not over, and the pace allows a request.
+        """Whether a poll is due: some jobs are unfinished, and the rate limit allows a request.
 
-        After a 429 it is due at any time: it then raises that refusal again, and asks nothing.
+        After a 429 a poll is always due: it raises the same refusal again, without a request.
         """
         if self.is_fresh(names, float("inf")):
             return False
         return self.clock() < self._rests_until or not self._find_bucket(names).gap_s()
 
     def find(self, names: Iterable[str]) -> dict[str, Job | None]:
-        """The records as last seen, by name: None for a job that is gone; nothing for one not seen yet."""
+        """Last known records by name; None for a job that does not exist, no entry for one not seen yet."""
         with self._lock:
             known = {name: self._jobs[name] for name in names if name in self._jobs}
             return {name: job.record for name, job in known.items() if job.is_gone or job.record is not None}
 
     def note(self, records: Mapping[str, Job]) -> None:
-        """Take records that were asked for otherwise."""
+        """Add records that were requested elsewhere."""
         with self._lock:
             now = self.clock()
             for name, record in records.items():
@@ -153,7 +154,7 @@ class AccountPoller:
                 job.record, job.seen, job.is_gone = record, now, False
 
     def is_fresh(self, names: Iterable[str], since: float) -> bool:
-        """Whether the service told of each of these jobs after ``since`` (by the clock), or it is over."""
+        """Whether each of these jobs has ended or was seen after ``since`` (monotonic time in seconds)."""
         with self._lock:
             jobs = [self._jobs.get(name) for name in names]
             return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
@@ -161,14 +162,14 @@ class AccountPoller:
     def look(
         self, connection: ServiceConnection, names: Collection[str], hold: Hold | None = None
     ) -> Operation[None]:
-        """Ask once; ``find`` then gives what came.
+        """Poll once; ``find`` returns the new records.
 
         Args:
             hold: lets the service hold the request until something changes.
 
         Raises:
-            ServiceError: the service refused; after a 429 it is not asked before the time that it named.
-            TransportError: no answer came.
+            ServiceError: the service refused; after a 429 nothing is requested until its ``Retry-After``.
+            TransportError: no answer was received.
         """
         if self.clock() < self._rests_until and self._fault is not None:
             raise self._fault.with_traceback(None)
@@ -212,7 +213,7 @@ class AccountPoller:
             self._size = min(4 * size, LARGEST_PAGE)
 
     def _look_for(self, connection: ServiceConnection, missing: list[str]) -> Operation[None]:
-        """One request for what the first page leaves out, beginning with what was not seen for longest."""
+        """Send one request for jobs that the first page lacks, the least recently seen first."""
         name = missing[0]
         job = self._jobs[name]
         listed = [each for each in missing if not self._jobs[each].is_unlisted]
@@ -224,10 +225,10 @@ class AccountPoller:
             yield from self._walk_on(connection, listed, self._second_key)
         else:
             yield from self._look_up(connection, name)
-            self._new_batch = job.batch  # which may hold more of what is missing
+            self._new_batch = job.batch  # its list may have more of the missing jobs
 
     def _walk_on(self, connection: ServiceConnection, listed: list[str], first_key: str) -> Operation[None]:
-        """The next page of older jobs; what a whole walk does not find is looked up by name from then on."""
+        """Get the next page of older jobs; jobs on none of the pages are later looked up by name."""
         walk = self._walk
         if walk.start_key is None:
             walk.start_key, walk.pages = first_key, 0
@@ -256,7 +257,7 @@ class AccountPoller:
                 job = self._jobs[name]
                 job.record, job.is_gone = None, True
         else:
-            self.note({name: record})  # by the name that was asked for, whatever a deployment calls it
+            self.note({name: record})  # by the requested name: a deployment's record may have another
 
     def _take(self, page: JobPage) -> None:
         self.note({job.job_name: job for job in page.jobs if job.job_name in self._jobs})
@@ -269,7 +270,7 @@ class AccountPoller:
             ]
 
     def _list_missing(self, wanted: Collection[str]) -> list[str]:
-        """What the first page left out, the one that was not seen for longest first."""
+        """Jobs that the first page lacks, the least recently seen first."""
         missing = [
             name for name in wanted if name not in self._listed and self._jobs[name].began <= self._first_read
         ]
@@ -294,7 +295,7 @@ _pollers_lock = threading.Lock()
 
 
 def find_poller(connection: ServiceConnection, job_email: str | None = None) -> AccountPoller:
-    """The poller of this account, which all connections of this process to it share."""
+    """The poller of this account, shared by all connections of this process."""
     with _pollers_lock:
         poller = connection.pollers.get(job_email) or _pollers.get((*connection.identity, job_email))
         if poller is None:

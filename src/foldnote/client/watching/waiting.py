@@ -1,4 +1,4 @@
-"""Wait for jobs with one request for all of them and an adaptive interval."""
+"""Wait for jobs, with one request for all of them and an adaptive interval."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from foldnote.errors import (
 from foldnote.models import Job
 
 _LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
-"""One's own machine does not mind being asked more often for a job or two, which may take seconds only."""
+"""Poll delays for few jobs at the embedded service: short, since they may take only seconds."""
 _HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
-"""How long a service that can hold a request until something changes is let hold it."""
+"""Seconds for which a service may hold a request until something changes."""
 _LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200
 _SHORT_PAGE = 20
@@ -35,10 +35,10 @@ Watcher = Callable[[Job], None]
 def get_many(
     connection: ServiceConnection, names: Iterable[str], hold: Hold | None = None
 ) -> Operation[dict[str, Job]]:
-    """The records of several jobs by name, in as few requests as their number allows.
+    """Get the records of several jobs by name, in as few requests as possible.
 
     Args:
-        hold: lets the service hold the first request, and takes its mark.
+        hold: lets the service hold the first request, and stores the new mark.
 
     Raises:
         NotFoundError: one of them does not exist.
@@ -56,7 +56,7 @@ def get_many(
         if not page.jobs or page.start_key in (None, start_key):  # some deployments ignore paging
             break
         size, start_key = 2 * size, page.start_key
-    for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
+    for name in sorted(wanted):  # the last few, and jobs that a deployment does not list
         found[name] = yield from get_job(connection, name)
     return found
 
@@ -67,16 +67,16 @@ def wait_all(
     timeout_s: float | None = None,
     on_change: Watcher | None = None,
 ) -> Operation[dict[str, Job]]:
-    """The final records of jobs, by name.
+    """Wait until all jobs have ended; returns their records by name.
 
-    Once the service has answered, an outage of some minutes is waited out.
+    Once the service has answered, outages of some minutes are tolerated.
 
     Args:
-        timeout_s: seconds after which the waiting ends; the jobs go on.
-        on_change: called with each record that differs from the one before.
+        timeout_s: maximum time to wait, in seconds; the jobs themselves continue.
+        on_change: called with the record at each change.
 
     Raises:
-        WaitTimeoutError: not all jobs were final in time.
+        WaitTimeoutError: some jobs had not ended in time.
         NotFoundError: one of them does not exist, or was deleted meanwhile.
     """
     watch = Watch(connection, names, timeout_s, on_change)
@@ -87,7 +87,7 @@ def wait_all(
 
 
 class Watch:
-    """Jobs that are looked at together until all of them are final."""
+    """Polls a set of jobs until all of them have ended."""
 
     def __init__(
         self,
@@ -97,9 +97,9 @@ class Watch:
         on_change: Watcher | None,
     ) -> None:
         self.pending = list(dict.fromkeys(names))
-        """Names of the jobs that were not final when last seen, in the order in which they were given."""
+        """Names of the unfinished jobs, in the given order."""
         self.known: dict[str, Job] = {}
-        """Records as last seen."""
+        """Last known records, by name."""
         self._connection = connection
         self._poller = find_poller(connection)
         self._on_change = on_change
@@ -111,11 +111,11 @@ class Watch:
         self._delays = poll_delays(**_find_pace(connection, is_few=self._is_few))
 
     def look(self) -> Operation[list[Job]]:
-        """The jobs that are final since the look before; in an outage, none.
+        """Poll; returns the jobs that have ended since the last poll, none during an outage.
 
         Raises:
             NotFoundError: one of the jobs does not exist.
-            TransportError: no answer comes, and none came for some minutes.
+            TransportError: the service never answered, or not for some minutes.
         """
         hold = self._hold if self._may_hold() else None
         self._looks += 1
@@ -128,39 +128,39 @@ class Watch:
         self._looked_at = self._poller.clock()
         self._time_limit.renew()
         _note(records, self.known, self._on_change)
-        # by the name that was asked for: what a deployment calls the record is its own matter
+        # by the requested name: a deployment's record may have another
         done = [name for name in self.pending if name in records and records[name].is_final]
         self.pending = [name for name in self.pending if name not in done]
         return [records[name] for name in done]
 
     def _look_first(self, hold: Hold | None) -> Operation[dict[str, Job]]:
-        """All of them as they are now: what was known before may be another job of the same name."""
+        """Request all jobs anew: a known record may be of an earlier job of the same name."""
         self._poller.follow(self.pending, afresh=True)
         records = yield from get_many(self._connection, self.pending, hold)
         self._poller.note(records)
         return records
 
     def _look_again(self, hold: Hold | None) -> Operation[dict[str, Job]]:
-        """One request for all jobs that this process follows, unless another look has answered meanwhile."""
+        """Poll all jobs that this process follows, unless another caller has just done so."""
         self._poller.follow(self.pending)
         if not self._poller.is_fresh(self.pending, self._looked_at):
             yield from self._poller.look(self._connection, self.pending, hold)
         records = self._poller.find(self.pending)
         gone = [name for name, record in records.items() if record is None]
         if gone:
-            raise NotFoundError(f"There is no job {gone[0]!r} any more.", status=404)
+            raise NotFoundError(f"The job {gone[0]!r} does not exist any more.", status=404)
         return {name: record for name, record in records.items() if record is not None}
 
     def _may_hold(self) -> bool:
-        """Whether to ask the service to hold the next look: for one job or two, not before it pays."""
+        """Whether to let the service hold the next request; for few jobs, only after some polls."""
         if self._connection.can_hold is None:
             return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
         return self._connection.can_hold
 
     def pause(self) -> Operation[None]:
-        """The pause until the next look; none when nothing is left to look at.
+        """Pause until the next poll; return at once if no job is left.
 
-        Where the service can hold a request, the next look is the pause.
+        If the service can hold a request, the next request itself is the pause.
 
         Raises:
             WaitTimeoutError: the time is over.
@@ -179,7 +179,7 @@ class Watch:
 
 
 def _find_pace(connection: ServiceConnection, *, is_few: bool) -> dict[str, float]:
-    """Arguments of ``poll_delays`` for a service, as far as it is known."""
+    """Arguments of ``poll_delays`` for this service."""
     if is_few:
         return _LOCAL if connection.profile.is_embedded else {}
     return _HELD if connection.can_hold else {}
@@ -193,33 +193,33 @@ def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | N
 
 
 class WaitLimit:
-    """How long waiting goes on: until a time-out, and through outages of limited length."""
+    """Limits waiting: a time-out, and a maximum length of outages."""
 
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin the time.
+        """Start the time.
 
         Raises:
             ArgumentError: ``timeout_s`` is not a number.
         """
         if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
-            told = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
-            raise ArgumentError(told)
+            message = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
+            raise ArgumentError(message)
         self._timeout_s = timeout_s
         self._clock = clock
         self._deadline = None if timeout_s is None else clock() + timeout_s
         self._last_good: float | None = None
 
     def renew(self) -> None:
-        """The service has answered."""
+        """Note that the service has answered."""
         self._last_good = self._clock()
 
     def bear(self, fault: FoldnoteError) -> None:
-        """Go on despite ``fault``; raise it when the service never answered, or not for too long."""
+        """Ignore ``fault``, or raise it if the service never answered, or has not for too long."""
         if self._last_good is None or self._clock() - self._last_good > _LONGEST_OUTAGE_S:
             raise fault
 
     def limit(self, pause_s: float, job: Job | None) -> float:
-        """``pause_s``, or what is left of the time; with nothing left, the waiting ends.
+        """Cut ``pause_s`` to the remaining time, in seconds.
 
         Raises:
             WaitTimeoutError: the time is over.
@@ -229,5 +229,7 @@ class WaitLimit:
         left_s = self._deadline - self._clock()
         if left_s <= 0:
             state = f"{job.job_name!r} is still {job.status}" if job else "The service does not answer"
-            raise WaitTimeoutError(f"{state} after {self._timeout_s:g} s. The job goes on; wait again.", job)
+            raise WaitTimeoutError(
+                f"{state} after {self._timeout_s:g} s. The job continues; wait again.", job
+            )
         return min(pause_s, left_s)

@@ -1,1 +1,1 @@
-"""Backup and restore of a data folder, each as one act: all of it or nothing of it."""
+"""Backup and restore of a data folder; each either succeeds completely or changes nothing."""

@@ -7,7 +7,7 @@
     objects/         every content that the snapshot names
     jobs/            what is kept of ended runs: log, manifest, and whose they are
 
-A folder that lacks a file of the list, has one more, or one that was changed, is no backup.
+A folder with a missing, additional or modified file is not a valid backup.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Backup:
     """The description of a backup.
 
     Attributes:
-        made: RFC 3339 UTC, the moment of the snapshot.
-        version: foldnote's version that made it.
-        jobs: jobs that are not deleted.
-        files: uploaded files that are not deleted.
-        size_bytes: of all its files.
-        missing: hashes of contents that the database names and the data folder had lost.
+        made: time of the snapshot, RFC 3339 UTC.
+        version: version of foldnote that made it.
+        jobs: number of jobs, without deleted ones.
+        files: number of uploaded files, without deleted ones.
+        size_bytes: total size of its files.
+        missing: SHA-256 (hex) of contents in the database that were missing in the data folder.
     """
 
     made: str
@@ -66,26 +66,28 @@ def read_description(folder: Path) -> Backup:
     """Read the description of the backup in ``folder``.
 
     Raises:
-        ConfigurationError: it is no backup, or one that this version cannot read.
+        ConfigurationError: it is not a backup, or this version cannot read it.
     """
     try:
         content = json.loads((folder / DESCRIPTION).read_text())
         version = content.pop("backupVersion")
         if version != VERSION:
             raise ConfigurationError(
-                f"The backup {folder} was made by foldnote {content.get('version')}, in a form that this"
-                " version does not know. Install that version, or a later one, and restore it there."
+                f"The backup {folder} was made by foldnote {content.get('version')}, in a format that this"
+                " version cannot read. Restore it with that version or a later one."
             )
         return Backup(**{**content, "missing": tuple(content["missing"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as exc:
-        raise ConfigurationError(f"{folder} is no backup of foldnote: {DESCRIPTION} cannot be read.") from exc
+        raise ConfigurationError(
+            f"{folder} is not a backup of foldnote: {DESCRIPTION} cannot be read."
+        ) from exc
 
 
 def read_sums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file of the backup, by its path.
+    """Read the SHA-256 (hex) of each file of the backup, by its path.
 
     Raises:
-        ConfigurationError: the list cannot be read, or the folder has other files than it names.
+        ConfigurationError: the list cannot be read, or the folder's files differ from it.
     """
     try:
         lines = (folder / SUMS).read_text().splitlines()
@@ -97,46 +99,46 @@ def read_sums(folder: Path) -> dict[str, str]:
     for name in sorted(sums.keys() ^ there):
         raise damaged(folder, f"{name} is " + ("missing" if name in sums else f"not in {SUMS}"))
     if len(sums) != len(lines):
-        raise damaged(folder, f"{SUMS} is not whole")
+        raise damaged(folder, f"{SUMS} is incomplete")
     return sums
 
 
 def find_files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links count as files and are not followed."""
+    """Find every file below a folder; links count as files and are not followed."""
     for path, _, names in os.walk(folder):
         for name in names:
             yield Path(path, name)
 
 
 def damaged(folder: Path, what: str) -> ConfigurationError:
-    """The error for a backup that was changed or is incomplete."""
+    """The error for a modified or incomplete backup."""
     return ConfigurationError(
         f"The backup {folder} is damaged: {what}. Nothing was changed. Use another one."
     )
 
 
 def check_backup(folder: Path) -> Backup:
-    """Read every file of a backup and compare it with the list.
+    """Compare every file of a backup with the list.
 
     Raises:
-        ConfigurationError: it is no backup, or damaged.
+        ConfigurationError: it is not a backup, or it is damaged.
     """
     backup = read_description(folder)
     for name, expected in read_sums(folder).items():
         if hash_file(folder / name) != expected:
-            raise damaged(folder, f"{name} was changed")
+            raise damaged(folder, f"{name} was modified")
     return backup
 
 
 def hash_file(path: Path) -> str:
-    """The SHA-256 of a file in hex; empty where a link or a folder is in its place."""
+    """SHA-256 (hex) of a file; empty if it is a link or a folder."""
     if path.is_symlink() or not path.is_file():
         return ""
     return io.hash_file(path)
 
 
 def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:
-    """Write ``source`` to a new file; return its SHA-256 in hex and its size in bytes.
+    """Write ``source`` to a new file; returns its SHA-256 (hex) and its size in bytes.
 
     Raises:
         OSError: it cannot be read or written.

@@ -1,8 +1,8 @@
 """Make a backup of a running or stopped service.
 
-The database is copied by SQLite's own backup, so the copy is one moment of it. Meanwhile the service removes
-nothing that the copy may name. The backup is made under another name and renamed when it is whole and on the
-disk: one that was interrupted never looks like a backup.
+The database is copied by SQLite's backup function, so the copy is a consistent snapshot. Meanwhile the
+service removes no content that the snapshot may refer to. The backup is written under a temporary name and
+renamed once it is complete and synced, so an interrupted one is never mistaken for a backup.
 """
 
 from __future__ import annotations
@@ -46,25 +46,23 @@ def make_backup(data: Path, target: Path) -> Backup:
     """Write a backup of the data folder ``data`` as the new folder ``target``.
 
     Raises:
-        ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be made.
+        ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be created.
     """
     if not (data / DATABASE).is_file():
-        raise ConfigurationError(f"{data} is no service's data folder: it has no {DATABASE}.")
+        raise ConfigurationError(f"{data} is not the data folder of a service: it has no {DATABASE}.")
     if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
-        raise ConfigurationError(
-            f"{target} is there already. Name a folder that is not: backups are not mixed."
-        )
+        raise ConfigurationError(f"{target} already exists. Name a new folder for the backup.")
     draft = target.absolute().with_name(f".{target.name}.draft-{os.getpid()}")
     try:
         draft.mkdir(mode=0o700, parents=True)
         with keep_contents(data):
             backup = _Maker(data, draft).make()
-        os.sync()  # one for all: a sync of each of many thousand files takes minutes
+        os.sync()  # syncing thousands of files one by one takes minutes
         draft.rename(target)
         sync(draft.parent)
     except OSError as exc:
         raise ConfigurationError(
-            f"The backup {target} could not be written: {files.without_path(exc)}. Nothing of it was kept."
+            f"The backup {target} could not be written: {files.without_path(exc)}. It was removed."
         ) from exc
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -90,7 +88,7 @@ class _Maker:
         self._require_room(named)
         missing = [sha256 for sha256 in named if not self._copy_content(sha256)]
         self._copy_runs(folders)
-        if (self._data / KEY_FILE).is_file():  # else the next start of a service makes one
+        if (self._data / KEY_FILE).is_file():  # otherwise the service creates one at its next start
             with (self._data / KEY_FILE).open("rb") as key:
                 self._copy(key, KEY_FILE)
         self._note(DATABASE, hash_file(self._target / DATABASE), (self._target / DATABASE).stat().st_size)
@@ -102,12 +100,12 @@ class _Maker:
         return backup
 
     def _require_room(self, named: Iterable[str]) -> None:
-        """Require space for the backup before anything is copied."""
+        """Check the free space before anything is copied."""
         sizes = [path.stat().st_size for each in named if (path := self._content(each)).is_file()]
         free = shutil.disk_usage(self._target).free
         if sum(sizes) > free:
             raise ConfigurationError(
-                f"The backup needs {sum(sizes) >> 20} MB, and {free >> 20} MB are free in"
+                f"The backup needs {sum(sizes) >> 20} MB, but only {free >> 20} MB are free in"
                 f" {self._target.parent}. Nothing was written; choose another disk."
             )
 
@@ -134,11 +132,11 @@ class _Maker:
                 with open_folder(self._data / JOBS / folder) as descriptor:
                     for name in _KEPT_OF_RUNS:
                         self._copy_of_run(descriptor, name, f"{JOBS}/{folder}/{name}")
-            except FileNotFoundError:  # it ended before it had a folder
+            except FileNotFoundError:  # the job ended before its folder was created
                 continue
 
     def _copy_of_run(self, folder: int, name: str, place: str) -> None:
-        """Copy a file of a run only if it is a regular file: the engine may have replaced it."""
+        """Copy a file of a run if it is a regular file: the engine may have replaced it."""
         descriptor = open_file(name, folder)
         if descriptor is not None:
             with os.fdopen(descriptor, "rb") as source:
@@ -153,7 +151,7 @@ class _Maker:
 
 
 def take_snapshot(source: Path, target: Path) -> sqlite3.Connection:
-    """Copy a database that may be in use; return the copy, migrated to the newest schema.
+    """Copy a database that may be in use; returns the copy, migrated to the newest schema.
 
     Raises:
         ConfigurationError: the database is damaged.
@@ -173,12 +171,12 @@ def take_snapshot(source: Path, target: Path) -> sqlite3.Connection:
         copy.close()
         raise ConfigurationError(
             f"The database {source} is damaged: {'; '.join(faults)}. No backup was made, since it would be"
-            " damaged, too. Restore an earlier one."
+            " damaged, too. Restore an earlier backup."
         )
     return copy
 
 
 def _count(snapshot: sqlite3.Connection, table: str) -> int:
-    query = f"SELECT count(*) FROM {table} WHERE deleted IS NULL"  # noqa: S608  a name of ours
+    query = f"SELECT count(*) FROM {table} WHERE deleted IS NULL"  # noqa: S608  a constant name
     found: tuple[int] = snapshot.execute(query).fetchone()
     return found[0]

@@ -1,11 +1,11 @@
 """Replace a data folder's contents by a backup.
 
-The backup is first copied beside them and compared with its list, byte by byte; then both change places. What
-was there is kept in a folder of its own. A restore that was interrupted has changed nothing, or is finished
-by the next start of the service.
+The backup is first copied into the data folder's file system and verified by its hashes; then the contents
+are exchanged. The previous contents are kept in a separate folder. An interrupted restore has changed
+nothing, or is completed at the next start of the service.
 
-A restored service numbers its jobs as the one before it did. So its database gets a new identity, which is a
-part of the path of every run to come, and what ran when the backup was made runs again.
+A restored service reuses job numbers of the previous one. Therefore its database gets a new identity, which
+is part of the path of every later run, and jobs that were running when the backup was made run again.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from foldnote.service.store.store import Store
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore did.
+    """The result of a restore.
 
     Attributes:
-        backup: what is there now.
-        kept: where that is what was there before; None when nothing was.
-        repeated: how many jobs run again.
+        backup: the restored backup.
+        kept: folder with the previous contents; None if there were none.
+        repeated: number of jobs that run again.
     """
 
     backup: Backup
@@ -56,8 +56,8 @@ def restore_backup(source: Path, data: Path, *, is_replacing: bool) -> Restored:
     """Replace the contents of the data folder ``data`` by the backup ``source``.
 
     Raises:
-        ConfigurationError: a service runs there, the backup is damaged or too new, or something is there and
-            it is not to be replaced.
+        ConfigurationError: a service is running there, the backup is damaged or too new, or there is data and
+            ``is_replacing`` is false.
     """
     backup = read_description(source)
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -80,8 +80,8 @@ def restore_backup(source: Path, data: Path, *, is_replacing: bool) -> Restored:
             _end_runs(kept / JOBS)
     except OSError as exc:
         raise ConfigurationError(
-            f"The backup {source} could not be restored: {files.without_path(exc)}. What was in {data} is"
-            " there as it was, or the next start of the service finishes the restore."
+            f"The backup {source} could not be restored: {files.without_path(exc)}. The contents of {data}"
+            " are unchanged, or the next start of the service completes the restore."
         ) from exc
     finally:
         lock.release()
@@ -93,21 +93,21 @@ def _stage(source: Path, staging: Path) -> None:
     for name, expected in sums.items():
         path = source / name
         if path.is_symlink() or not path.is_file():
-            raise damaged(source, f"{name} is no file")
+            raise damaged(source, f"{name} is not a regular file")
         if name == DESCRIPTION:
             continue
         if name.partition("/")[0] not in CONTENTS:
-            raise damaged(source, f"{name} is no part of a backup")
+            raise damaged(source, f"{name} does not belong to a backup")
         with path.open("rb") as stream:
             found, _ = copy_stream(stream, staging / name)
         if found != expected:
-            raise damaged(source, f"{name} was changed")
+            raise damaged(source, f"{name} was modified")
     if not (staging / DATABASE).is_file():
         raise damaged(source, f"it has no {DATABASE}")
 
 
 def renew(database: Path) -> int:
-    """Give a restored database an identity of its own and let what ran run again; gives how many that are.
+    """Give a restored database a new identity and requeue running jobs; returns their number.
 
     Raises:
         ConfigurationError: it was made by a later version.
@@ -140,7 +140,7 @@ def _end_runs(jobs: Path) -> None:
         try:
             if is_locked(lock.parent):
                 processes.end_attempt(files.read_spec(lock.parent).nonce)
-        except (OSError, ValueError):  # an engine wrote over the files of its run; its runner ends it
+        except (OSError, ValueError):  # the engine overwrote the files of its run; its runner ends it
             continue
 
 
@@ -153,6 +153,6 @@ def _say_what_is_there(data: Path, backup: Backup) -> str:
     except sqlite3.Error:
         there = "a database that cannot be read"
     return (
-        f"The data folder {data} holds {there}; the backup is of {backup.made} and has {backup.jobs} jobs."
-        " Nothing was changed. With --replace the backup takes its place; what is there is kept beside it."
+        f"The data folder {data} has {there}; the backup of {backup.made} has {backup.jobs} jobs."
+        " Nothing was changed. With --replace the backup replaces the data, which is kept beside it."
     )

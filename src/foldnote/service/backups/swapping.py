@@ -1,8 +1,8 @@
-"""Exchange a data folder's contents for a restored backup's; an interruption is made good.
+"""Exchange a data folder's contents for a restored backup's, in steps that can be resumed.
 
-Renames of several names are no single act. So the folder with the new contents says how far it is: while it
-is `restore-draft` nothing has changed; as `restore-ready-…` the old contents move out, as `restore-moved-…`
-the new ones move in. Each step may be repeated.
+Several files cannot be renamed atomically. So the name of the folder with the new contents records the
+progress: as `restore-draft` nothing has changed; as `restore-ready-…` the old contents are moved out, as
+`restore-moved-…` the new ones are moved in. Each step can be repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def begin_restore(data: Path) -> Path:
     """Create an empty folder for the new contents.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     draft = data / _DRAFT
     if draft.exists():
@@ -36,13 +36,13 @@ def begin_restore(data: Path) -> Path:
 
 
 def swap(data: Path, moment: str) -> Path | None:
-    """Move staged contents into place; return the folder with the old ones, None if there were none.
+    """Move staged contents into place; returns the folder with the old ones, None if there were none.
 
     Raises:
-        OSError: a name cannot be changed; `finish_restore` goes on.
+        OSError: a file cannot be renamed; `finish_restore` resumes.
     """
     word = re.sub("[^0-9TZ]", "", moment)
-    os.sync()  # of all that was staged; one for each of its files takes minutes
+    os.sync()  # syncing each staged file separately takes minutes
     (data / _DRAFT).rename(data / f"{_READY}{word}")
     sync(data)
     finish_restore(data)
@@ -51,10 +51,10 @@ def swap(data: Path, moment: str) -> Path | None:
 
 
 def finish_restore(data: Path) -> None:
-    """Finish a restore that was interrupted after it began to change the folder; clear one that had not.
+    """Complete a restore that was interrupted while it changed the folder; discard one before that.
 
     Raises:
-        OSError: it cannot be finished now.
+        OSError: it cannot be completed now.
     """
     shutil.rmtree(data / _DRAFT, ignore_errors=True)
     for ready in sorted(data.glob(f"{_READY}*")):
@@ -66,18 +66,18 @@ def finish_restore(data: Path) -> None:
         _move_contents(moved, data)
         moved.rmdir()
         sync(data)
-        log.info("The backup is in place in %s.", data)
+        log.info("The restore of %s is complete.", data)
 
 
 def require_whole(data: Path) -> None:
-    """Refuse a folder with an unfinished restore.
+    """Reject a folder with an unfinished restore.
 
     Raises:
-        ConfigurationError: with what to do.
+        ConfigurationError: the restore is unfinished.
     """
     if any(data.glob(f"{_READY}*")) or any(data.glob(f"{_MOVED}*")):
         raise ConfigurationError(
-            f"A restore of {data} was interrupted. Start the service, or restore again: either finishes it."
+            f"A restore of {data} was interrupted. Start the service or restore again to complete it."
         )
 
 

@@ -1,1 +1,1 @@
-"""What the service does, apart from HTTP and SQL."""
+"""The service's logic, without HTTP and SQL."""

@@ -1,7 +1,7 @@
-"""Builds a batch's archive when its last subjob has ended: a folder for each, and one table of all.
+"""Build a batch's archive when its last subjob has ended: a folder per subjob, and a merged table.
 
-One thread, so no archive is built twice at once. What it reads and writes are stored contents; how a batch
-stands is the store's.
+A single thread builds all archives, so none is built twice. It reads and writes stored contents; the store
+keeps the state of batches.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from foldnote.service.worker_thread import Rounds
 
 log = logging.getLogger(__name__)
 RANKING = "ranking.csv"
-"""Of a screening: rank, jobName and the score, the lowest first; jobs without the score are left out."""
+"""Ranking of a screening: rank, jobName and score, lowest first; jobs without a score are omitted."""
 TABLE = "results.csv"
-"""A row for each subjob: jobName, status, error, then `settings.NAME` and `score.NAME` columns."""
+"""Table with one row per subjob: jobName, status, error, then `settings.NAME` and `score.NAME`."""
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""Cells that Excel and LibreOffice evaluate, and those that would be read back as such."""
+"""Cells that Excel and LibreOffice would evaluate as formulas, and escaped ones."""
 
 
 class Aggregator:
-    """The builder of batch archives."""
+    """Builds batch archives."""
 
     def __init__(self, store: Store, objects: ObjectStore) -> None:
         self._store = store
@@ -43,19 +43,19 @@ class Aggregator:
         self._rounds = Rounds("aggregator", self.build_all)
 
     def start(self) -> None:
-        """Start, first with archives that an earlier process left to be built."""
+        """Start; first build archives that an earlier process left unbuilt."""
         self._rounds.start()
 
     def stop(self) -> None:
-        """Stop after the archive that is being built."""
+        """Stop after the current archive."""
         self._rounds.stop()
 
     def wake(self) -> None:
-        """Say that a batch may have ended."""
+        """Signal that a batch may have ended."""
         self._rounds.wake()
 
     def build_partial(self, parent_id: int) -> str | None:
-        """Store what a stopped batch had finished as its archive; return its SHA-256, None where nothing is.
+        """Store the completed results of a stopped batch as its archive; returns its SHA-256, or None.
 
         Raises:
             OSError: the archive cannot be written.
@@ -87,7 +87,7 @@ class Aggregator:
             self._store.batches.fail(parent, _broken_sentence(parent, broken), BatchStatus.STOPPED)
             return
         if not any(each.result_sha256 for each in subjobs):
-            error = f"None of the {len(subjobs)} jobs of the batch left a result."
+            error = f"None of the {len(subjobs)} jobs of the batch produced a result."
             self._store.batches.fail(parent, error, BatchStatus.STOPPED)
             return
         try:
@@ -123,13 +123,13 @@ def _broken_sentence(parent: Parent, broken: Subjob) -> str:
 
 
 class DraftStream(io.RawIOBase):
-    """A draft as a forward-only stream, which is enough for writing an archive."""
+    """A draft as a forward-only stream, for writing an archive."""
 
     def __init__(self, draft: ObjectDraft) -> None:
         self._draft = draft
 
     def writable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def write(self, content: Any) -> int:
@@ -139,14 +139,14 @@ class DraftStream(io.RawIOBase):
 
 
 def free_of(folders: Container[str], name: str) -> str:
-    """A name for a file beside the subjobs' folders that none of them has."""
+    """Make a file name that differs from all folders of subjobs."""
     while name in folders:
         name = f"batch-{name}"
     return name
 
 
 def make_table(subjobs: Sequence[Subjob]) -> str:
-    """The merged table as CSV, with the columns of all rows."""
+    """Make the merged table as CSV, with the union of all columns."""
     rows = [_row(each) for each in subjobs]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     stream = io.StringIO()
@@ -157,7 +157,7 @@ def make_table(subjobs: Sequence[Subjob]) -> str:
 
 
 def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
-    """The jobs that have the score, as CSV, the lowest first."""
+    """Make the ranking of jobs with the score as CSV, lowest first."""
     scores = [(json.loads(each.score or "{}").get(rank_by), each.name) for each in subjobs]
     ranked = sorted((score, name) for score, name in scores if isinstance(score, int | float))
     stream = io.StringIO()
@@ -178,17 +178,17 @@ def _columns(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value as a CSV cell: numbers unchanged, text guarded against formulas, all else as JSON."""
+    """Format a CSV cell: numbers unchanged, text escaped against formulas, other values as JSON."""
     if isinstance(value, str):
         return guard_formula(value)
     return value if isinstance(value, int | float) else json.dumps(value)
 
 
 def guard_formula(text: str) -> str:
-    """``text`` as a CSV cell that no spreadsheet program evaluates.
+    """Escape ``text`` so that no spreadsheet program evaluates it as a formula.
 
-    Excel and LibreOffice run cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return; an
-    apostrophe in front makes them text. Text with apostrophes before such a character gets one more, so that
-    readers can remove exactly one.
+    Excel and LibreOffice evaluate cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+    return; a leading apostrophe makes them text. Text with apostrophes before such a character gets one more,
+    so that readers can remove exactly one.
     """
     return f"'{text}" if _FORMULA.match(text) else text

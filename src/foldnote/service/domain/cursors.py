@@ -1,4 +1,4 @@
-"""Continuation keys: where the next page begins, opaque, signed, valid for one account only."""
+"""Continuation keys: opaque, signed positions of the next page, each valid for one account."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class PageKeys:
     """Writes and reads continuation keys.
 
     Args:
-        secret: signs them; a key from another service or account is not accepted.
+        secret: signing key; a continuation key from another service or account is refused.
     """
 
     def __init__(self, secret: bytes) -> None:
         self._secret = hashlib.sha256(b"page keys" + secret).digest()
 
     def write(self, account_id: int, before: int) -> str:
-        """The key of the page of rows older than `before`."""
+        """Make the key of the page of rows older than `before`."""
         content = _POSITION.pack(account_id, before)
         return base64.urlsafe_b64encode(content + self._tag(content)).decode()
 
     def read(self, account_id: int, key: str) -> int:
-        """The row before which the page begins.
+        """Read the row before which the page begins.
 
         Raises:
-            RefusalError: 400 when the key was not made here for this account.
+            RefusalError: 400 if the key was not issued here for this account.
         """
         content, tag = self._split(key)
         if not hmac.compare_digest(tag, self._tag(content)):
@@ -56,5 +56,7 @@ class PageKeys:
 
 
 def _refusal() -> Exception:
-    sentence = "startKey is not one that this service gave to you. Leave it out to begin with the newest job."
+    sentence = (
+        "startKey was not issued by this service for your account. Omit it to begin with the newest job."
+    )
     return bad_request(sentence, code="invalid_start_key", field="startKey")

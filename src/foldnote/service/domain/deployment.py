@@ -1,9 +1,9 @@
-"""Tools that an administrator registers: a command line or a container image with a JSON Schema of its own.
+"""Tools that an administrator registers: a command or container image with a JSON Schema of its settings.
 
-Whoever may register a command may run it, so this needs an admin key, and on a service for several people it
-is off until it is turned on. The command speaks the engines' protocol: it runs in a folder with `job.json`
-and `inputs/` and leaves its files in `outputs/`. An image runs without a network, in that folder as `/work`.
-A tool that is removed takes no more jobs: those that run go on, those that wait end and say why.
+Registering a command means being able to run it. So this requires an administrator's key, and is disabled by
+default on a service for several people. The command follows the engines' protocol: it runs in a folder with
+`job.json` and `inputs/`, and writes its files to `outputs/`. An image runs without network, with that folder
+mounted as `/work`. After a tool is removed, its running jobs continue and its queued jobs end with an error.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HINT_KINDS: dict[str, tuple[type | tuple[type, ...], type | None]] = {
     "role": (str, None),
     "unit": (str, None),
 }
-"""What a hint is, and of what kind its items or values are."""
+"""Type of each hint, and of its items or values."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -52,8 +52,8 @@ class DeploymentService:
     """Registers, lists and removes tools; changes by another process are seen within seconds.
 
     Args:
-        folder: where registered commands find `{engine_dir}`.
-        is_open: whether tools may be registered at all.
+        folder: the value of `{engine_dir}` for registered commands.
+        is_open: whether registering tools is enabled.
     """
 
     def __init__(self, tools: ToolStore, toolbox: Toolbox, folder: Path, *, is_open: bool) -> None:
@@ -66,33 +66,33 @@ class DeploymentService:
         toolbox.follow(self._read)
 
     def require(self, caller: Caller) -> None:
-        """Require an administrator.
+        """Check that the caller is an administrator.
 
         Raises:
             RefusalError: 403.
         """
         if not caller.is_admin:
-            raise RefusalError(403, "admin_required", "Registered tools are for an administrator's key.")
+            raise RefusalError(403, "admin_required", "Registered tools require an administrator's key.")
 
     def require_open(self, caller: Caller) -> None:
-        """Require an administrator, and that registering is enabled.
+        """Check that the caller is an administrator and that registering is enabled.
 
         Raises:
             RefusalError: 403.
         """
         self.require(caller)
         if not self._is_open:
-            sentence = "Registering tools is off at this service. Start it with --allow-deploy-model."
+            sentence = "Registering tools is disabled at this service. Start it with --allow-deploy-model."
             raise RefusalError(403, "deployment_disabled", sentence)
 
     def deploy(self, wanted: ModelDeployment) -> Tool:
-        """Check and save a tool; one registered under the same type is replaced.
+        """Validate and save a tool, replacing one of the same type.
 
         Raises:
             RefusalError: 400 with the field at fault.
         """
         if wanted.type in catalog.tools():
-            sentence = f"{wanted.type} is a tool of the catalog. Choose another type."
+            sentence = f"{wanted.type} is already a tool of the catalog. Choose another type."
             raise bad_request(sentence, code="tool_exists", field="type")
         if (wanted.command is None) == (wanted.image is None):
             raise bad_request("Give either command or image.", code="missing_field", field="command")
@@ -108,23 +108,21 @@ class DeploymentService:
             RefusalError: 400 where none is registered under this type.
         """
         if not self._tools.remove(tool_type):
-            sentence = (
-                f"No tool is registered as {tool_type[:100]!r}. GET /deployed-models lists those that are."
-            )
+            sentence = f"No tool of type {tool_type[:100]!r} is registered. GET /deployed-models lists them."
             raise bad_request(sentence, code="unknown_tool", field="type")
         self._toolbox.refresh()
 
     def registered(self) -> list[tuple[Definition, Tool]]:
-        """Every registered tool with its definition, the oldest first."""
+        """Registered tools with their definitions, oldest first."""
         self._toolbox.refresh()
         return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
 
     def _read(self) -> Mapping[str, Registered]:
-        """What is registered now; a tool whose definition is the same stays the same object."""
+        """Read the registered tools; a tool with an unchanged definition remains the same object."""
         try:
             definitions = self._tools.all()
         except StorageFaultError:
-            log.exception("Registered tools cannot be read now; those known before stay.")
+            log.exception("Registered tools cannot be read now; those known before are kept.")
             definitions = [definition for definition, _ in self._known.values()]
         known: dict[str, tuple[Definition, Tool]] = {}
         registered: dict[str, Registered] = {}
@@ -141,40 +139,42 @@ class DeploymentService:
         return registered
 
     def _note_excess(self, tool: Tool) -> None:
-        """Log that a schema registered before limits existed exceeds them; such a tool takes no jobs."""
+        """Log that a schema registered before the limits existed exceeds them; its tool accepts no jobs."""
         self._too_large.discard(tool.type)
         excess = find_excess(parse_value(tool.settings_schema).value)
         if excess:
             self._too_large.add(tool.type)
-            log.warning("The registered tool %s takes no jobs: its schema %s.", tool.type, excess)
+            log.warning("The registered tool %s accepts no jobs: its schema %s.", tool.type, excess)
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Require a JSON Schema 2020-12 of an object without references to other documents.
+    """Check that a schema is JSON Schema 2020-12 for an object, without references to other documents.
 
     Raises:
         RefusalError: 400.
     """
-    from jsonschema_rs import ValidationError, meta  # few services ever register a tool
+    from jsonschema_rs import ValidationError, meta  # deferred: few services register tools
 
     excess = find_excess(parse_value(schema).value)
     if excess:
-        sentence = f"schema {excess}. Write it with fewer or shorter parts."
+        sentence = f"schema {excess}. Simplify it."
         raise bad_request(sentence, code="schema_too_large", field="schema")
     try:
         meta.validate(schema | {"$schema": _DRAFT})
     except ValidationError as exc:
         raise bad_request(
-            f"schema is no JSON Schema: {exc.message[:200]}.", code="invalid_schema", field="schema"
+            f"schema is not a valid JSON Schema: {exc.message[:200]}.", code="invalid_schema", field="schema"
         ) from exc
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         raise bad_request(
             "schema must be of type object with properties.", code="invalid_schema", field="schema"
         )
     if any(not reference.startswith("#") for reference in _references(schema)):
-        raise bad_request("schema may refer to itself only.", code="invalid_schema", field="schema")
+        raise bad_request(
+            "schema may only contain references to itself.", code="invalid_schema", field="schema"
+        )
     if not is_schema(schema):
-        sentence = "schema cannot be used: a pattern or a $ref in it is broken."
+        sentence = "schema contains an invalid pattern or $ref."
         raise bad_request(sentence, code="invalid_schema", field="schema")
 
 
@@ -190,7 +190,7 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def make_tool(wanted: ModelDeployment) -> Tool:
-    """The tool as the catalog shows it: closed unless its schema says otherwise, binary fields as files."""
+    """Make the tool: no additional settings unless its schema allows them; binary fields become files."""
     schema = {"additionalProperties": False} | copy.deepcopy(wanted.settings_schema)
     schema["properties"] = {name: _as_object(each) for name, each in schema["properties"].items()}
     for order, field in enumerate(schema["properties"].values()):
@@ -211,7 +211,7 @@ def make_tool(wanted: ModelDeployment) -> Tool:
 
 
 def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
-    """The schema of a field as an object, without hints of the wrong type."""
+    """Return the schema of a field as an object, without hints of the wrong type."""
     if isinstance(field, bool):
         field = {} if field else {"not": {}}
     given = field.get(HINTS)
@@ -227,7 +227,7 @@ def _is_hint(key: str, value: Any) -> bool:
 
 
 def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
-    """The engine that runs the command or image."""
+    """Make the engine that runs the command or image."""
     command, environment = tuple(wanted.command or ()), Environment(kind="host")
     if wanted.image is not None:
         program = containers.find_program()
@@ -237,7 +237,7 @@ def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
     return Engine(
         folder=folder,
         name=wanted.type,
-        method=wanted.image or "A command that an administrator registered",
+        method=wanted.image or "A command registered by an administrator",
         kind="registered",
         version=wanted.version,
         tools=(wanted.type,),

@@ -1,7 +1,7 @@
-"""The three forms of a file field: inline contents, the name of an upload, a file of an earlier job.
+"""Resolve file fields: inline contents, the name of an upload, or a file of an earlier job.
 
-It says where a value's content is (`locate`) and keeps that content for the job (`keep`), so that a job does
-not change when an upload is replaced or an earlier job is deleted.
+`locate` finds a value's content and `keep` stores it for the job, so that a job does not change when an
+upload is replaced or an earlier job is deleted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FileResolver:
     def locate(
         self, caller: Caller, tool: Tool, settings: Mapping[str, Any]
     ) -> tuple[list[Located], list[Problem]]:
-        """Every file in the settings, and a problem for each that does not exist."""
+        """Locate every file in the settings; returns a problem for each that does not exist."""
         located, problems = [], []
         for field, path, value, extension in file_values(tool, settings):
             found = self._locate_one(caller, field, value, extension)
@@ -61,10 +61,10 @@ class FileResolver:
         return self._store.files.find(caller.account_id, *split_path(value)) is not None
 
     def keep(self, located: Located) -> Input:
-        """Store the content and return the job's input that names it.
+        """Store the content; returns the job's input.
 
         Raises:
-            RefusalError: 400 when it cannot be taken out of its archive.
+            RefusalError: 400 if it cannot be extracted from its archive.
         """
         sha256 = located.sha256 or ""
         if located.text is not None:
@@ -79,7 +79,7 @@ class FileResolver:
                 archives.read_member(archive, member, draft.write)
                 return draft.keep()
         except archives.DamagedArchiveError as exc:
-            sentence = f"{located.field}: {member[:200]!r} cannot be taken out of its result: {exc}."
+            sentence = f"{located.field}: {member[:200]!r} cannot be extracted from its result: {exc}."
             raise bad_request(sentence, code="result_damaged", field=located.field) from exc
 
     def _locate_one(self, caller: Caller, field: str, value: str, extension: str) -> Located | str:
@@ -93,8 +93,8 @@ class FileResolver:
         row = self._store.jobs.find([caller.account_id], job_name) if member else None
         if row is None:
             return (
-                f"{value[:200]!r} is not uploaded and is no file of one of your jobs."
-                " Upload it with PUT /upload, give <JobName>/<path>, or send the contents inline."
+                f"{value[:200]!r} is neither an upload nor a file of one of your jobs."
+                " Upload it with PUT /upload, refer to <JobName>/<path>, or send the contents inline."
             )
         return self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
 
@@ -114,14 +114,14 @@ class FileResolver:
 
 
 def near_names(archive: Path, wanted: str) -> str:
-    """A sentence with up to three similar names of the archive, or an empty text."""
+    """A sentence with up to three similar names of the archive, or an empty string."""
     names = archives.member_names(archive)
     near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
     return f" It has {', '.join(near)}." if near else ""
 
 
 def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Field, dotted path, value and usual extension of every file in the settings."""
+    """Yield field, dotted path, value and default extension of every file in the settings."""
     for field, schema in tool.settings_schema.get("properties", {}).items():
         hints = schema.get("x-foldnote", {})
         value = settings.get(field)

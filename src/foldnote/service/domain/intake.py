@@ -1,6 +1,6 @@
-"""From a submission to a queued job: the tool, its settings, its files, then one committed row.
+"""Validate submissions and insert jobs into the queue.
 
-`validate` says what `submit` would say, and keeps nothing.
+`validate` returns the verdict that `submit` would give, and stores nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from foldnote.service.store.store import Store
 
 @dataclass(frozen=True)
 class Checked:
-    """Checked settings: their problems, their normalised form, and their files."""
+    """Validated settings: their problems, their normalised form, and their files."""
 
     problems: tuple[Problem, ...]
     normalized: Mapping[str, Any]
@@ -41,10 +41,10 @@ class Intake:
     """Validates submissions and inserts jobs.
 
     Args:
-        wake: told after every commit that there is work.
-        storage: what an account may keep.
-        limits: most rows of a batch, and of one validation.
-        allowance: what unclaimed keys may spend on free energies.
+        wake: called after every commit.
+        storage: storage limits of accounts.
+        limits: maximum rows of a batch and of one validation.
+        allowance: limit of free-energy submissions with unclaimed keys.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Intake:
         """Commit the job to the queue.
 
         Raises:
-            RefusalError: 400 with the field at fault, 403 for what the caller may not spend.
+            RefusalError: 400 with the field at fault, 403 above a limit of the account.
         """
         require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
@@ -86,12 +86,12 @@ class Intake:
     def submit_batch(
         self, caller: Caller, batch: BatchSubmission, about: Mapping[str, Any] | None = None
     ) -> list[str]:
-        """Commit a parent and its subjobs in one transaction and give the subjobs' names.
+        """Commit a parent and its subjobs in one transaction; returns the subjobs' names.
 
-        `about` becomes the settings of the parent itself.
+        `about` becomes the settings of the parent.
 
         Raises:
-            RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
+            RefusalError: 400 with the field and the row at fault, 403 above a limit of the account.
         """
         require_name(batch.batch_name, "batchName")
         require_rows(batch.settings, self._limits.batch_rows)
@@ -130,7 +130,7 @@ class Intake:
             raise
 
     def validate(self, caller: Caller, payload: JobPayload) -> dict[str, Any]:
-        """The verdict on one job or on every row of a batch."""
+        """Validate one job or every row of a batch; returns the verdict."""
         try:
             tool = self._toolbox.find(payload.type)
             if isinstance(payload.settings, list):
@@ -202,19 +202,19 @@ class Intake:
 
 
 def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:
-    """Require a number of rows that a batch may have.
+    """Check the number of rows of a batch.
 
     Raises:
         RefusalError: 400 with their number.
     """
     if not 1 <= len(rows) <= most:
-        sentence = f"There should be 1 to {most} rows; this has {len(rows)}."
+        sentence = f"A batch must have 1 to {most} rows; this one has {len(rows)}."
         raise bad_request(sentence, code="batch_size", field=field)
 
 
 @contextmanager
 def refusals(name_field: str) -> Iterator[None]:
-    """Turn refusals of the store into answers: taken names, jobs above the limit."""
+    """Convert the store's errors (taken names, exceeded limits) to refusals."""
     try:
         yield
     except NameTakenError as exc:
@@ -229,27 +229,29 @@ def budget_exceeded(error: BudgetError) -> RefusalError:
     """403 for an account whose organization has used its weighted hours."""
     sentence = (
         f"Your organization has used {error.spent:.4g} of its {error.budget:g} weighted hours of this month."
-        " Ask whoever runs the service, or wait for the next month."
+        " Ask the administrator of the service, or wait for the next month."
     )
     more = {"spentWeightedHours": error.spent, "budgetWeightedHours": error.budget}
     return RefusalError(403, "budget_exceeded", sentence, more=more)
 
 
 def job_limit_reached(error: QuotaError) -> RefusalError:
-    """403 for an account whose number of jobs is used up."""
+    """403 for an account that has reached its limit of jobs."""
     if error.tier == TRIAL:
         sentence = (
-            f"An unclaimed key has {error.allowed} jobs in all, and {error.used} are used. Claim the account."
+            f"An unclaimed key has {error.allowed} jobs, of which {error.used} are used. Claim the account."
         )
     else:
-        sentence = f"The account has {error.allowed} jobs in a calendar month, and {error.used} are used."
+        sentence = (
+            f"The account is limited to {error.allowed} jobs per calendar month; {error.used} are used."
+        )
     more = {"jobsAllowed": error.allowed, "jobsUsed": error.used, "jobsWanted": error.wanted}
     return RefusalError(403, "job_limit_reached", sentence, more=more)
 
 
 def name_taken(error: NameTakenError, field: str) -> RefusalError:
     """400 for a name that the account already uses."""
-    sentence = f"You already have a job {error.name!r}. Choose another name, or delete that job."
+    sentence = f"You already have a job named {error.name!r}. Choose another name, or delete that job."
     return bad_request(sentence, code="job_name_taken", field=field, row=error.row)
 
 
@@ -261,7 +263,7 @@ def make_names(batch_name: str, count: int) -> list[str]:
 
 
 def problem_sentence(problem: Problem) -> str:
-    """The problem with its field's name, as one sentence."""
+    """Format a problem with its field's name as one sentence."""
     return f"{problem.field}: {problem.message}" if problem.field else problem.message
 
 
@@ -271,10 +273,10 @@ def _first_problem(checked: Checked) -> dict[str, Any]:
 
 
 def require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
-    """Require a valid name.
+    """Check that a name is valid.
 
     Raises:
-        RefusalError: 400 with what is wrong.
+        RefusalError: 400 if the name is invalid.
     """
     fault = check_job_name(name)
     if fault:
@@ -289,5 +291,7 @@ def _require_names(names: Sequence[str], count: int) -> None:
     for row, name in enumerate(names):
         require_name(name, "jobNames", row)
         if name in seen:
-            raise bad_request(f"{name!r} names two rows.", code="job_name_taken", field="jobNames", row=row)
+            raise bad_request(
+                f"Two rows are named {name!r}.", code="job_name_taken", field="jobNames", row=row
+            )
         seen.add(name)

@@ -1,6 +1,6 @@
-"""A tool's settings as a flat list, for programs written for catalogs of that form.
+"""A tool's settings as a flat list, for clients of catalogs in that format.
 
-The JSON Schema of the tool is the truth; what a list has no word for (patterns, alternatives) stays there.
+The tool's JSON Schema is authoritative; the list omits what it cannot express (patterns, alternatives).
 Nothing is validated here.
 """
 
@@ -34,20 +34,20 @@ class Parameter(WireModel):
     required: bool
     description: str
     default: Any = None
-    """Absent where there is none."""
+    """Absent if there is none."""
     options: list[Any] | None = None
-    """The values that are allowed; absent where there is no list of them."""
+    """Allowed values; absent if they are not listed."""
     extensions: list[str] | None = None
-    """Of a file: what its name may end in, without the dot."""
+    """Allowed extensions of a file, without the dot."""
     minimum: float | None = None
     maximum: float | None = None
     max_length: int | None = None
     conditionals: list[Conditional] | None = None
-    """When it applies; absent where it always does."""
+    """When it applies; absent if it always does."""
 
 
 def list_parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row per setting, in the order of the schema, without absent properties."""
+    """Return one row per setting, in the order of the schema, without absent properties."""
     required = schema.get("required", [])
     fields = schema.get("properties", {})
     return [

@@ -1,4 +1,4 @@
-"""What the routes read: a frozen model a body, camelCase on the wire, no coercion, further keys ignored."""
+"""Request bodies: frozen models, camelCase on the wire, no coercion, unknown keys ignored."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MAX_HOURS = 1e9
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
-"""An address as the interface's `email` format has it, without quoted and literal forms."""
+"""An address in the interface's `email` format, without quoted and literal forms."""
 _LOCAL_PART = 64
 Text = Annotated[str, Field(max_length=MAX_TEXT_LENGTH)]
-"""A text without a bound of its own."""
+"""Text without a length limit of its own."""
 TOOL_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
-"""The type of a tool that is registered."""
+"""The type of a registered tool."""
 IMAGE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$"
 """The name of a container image."""
 
 
 def _check_local_part(email: str) -> str:
     if len(email.partition("@")[0]) > _LOCAL_PART:
-        raise ValueError(f"what stands before the @ has more than {_LOCAL_PART} characters")
+        raise ValueError(f"the part before the @ has more than {_LOCAL_PART} characters")
     return email
 
 
@@ -39,7 +39,7 @@ Email = Annotated[
     AfterValidator(_check_local_part),
 ]
 NAME_RULE: JsonDict = {"pattern": JOB_NAME_PATTERN}
-"""What the document says of a name; the rule itself, with its sentences, is in `models.names`."""
+"""A name in the OpenAPI document; the rule itself, with its messages, is in `models.names`."""
 
 
 class RequestBody(BaseModel):
@@ -52,7 +52,7 @@ class JobSubmission(RequestBody):
     """POST /submit-job."""
 
     job_name: str = Field(json_schema_extra={**NAME_RULE})
-    """1 to 100 of `A-Z a-z 0-9 _ . -`, unique for the account."""
+    """1 to 100 of `A-Z a-z 0-9 _ . -`, unique in the account."""
     type: str
     """Tool identifier, case-sensitive."""
     settings: dict[str, Any]
@@ -60,7 +60,7 @@ class JobSubmission(RequestBody):
     project_tag: str | None = Field(default=None, max_length=200)
     """Identifier of a project."""
     max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
-    """Seconds after which the run is ended; the engine's own limit holds too."""
+    """Time limit of the run in seconds; the engine's own limit applies, too."""
 
 
 class JobPayload(RequestBody):
@@ -89,12 +89,12 @@ class BatchSubmission(RequestBody):
     settings: list[dict[str, Any]]
     """One object per subjob."""
     job_names: list[str] | None = None
-    """Names of the subjobs in the order of `settings`; made from the batch's name when absent."""
+    """Names of the subjobs in the order of `settings`; by default derived from the batch's name."""
     project_tag: str | None = Field(default=None, max_length=200)
     max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
-    """Seconds after which each run is ended; the engine's own limit holds too."""
+    """Time limit of each run in seconds; the engine's own limit applies, too."""
     weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
-    """Once the runs took so many weighted hours together, the waiting ones are stopped."""
+    """Limit of weighted hours for all runs together; then the queued ones are stopped."""
 
 
 class JobsQuery(RequestBody):
@@ -112,38 +112,38 @@ class JobsQuery(RequestBody):
 
     @property
     def is_own(self) -> bool:
-        """Whether it lists the caller's own jobs, neither one job nor one batch."""
+        """Whether it lists the caller's own jobs, not a single job or one batch."""
         given = (self.job_name, self.batch, self.organization, self.job_email)
         return all(each is None for each in given)
 
 
 class NamedJob(RequestBody):
-    """A body that names one job or batch."""
+    """A body with the name of a job or batch."""
 
     job_name: str
 
 
 class NamedBatch(RequestBody):
-    """A body that names one batch."""
+    """A body with the name of a batch."""
 
     batch_name: str
 
 
 class NamedTool(RequestBody):
-    """A body that names one tool."""
+    """A body with the type of a tool."""
 
     type: str
 
 
 class ListedJob(RequestBody):
-    """One row of the other form of POST /submit-batch."""
+    """One job of the alternative form of POST /submit-batch."""
 
     job_name: str | None = None
     settings: dict[str, Any]
 
 
 class ListedBatch(RequestBody):
-    """The other form of POST /submit-batch: the tool, and its jobs one by one."""
+    """The alternative form of POST /submit-batch: the tool and a list of jobs."""
 
     batch_name: str = Field(json_schema_extra={**NAME_RULE})
     tool: str
@@ -153,14 +153,14 @@ class ListedBatch(RequestBody):
     weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
 
     def as_batch(self) -> BatchSubmission:
-        """The same in the first form; where a row has no name, all names are made.
+        """Convert to the first form; without names, default names are made.
 
         Raises:
-            ValueError: some rows have names and some have none.
+            ValueError: some jobs have names and others have none.
         """
         names = [each.job_name for each in self.jobs if each.job_name is not None]
         if names and len(names) != len(self.jobs):
-            raise ValueError("Either every job has a jobName or none has.")
+            raise ValueError("Either all jobs or none must have a jobName.")
         return BatchSubmission.model_construct(
             batch_name=self.batch_name,
             type=self.tool,
@@ -176,11 +176,11 @@ class PipelineStage(RequestBody):
     """One stage of a pipeline."""
 
     name: str = Field(json_schema_extra={**NAME_RULE})
-    """Unique in the pipeline; later file fields say `name/path`."""
+    """Unique in the pipeline; file fields of later stages refer to it as `name/path`."""
     type: str
     """Tool identifier."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Fields of the tool's schema; what is missing may come with a run."""
+    """Fields of the tool's schema; missing ones may be given with a run."""
 
 
 class PipelineSubmission(RequestBody):
@@ -188,7 +188,7 @@ class PipelineSubmission(RequestBody):
 
     pipeline_name: str = Field(json_schema_extra={**NAME_RULE})
     stages: list[PipelineStage]
-    """In the order in which they run."""
+    """The stages in running order."""
 
 
 class RunPipelineRequest(RequestBody):
@@ -197,13 +197,13 @@ class RunPipelineRequest(RequestBody):
     pipeline_name: str
     job_name: str
     inputs: dict[str, Any] | None = None
-    """`{stage: {field: value}}`; a field of the first stage may stand at the top."""
+    """`{stage: {field: value}}`; fields of the first stage may be at the top level."""
     initial_inputs: dict[str, Any] | None = None
-    """Another word for `inputs`."""
+    """Synonym of `inputs`."""
     project_tag: str | None = Field(default=None, max_length=200)
 
     def given_inputs(self) -> dict[str, Any]:
-        """The inputs under either word."""
+        """The inputs under either name."""
         return (self.initial_inputs or {}) | (self.inputs or {})
 
 
@@ -220,7 +220,7 @@ class RouterRequest(RequestBody):
     """POST /model-router."""
 
     prompt: Text
-    """The task in plain words; molecules in it are found."""
+    """The task in prose; molecules in it are recognised."""
     inputs: list[RouterInput] | None = None
 
 
@@ -237,7 +237,7 @@ class ModelDeployment(RequestBody):
     settings_schema: dict[str, Any] = Field(alias="schema")
     """JSON Schema 2020-12 of the settings; a string of format `binary` is a file."""
     command: list[str] | None = Field(default=None, min_length=1, max_length=100)
-    """Program and arguments; it finds `job.json` and `inputs/` where it runs and writes to `outputs/`."""
+    """Program and arguments; reads `job.json` and `inputs/` in its working directory, writes `outputs/`."""
     image: str | None = Field(default=None, pattern=IMAGE_PATTERN)
     """A container image whose entry point does the same in `/work`."""
     version: str = Field(default="1", max_length=100)
@@ -255,12 +255,12 @@ class ScreeningSubmission(RequestBody):
     ligands: list[str] = Field(min_length=1)
     """Files in any of the three forms, or SMILES; each becomes a job."""
     tool: str | None = None
-    """A docking tool; the first that runs here when absent."""
+    """A docking tool; by default the first that runs here."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Further settings of every job."""
     job_names: list[str] | None = None
     rank_by: str = Field(default="affinity", max_length=100)
-    """The score that ranks; the lowest comes first."""
+    """The score to rank by, lowest first."""
     project_tag: str | None = Field(default=None, max_length=200)
 
 
@@ -268,9 +268,9 @@ class UploadRequest(RequestBody):
     """POST /getPresignedUploadUrl."""
 
     filename: str
-    """Name of the file, with folders before it where it belongs into some."""
+    """Name of the file, optionally with its folders: `folder/name`."""
     content_type: str | None = None
-    """Taken and not needed."""
+    """Accepted and ignored."""
 
 
 class ClaimRequest(RequestBody):
@@ -279,7 +279,7 @@ class ClaimRequest(RequestBody):
     email: str
     """Address of the person who claims the account."""
     api_key: str | None = Field(default=None, max_length=200)
-    """A key of the account that this person has here: the trial's jobs, files and key move into it."""
+    """Key of an existing account of this person, to which the trial's jobs, files and key are moved."""
 
 
 class ResultRequest(RequestBody):
@@ -293,4 +293,4 @@ class ResultRequest(RequestBody):
     pdbs_only: bool = False
     """Only structure files."""
     no_async: bool = False
-    """400 instead of 202 while an aggregated archive is not built."""
+    """Answer 400 instead of 202 while a batch's archive is being built."""

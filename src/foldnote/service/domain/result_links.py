@@ -1,4 +1,4 @@
-"""What POST /result gives: a signed link to a job's archive, to one file of it, or to its structures."""
+"""Signed links for POST /result: to a job's archive, to one file of it, or to its structures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PreparingError(Exception):
 
 
 class ResultService:
-    """Makes links to results; the content exists before the link does."""
+    """Makes links to results, whose content is stored before the link is made."""
 
     def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:
         self._aggregator = aggregator
@@ -32,11 +32,11 @@ class ResultService:
         self._links = links
 
     def link(self, reader: int, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
-        """Path and query of a link for the account `reader` to a job of one of the accounts.
+        """Make the path and query of a link for the account `reader` to a job of one of the accounts.
 
         Raises:
             PreparingError: the archive of the batch is being built.
-            RefusalError: 400 while the job is not finished, 404 without the job, its result or the file.
+            RefusalError: 400 while the job is unfinished, 404 without the job, its result or the file.
         """
         row = self._store.jobs.find(account_ids, wanted.job_name)
         if row is None:
@@ -54,7 +54,7 @@ class ResultService:
         return self.sign(row["id"], reader, sha256, name)
 
     def sign(self, job_id: int, reader: int, sha256: str, name: str) -> str:
-        """Path and query of a link to a content of a job, for the account `reader`."""
+        """Make the path and query of a link to a content of a job, for the account `reader`."""
         return self._links.sign(Target("job", str(job_id), reader, sha256, name))
 
     def _find_result(self, row: JobRow) -> str:
@@ -70,7 +70,7 @@ class ResultService:
         return sha256
 
     def _find_partial(self, row: JobRow) -> str | None:
-        """The archive of what a stopped batch had finished; its runs may still be ending."""
+        """The archive of the completed jobs of a stopped batch, whose last runs may still be ending."""
         counts = self._store.jobs.child_counts([row["account_id"]], row["id"]).statuses
         if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
             raise PreparingError(row["name"])
@@ -99,18 +99,18 @@ class ResultService:
 
 def unfinished(row: JobRow) -> RefusalError:
     """400 with the job's status."""
-    sentence = f"The job {row['name']!r} is not finished: its status is {row['state']}."
+    sentence = f"The job {row['name']!r} is unfinished: its status is {row['state']}."
     return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
 
 
 def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalError:
-    """404 for single files of a damaged archive; the archive itself can still be downloaded."""
-    sentence = f"No file can be taken out of the result of {row['name']!r}: {error}. Run the job again."
+    """404 for single files of a damaged archive, which can still be downloaded as a whole."""
+    sentence = f"No file can be extracted from the result of {row['name']!r}: {error}. Run the job again."
     return RefusalError(404, "result_damaged", sentence, field="jobName")
 
 
 def without_result(row: JobRow) -> RefusalError:
     """404 for a job that ended without any output."""
     reason = f" {row['error']}" if row["error"] else ""
-    sentence = f"The job {row['name']!r} ended as {row['state']} and left no result.{reason}"
+    sentence = f"The job {row['name']!r} ended with status {row['state']} and has no result.{reason}"
     return RefusalError(404, "no_result", sentence, field="jobName", more={"status": row["state"]})

@@ -1,8 +1,8 @@
-"""Virtual screening: one receptor against many ligands, a job for each, ranked by a score.
+"""Virtual screening: one receptor and many ligands, one job per ligand, ranked by a score.
 
-It is a batch of a docking tool: one whose settings have `receptorFile` and `ligandFile`, of the catalog or
-registered. A ligand is a file in any of its three forms, or plain SMILES. This room makes the rows; the
-batch's archive has `ranking.csv` beside the merged table.
+A screening is a batch of a docking tool: one with the settings `receptorFile` and `ligandFile`, from the
+catalog or registered. A ligand is a file in any of its three forms, or a SMILES string. This module makes the
+rows; the batch's archive also contains `ranking.csv`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from foldnote.service.store.accounts.accounts import Caller
 
 RECEPTOR, LIGAND = "receptorFile", "ligandFile"
 FUNCTION = "small-molecule-docking"
-"""A tool that does this is chosen before others that dock."""
+"""The function of docking tools that are preferred."""
 
 
 class ScreeningService:
@@ -33,10 +33,10 @@ class ScreeningService:
         self._most_ligands = most_ligands
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
-        """Commit a batch with a job for each ligand; return the tool and the jobs' names.
+        """Commit a batch with one job per ligand; returns the tool and the jobs' names.
 
         Raises:
-            RefusalError: 400 with the field (and the row, which is the ligand) at fault, 403 above a limit.
+            RefusalError: 400 with the field (and the ligand's index as row) at fault, 403 above a limit.
         """
         require_rows(wanted.ligands, self._most_ligands, "ligands")
         tool = self._choose(wanted.tool)
@@ -60,7 +60,7 @@ class ScreeningService:
         if tool_type is not None:
             tool = self._find(tool_type)
             if not _docks(tool):
-                sentence = f"{tool_type} takes no {RECEPTOR} and {LIGAND}. {_name(docking)}"
+                sentence = f"{tool_type} does not have the settings {RECEPTOR} and {LIGAND}. {_name(docking)}"
                 raise bad_request(sentence, code="no_docking_tool", field="tool")
             return tool
         available = [tool for tool in docking if tool.available]
@@ -70,7 +70,7 @@ class ScreeningService:
         return min(available, key=lambda tool: FUNCTION not in tool.functions)
 
     def _as_file(self, caller: Caller, ligand: str) -> str:
-        """SMILES as inline contents; what is the name of an upload stays a name."""
+        """Convert SMILES to inline contents; the name of an upload is kept."""
         if "\n" in ligand or find_smiles_fault(ligand) or self._files.is_uploaded(caller, ligand):
             return ligand
         return f"{ligand.strip()}\n"
@@ -87,4 +87,4 @@ def _docks(tool: Tool) -> bool:
 
 
 def _name(tools: Sequence[Tool]) -> str:
-    return f"Tools that dock: {', '.join(tool.type for tool in tools)}."
+    return f"Docking tools: {', '.join(tool.type for tool in tools)}."

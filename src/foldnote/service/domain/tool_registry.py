@@ -1,4 +1,4 @@
-"""Which tools there are and which of them run here: the catalog joined with the engines."""
+"""The service's tools: the catalog and registered tools, joined with the engines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldnote.service.store.jobs.records import write_text
 FINETUNING = "fine-tuning"
 _REMEMBER_S = 3.0
 _LONGEST_TYPE = 100
-"""No tool has a longer one; what is longer is compared and told so far."""
+"""Length to which an unknown type is cut; no tool has a longer one."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Registered:
 
 
 class Toolbox:
-    """All tools with their engines; newly installed or registered ones are seen within seconds."""
+    """All tools with their engines; changes are seen within seconds."""
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
@@ -43,10 +43,10 @@ class Toolbox:
         self._until = 0.0
 
     def find(self, tool_type: str) -> Tool:
-        """The tool as the catalog has it.
+        """Find a tool.
 
         Raises:
-            RefusalError: 400 with the nearest types.
+            RefusalError: 400 with the most similar types.
         """
         registered = self._look().get(tool_type)
         if registered is not None:
@@ -60,7 +60,7 @@ class Toolbox:
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
     def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
-        """Read registered tools by `read`, now and every few seconds, since other processes change them."""
+        """Read registered tools by `read`, now and every few seconds: other processes may change them."""
         self._read = read
         self.refresh()
 
@@ -78,7 +78,7 @@ class Toolbox:
         return self._registered
 
     def engine_of(self, tool_type: str) -> Engine | None:
-        """The engine that serves the tool, installed or not; an installed one is preferred."""
+        """The engine of the tool; installed ones are preferred."""
         return self.registered_engine(tool_type) or engine_for(tool_type, self._engines)
 
     def registered_engine(self, tool_type: str) -> Engine | None:
@@ -87,10 +87,10 @@ class Toolbox:
         return None if registered is None else registered.engine
 
     def require_engine(self, tool: Tool) -> Engine:
-        """The installed engine of the tool.
+        """Return the installed engine of the tool.
 
         Raises:
-            RefusalError: 400 that says what to do.
+            RefusalError: 400 if there is none.
         """
         engine = self.engine_of(tool.type)
         reason = self._reason(tool.type, engine)
@@ -108,7 +108,7 @@ class Toolbox:
         return frozenset(self._look())
 
     def finetuning_types(self) -> list[str]:
-        """Tools whose result is a model."""
+        """Types of the tools whose result is a fine-tuned model."""
         return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
 
     def document(self) -> bytes:
@@ -140,7 +140,7 @@ class Toolbox:
 
 
 def _as_row(tool: Tool) -> dict[str, Any]:
-    """A row with the interface's keys only; citation and outputs go with the notes of the schema."""
+    """Convert to a row with the interface's keys only; citation and outputs go into the schema's notes."""
     row = tool.to_wire()
     more = {key: value for key in ("citation", "outputs") if (value := row.pop(key, None))}
     if more:

@@ -1,14 +1,14 @@
 """Estimate the cost of free-energy submissions, and limit it for unclaimed keys.
 
-The estimate is of the settings as submitted, with their defaults. It prices the sampling that the protocol
-asks for; setup, charges and analysis are small beside it and not counted:
+The estimate uses the submitted settings with their defaults. It covers the sampling of the protocol; setup,
+charges and analysis are small in comparison and are not counted:
 
     hours = ligands · repeats · (equilLength + prodLength) · (4 fs / timestep) · 24 h / day
             · (complex windows / complex rate + solvent windows / solvent rate)
 
-with lengths in ns, 30 windows of the ligand in the protein at 100 ns a day and 14 in water at 400 ns a day,
-at a time step of 4 fs: the windows of the Open Free Energy protocol and a usual speed of a GPU. The ligands
-are the records of the SDF file. One weighted hour is one hour of that machine.
+with lengths in ns, 30 windows of the ligand in the protein at 100 ns/day and 14 in water at 400 ns/day, at a
+time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. The number of
+ligands is the number of records of the SDF file. One weighted hour is one hour of that machine.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Allowance:
         self._weighted_hours = weighted_hours
 
     def require(self, caller: Caller, tool: Tool, rows: Sequence[NewJob]) -> None:
-        """Require that an unclaimed account's free-energy submission is within the allowance.
+        """Check that a free-energy submission of an unclaimed account is within the allowance.
 
         Raises:
-            RefusalError: 403 with both figures.
+            RefusalError: 403 with the estimate and the allowance.
         """
         if caller.tier != TRIAL or tool.family != FAMILY:
             return
@@ -64,7 +64,7 @@ def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
 
 
 def count_ligands(sdf: Path) -> int:
-    """Number of records of an SDF file, at least one; an unterminated last one counts."""
+    """Number of records of an SDF file, at least 1; an unterminated last record counts."""
     with sdf.open("rb") as stream:
         ends, is_open = 0, False
         for line in stream:
@@ -75,7 +75,7 @@ def count_ligands(sdf: Path) -> int:
 
 
 def allowance_exceeded(tool_type: str, estimated: float, allowed: float) -> RefusalError:
-    """403 that says what to do; the same payload fails again."""
+    """403 for an estimate above the allowance."""
     sentence = (
         f"This {tool_type} run is estimated at {estimated:g} weighted hours; an unclaimed key may spend"
         f" {allowed:g}. Ask for fewer ligands, repeats or shorter runs, or claim the account."

@@ -1,6 +1,6 @@
 """Checks of every keyed route: the key (401), its rate (429), its permission (403).
 
-It is a dependency that runs before a body is read. GET /jobs stands behind a gateway of its own, which
+A FastAPI dependency that runs before the body is read. In the interface, GET /jobs is behind a gateway that
 answers a missing key with a bare 403.
 """
 
@@ -31,7 +31,7 @@ class _Known:
 
 
 class Gate:
-    """Finds callers by their keys, each looked up at most every five seconds."""
+    """Authenticates callers; each key is looked up at most every five seconds."""
 
     def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
         self._accounts = accounts
@@ -39,11 +39,11 @@ class Gate:
         self._known: dict[str, _Known] = {}
 
     async def admit(self, key: str | None, *, is_behind_gateway: bool = False) -> Caller:
-        """The caller who holds `key`.
+        """Authenticate the holder of `key`.
 
         Raises:
-            BareRefusalError: the gateway's 403, where it stands before the route and there is no key.
-            RefusalError: 401 without a good key, 429 above the rate.
+            BareRefusalError: the gateway's 403, for a route behind it and no key.
+            RefusalError: 401 without a valid key, 429 above the rate.
         """
         if not key:
             if is_behind_gateway:
@@ -67,7 +67,7 @@ class Gate:
         return caller
 
     def forget_all(self) -> None:
-        """Forget every key, since permissions have changed."""
+        """Clear the cached keys after a change of permissions."""
         self._known.clear()
 
     def _limit(self, caller: Caller) -> None:
@@ -77,7 +77,7 @@ class Gate:
 
 
 def missing_key() -> RefusalError:
-    """401 that says where a key comes from."""
+    """401 for a missing key."""
     sentence = (
         f"This request needs the header {HEADER} with your API key."
         " Without an account, POST /agent/provision gives a trial key."
@@ -95,7 +95,7 @@ def invalid_key() -> RefusalError:
 
 
 def too_many_requests(wait_s: float) -> RefusalError:
-    """429 that says when to come back."""
+    """429 with the time to wait."""
     seconds = whole_seconds(wait_s)
     return RefusalError(
         429,
@@ -109,8 +109,8 @@ def too_many_requests(wait_s: float) -> RefusalError:
 def restricted_route() -> RefusalError:
     """403 for an unclaimed key on a route for claimed accounts."""
     sentence = (
-        "This route is not open to an unclaimed trial key. Open the claimUrl that came with the key to claim"
-        " the account; another payload changes nothing."
+        "This route is not available with an unclaimed trial key. Open the claimUrl that came with the key to"
+        " claim the account; changing the request does not help."
     )
     return RefusalError(403, "route_restricted", sentence)
 

@@ -11,12 +11,12 @@ KEY_PREFIX = "fn_"
 
 
 def make_key() -> str:
-    """A new key: 32 random bytes."""
+    """Generate a key of 32 random bytes."""
     return KEY_PREFIX + secrets.token_urlsafe(32)
 
 
 def hash_key(key: str) -> str:
-    """The SHA-256 that is stored of a key. One round is enough for 256 random bits."""
+    """SHA-256 (hex) of a key, as stored. One round suffices for 256 random bits."""
     return hash_bytes(key.encode("utf-8", "surrogatepass"))
 
 

@@ -17,7 +17,7 @@ class _Bucket:
 
 
 class RateLimiter:
-    """Lets `burst` requests through at once and `per_second` in the long run, for each key.
+    """Allows bursts of `burst` requests and `per_second` on average, for each key.
 
     Used from the event loop only.
     """
@@ -29,7 +29,7 @@ class RateLimiter:
         self._buckets: dict[str, _Bucket] = {}
 
     def take(self, key: str) -> float:
-        """Take one token: 0 when there was one, else the seconds until there is."""
+        """Take one token; returns 0, or the seconds until a token is available."""
         moment = self._now()
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -49,5 +49,5 @@ class RateLimiter:
 
 
 def whole_seconds(wait_s: float) -> int:
-    """The wait as `Retry-After` gives it: whole seconds, at least one."""
+    """Round up to whole seconds for `Retry-After`, at least 1."""
     return max(1, math.ceil(wait_s))

@@ -15,7 +15,7 @@ from foldnote.service.store.storage import StorageStore
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes that an upload may have; None for no limit."""
+    """Largest size of an upload in bytes; None for no limit."""
 
     left: int | None
 
@@ -23,8 +23,8 @@ class Room:
 class StorageService:
     """Enforces the storage limits of accounts; an embedded service has none.
 
-    Uploads count from their start. A submission is accepted while any space is left, so that an account can
-    exceed its limit by one submission and not by a second one.
+    Uploads count from their start. A submission is accepted while any space is left, so an account can exceed
+    its limit by at most one submission.
     """
 
     def __init__(self, storage: StorageStore, config: ServiceConfig) -> None:
@@ -34,7 +34,7 @@ class StorageService:
         self._coming: Counter[int] = Counter()
 
     def require(self, account_id: int, tier: str) -> None:
-        """Require that the account has storage left for a submission.
+        """Check that the account has storage left for a submission.
 
         Raises:
             RefusalError: 403 where the account's storage is used up.
@@ -49,7 +49,7 @@ class StorageService:
         """Reserve space for one upload, which counts for others from its start.
 
         Raises:
-            RefusalError: 413 where it has no room.
+            RefusalError: 413 if there is not enough storage.
         """
         allowed = self._allowed(tier)
         if not allowed:
@@ -67,10 +67,10 @@ class StorageService:
             self._coming += Counter()
 
     def arrive(self, account_id: int, tier: str, size: int, declared: int) -> None:
-        """Require that a complete upload still has space beside others that came meanwhile.
+        """Check that a complete upload still fits, after other uploads meanwhile.
 
         Raises:
-            RefusalError: 413 where there is no room any more.
+            RefusalError: 413 if there is not enough storage left.
         """
         allowed = self._allowed(tier)
         used = self._storage.used(account_id) + self._coming[account_id] - declared if allowed else 0
@@ -78,7 +78,7 @@ class StorageService:
             raise storage_full(413, used, allowed)
 
     def full(self, account_id: int, tier: str) -> RefusalError:
-        """413 for an upload that turned out too large for what is left."""
+        """413 for an upload that exceeds the storage left."""
         return storage_full(413, self._storage.used(account_id), self._allowed(tier))
 
     def _allowed(self, tier: str) -> int:
@@ -88,8 +88,8 @@ class StorageService:
 def storage_full(status: int, used: int, allowed: int) -> RefusalError:
     """A refusal that names both figures and says what to do."""
     sentence = (
-        f"The account keeps {used / MB:,.0f} MB and may keep {allowed / MB:,.0f} MB of files, settings and"
-        " results. Delete what you do not need; it counts until it is removed, about a minute later."
+        f"The account uses {used / MB:,.0f} MB of its {allowed / MB:,.0f} MB for files, settings and results."
+        " Delete what you do not need; the space is free about a minute later."
     )
     more = {"storageBytes": used, "storageBytesAllowed": allowed}
     return RefusalError(status, "storage_quota_exceeded", sentence, more=more)

@@ -1,8 +1,8 @@
-"""Trial keys: issued to anyone within hourly caps, claimed later by a person through a link.
+"""Trial keys: issued to anyone within hourly caps, and claimed later by a person through a link.
 
-An address alone proves nothing, so it opens nothing but the trial account itself: no other account's jobs,
-and no organization. Whoever has an account here proves it with its key, and the trial account's jobs, files
-and key move into it. Secrets leave here once and are kept as hashes.
+An email address is not proof of identity, so it gives access to the trial account only, not to other
+accounts' jobs or an organization. A person with an account here proves it by its key; then the trial
+account's jobs, files and key are moved to that account. Secrets are shown once and stored as hashes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TrialService:
     """Issues trial keys and accepts claims.
 
     Args:
-        secret: hides the addresses of those who ask.
+        secret: key of the hash that hides client addresses.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class TrialService:
         self._secret = hashlib.sha256(b"sources" + secret).digest()
 
     def provision(self, source: str) -> Trial:
-        """Create a trial account for the address `source`.
+        """Create a trial account for the client address `source`.
 
         Raises:
-            RefusalError: 429 above a cap, 503 where no keys are given out; both say when to come back.
+            RefusalError: 429 above a cap, 503 if no keys are issued; both give the time to wait.
         """
         if not self._is_open:
-            sentence = "This service gives out no trial keys now. Ask whoever runs it for a key."
+            sentence = "This service does not issue trial keys now. Ask its administrator for a key."
             raise retry_later(503, "provisioning_unavailable", sentence, CLOSED_RETRY_S)
         expires = clock.stamp(datetime.now(UTC) + timedelta(days=self._terms.days))
         token = secrets.token_urlsafe(32)
@@ -82,7 +82,7 @@ class TrialService:
         return trial
 
     def find(self, token: str) -> ClaimedAccount:
-        """The account of a claim link.
+        """Find the account of a claim link.
 
         Raises:
             RefusalError: 404.
@@ -93,13 +93,13 @@ class TrialService:
         return found
 
     def claim(self, token: str, email: str, key: str | None = None) -> None:
-        """Assign the account to the person with this address; repeating it changes nothing.
+        """Assign the account to the person with this address; idempotent.
 
-        With the `key` of the account that this person has here, all that the trial account has moves there.
+        With the `key` of an existing account of this person, the trial account's data is moved to it.
 
         Raises:
-            RefusalError: 400 for what is no address, or when somebody else claimed it; 403 for a key that is
-                not of this address; 404.
+            RefusalError: 400 for an invalid address, or if another person claimed the account; 403 for a key
+                of another address; 404 for an unknown link.
         """
         if not _EMAIL.fullmatch(email):
             raise bad_request(
@@ -110,12 +110,14 @@ class TrialService:
         if found is None:
             raise _unknown_link()
         if not may_claim(found.claimed_by, email):
-            raise bad_request("This account was claimed before.", code="already_claimed", field="token")
+            raise bad_request("This account was already claimed.", code="already_claimed", field="token")
 
     def _sign_in(self, email: str, key: str) -> int:
         owner = self._accounts.find_caller(hash_key(key))
         if owner is None or owner.tier == TRIAL or owner.email.lower() != email.lower():
-            sentence = f"The key is not one of an account of {email}. Correct it, or claim without a key."
+            sentence = (
+                f"The key does not belong to the account of {email}. Correct it, or claim without a key."
+            )
             raise RefusalError(403, "sign_in_failed", sentence, field="apiKey")
         return owner.account_id
 
@@ -127,9 +129,9 @@ def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalE
 
 
 def _too_many(error: ProvisionCapError) -> RefusalError:
-    who = "Your address was" if error.scope == "source" else "All callers together were"
+    who = "your address" if error.scope == "source" else "all clients together"
     seconds = whole_seconds(error.retry_after_s)
-    sentence = f"{who} given as many trial keys as there are in an hour. Reuse a key, or wait {seconds} s."
+    sentence = f"The hourly limit of trial keys for {who} is reached. Reuse a key, or wait {seconds} s."
     return retry_later(429, "provisioning_capped", sentence, seconds)
 
 

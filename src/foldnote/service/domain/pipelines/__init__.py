@@ -1,1 +1,1 @@
-"""Pipelines: stages that run one after another, later ones on what earlier ones made."""
+"""Pipelines: stages that run one after another, later ones with the outputs of earlier ones."""

@@ -1,11 +1,10 @@
-"""What `stageName/path` means: which files of an earlier stage's result a field takes.
+"""Resolve `stageName/path` in a file field to files of an earlier stage's result.
 
-`path` is a file of the result, a pattern (`*.pdb`), or a folder (`models/`, or nothing for the whole result),
-of which the files count that the tool left and that have the field's extensions. Where a pattern or folder
-has several and the field takes one, or the stage's `chooseBest` is true, the best model goes on: the one
-whose name has the smallest rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`)
-names first, else the first by name. With `chooseBest` false all go on: a field for one file then makes a job
-for each.
+`path` is a file of the result, a pattern (`*.pdb`), or a folder (`models/`, or empty for the whole result),
+which matches the tool's output files with one of the field's extensions. If several files match and the field
+takes one, or if the stage's `chooseBest` is true, the best model is used: the one with the smallest rank in
+its name (`rank_1`), else the first in a ranking file (`order` in `ranking_debug.json`), else the first by
+name. If `chooseBest` is false, all files are used; a field for one file then makes one job per file.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _RANKING_BYTES = 1 << 20
 
 
 class ReferenceFaultError(Exception):
-    """A reference without a target; the message is a sentence for the user."""
+    """A reference that matches no file; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Reference:
 
 
 def read_reference(value: str, stages: Sequence[str]) -> Reference | None:
-    """Parse a value as a reference: the name of one of the stages, a slash and a path; else None."""
+    """Parse a value as a reference (the name of one of the stages, a slash and a path); None otherwise."""
     head, slash, path = value.partition("/")
     return Reference(head, path) if slash and "\n" not in value and head in stages else None
 
@@ -49,10 +48,10 @@ def read_reference(value: str, stages: Sequence[str]) -> Reference | None:
 def choose_members(
     archive: Path, path: str, extensions: Sequence[str], *, takes_many: bool, choose_best: bool | None
 ) -> list[str]:
-    """The members of a stage's result that match a reference, the best first.
+    """Find the members of a stage's result that match a reference, best first.
 
     Raises:
-        ReferenceFaultError: it has none.
+        ReferenceFaultError: no member matches.
     """
     if (exact := archives.find_member(archive, path)) is not None:
         return [exact]
@@ -74,7 +73,7 @@ def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[s
 
 
 def rank(archive: Path, names: Sequence[str]) -> list[str]:
-    """Sort names, the best model first."""
+    """Sort names of models, best first."""
     order = _read_order(archive)
 
     def place(name: str) -> tuple[float, float, str]:
@@ -102,7 +101,7 @@ def _order_of(content: bytes) -> list[str]:
 
 
 def substitute(tool: Tool, settings: Mapping[str, Any], stages: Sequence[str]) -> dict[str, Any]:
-    """Replace each reference by a file name of the right type, so that the settings can be checked."""
+    """Replace each reference by a placeholder file name of a valid type, to validate the settings."""
     changed = dict(settings)
     for field, path, value, extension in list(file_values(tool, settings)):
         if read_reference(value, stages) is None:

@@ -1,8 +1,8 @@
-"""Release a stage when the stages before it are complete and their files are resolved.
+"""Release a stage when the stages before it are complete and its files are resolved.
 
-One thread, woken by every end of a job. What it decides is committed by compare-and-set, so that a crash
-between two lines is made good by the next start. Where all models of a stage go on (`chooseBest` false) and
-a field takes one file, the stage becomes a job for each.
+A single thread, woken at the end of every job. Decisions are committed by compare-and-set, so that the next
+start recovers from a crash at any line. If all models of a stage are used (`chooseBest` false) and a field
+takes one file, the stage becomes one job per file.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from foldnote.service.worker_thread import Rounds
 
 log = logging.getLogger(__name__)
 MOST_VARIANTS = 100
-"""Jobs that one stage may become."""
+"""Maximum number of jobs of one stage."""
 Option = tuple[str | None, list[Input]]
-"""What one job takes at one place of its settings: the path that stands there then, and the contents."""
+"""Value of one reference in one job: the path in its settings, and the contents."""
 
 
 class StageScheduler:
     """Releases or abandons stages whose earlier stages have ended.
 
     Args:
-        wake: told after a stage was released or abandoned.
+        wake: called after a stage was released or abandoned.
     """
 
     def __init__(
@@ -76,14 +76,16 @@ class StageScheduler:
         try:
             self._store.pipelines.release(held, self._gather(held))
         except (QuotaError, BudgetError):
-            self._store.pipelines.abandon(held, "The stage cannot begin: the account has no jobs left.")
+            self._store.pipelines.abandon(
+                held, "The stage cannot start: the account has reached its limit of jobs or weighted hours."
+            )
         except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise
-            self._store.pipelines.abandon(held, f"The stage cannot begin: {exc}")
+            self._store.pipelines.abandon(held, f"The stage cannot start: {exc}")
 
     def _gather(self, held: HeldStage) -> list[Variant]:
-        """The inputs of every job that the stage becomes, in the order of the settings."""
+        """Collect the inputs of every job of the stage, in the order of the settings."""
         tool = self._toolbox.find(held.type)
         names = [stage.name for stage in held.earlier]
         known = list(held.inputs)
@@ -101,7 +103,7 @@ class StageScheduler:
     def _follow(
         self, held: HeldStage, tool: Tool, field: str, reference: Reference, *, takes_many: bool
     ) -> list[Option]:
-        """What a reference means: one option of all files for a field of many, else one for each file."""
+        """Resolve a reference: one option with all files for a list field, else one option per file."""
         found: list[tuple[str, Input]] = []
         hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
         for stage in held.earlier:
@@ -128,10 +130,10 @@ class StageScheduler:
 
 
 def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
-    """A variant for each combination of options; where there is one, the settings stay as they are."""
+    """Make a variant for each combination of options; a single one leaves the settings unchanged."""
     count = math.prod(len(options) for _, options in places)
     if count > MOST_VARIANTS:
-        raise ReferenceFaultError(f"it would become {count} jobs, and {MOST_VARIANTS} are the most.")
+        raise ReferenceFaultError(f"it would become {count} jobs; at most {MOST_VARIANTS} are allowed.")
     variants = []
     for chosen in itertools.product(*(options for _, options in places)):
         fields = zip(places, chosen, strict=True)

@@ -1,4 +1,4 @@
-"""Save pipelines after validating each stage, and start them."""
+"""Validate, save and start pipelines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PipelineService:
     """Saves pipelines and starts them.
 
     Args:
-        wake: told after a start that there is work.
+        wake: called after a run was queued.
     """
 
     def __init__(self, store: Store, toolbox: Toolbox, files: FileResolver, wake: Callable[[], None]) -> None:
@@ -36,7 +36,7 @@ class PipelineService:
         self._wake = wake
 
     def save(self, caller: Caller, pipeline: PipelineSubmission) -> None:
-        """Keep a pipeline; fields that are missing may come with each run.
+        """Save a pipeline; missing fields may be given with each run.
 
         Raises:
             RefusalError: 400 with the stage and field at fault.
@@ -53,7 +53,7 @@ class PipelineService:
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
 
     def run(self, caller: Caller, wanted: RunPipelineRequest) -> list[str]:
-        """Commit a parent and a job for each stage, and give their names.
+        """Commit a parent and a job for each stage; returns the jobs' names.
 
         Raises:
             RefusalError: 404 without such a pipeline, 400 with the stage and field at fault, 403 above a
@@ -115,7 +115,7 @@ class PipelineService:
     def _keep_inputs(
         self, caller: Caller, tool: Tool, normalized: Mapping[str, Any], names: Sequence[str], index: int
     ) -> tuple[Input, ...]:
-        """Contents of the files that are known now; references are resolved when their stage is done."""
+        """Store the files that are known now; references are resolved when their stage is complete."""
         kept: list[Input] = []
         for field, path, value, _ in file_values(tool, normalized):
             if read_reference(value, names) is None:
@@ -128,10 +128,10 @@ class PipelineService:
 
 
 def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> list[PipelineStage]:
-    """The stages with a run's inputs: `{stage: {field: value}}`, or a field of the first stage at the top.
+    """Merge a run's inputs into its stages: `{stage: {field: value}}`, or fields of the first stage.
 
     Raises:
-        RefusalError: 400 when a stage's inputs are no object.
+        RefusalError: 400 if a stage's inputs are not an object.
     """
     names = {stage.name for stage in stages}
     first = {field: value for field, value in inputs.items() if field not in names}
@@ -148,12 +148,12 @@ def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> l
 
 def _require_stages(stages: Sequence[PipelineStage]) -> None:
     if not 1 <= len(stages) <= MAX_STAGES:
-        sentence = f"A pipeline has 1 to {MAX_STAGES} stages; this one has {len(stages)}."
+        sentence = f"A pipeline must have 1 to {MAX_STAGES} stages; this one has {len(stages)}."
         raise bad_request(sentence, code="pipeline_size", field="stages")
     seen: set[str] = set()
     for index, stage in enumerate(stages):
         fault = check_job_name(stage.name) or (
-            f"{stage.name!r} names two stages." if stage.name in seen else None
+            f"Two stages are named {stage.name!r}." if stage.name in seen else None
         )
         if fault:
             raise bad_request(fault, code="invalid_stage_name", field=f"stages.{index}.name")
@@ -161,7 +161,7 @@ def _require_stages(stages: Sequence[PipelineStage]) -> None:
 
 
 def _refuse_later(index: int, stage: PipelineStage, tool: Tool, names: Sequence[str]) -> None:
-    """A reference to the stage itself or to a later one can never be followed."""
+    """Refuse references to the stage itself or to a later one."""
     for _, path, value, _ in file_values(tool, stage.settings):
         reference = read_reference(value, names[index:])
         if reference is not None:

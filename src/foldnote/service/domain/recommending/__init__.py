@@ -1,1 +1,1 @@
-"""Which tools fit a task that somebody describes: local, explainable, without any network."""
+"""Recommend tools for a described task, locally and with reasons, without network access."""

@@ -1,7 +1,8 @@
-"""Molecules inside a text: FASTA records, bare sequences, SMILES, codes of the chemical component dictionary.
+"""Detect molecules in a text: FASTA records, bare sequences, SMILES, Chemical Component Dictionary codes.
 
-Each rule reads the text once and knows no tool. A word of capitals can be a sequence by accident, so a bare
-one counts from twelve residues on, and a shorter one only behind a word that announces it.
+Each rule reads the text once and is independent of tools. A word in capitals may look like a sequence by
+accident, so a bare one needs at least twelve residues; a shorter one counts only after a keyword such as
+`sequence:`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ COMPONENTS = frozenset(
     {"ADP", "AMP", "ANP", "ATP", "BTN", "CLR", "COA", "FAD", "FMN", "GDP", "GNP", "GTP", "HEM", "IMP", "NAD",
      "NAG", "NAP", "NDP", "PLP", "SAH", "SAM", "TPP", "UDP"}
 )  # fmt: skip
-"""Codes that stand for themselves; others count behind a word such as `CCD` or `ligand`."""
+"""Codes that are recognised alone; others only after a word such as `CCD` or `ligand`."""
 
 _FASTA = re.compile(r"^>([^\n]*)\n((?:[A-Za-z*\-:.]+[ \t\r]*(?:\n|\Z))+)", re.MULTILINE)
 _BARE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{12,}(?::[A-Z]{5,})*(?![A-Za-z0-9])")
@@ -40,13 +41,13 @@ _LIGHT = re.compile(r"W[YFL][QL][QH].{40,80}[FW]G.GT")
 
 @dataclass(frozen=True)
 class FoundMolecule:
-    """One molecule that was found or given.
+    """One molecule, found in the prompt or given as an input.
 
     Attributes:
-        kind: what it is; `antibody` for an amino-acid sequence with a variable domain's motifs.
+        kind: modality; `antibody` for an amino-acid sequence with motifs of a variable domain.
         form: `FASTA`, `sequence`, `SMILES` or `CCD code`.
-        text: as it stands, without white space.
-        chains: chains, which colons separate.
+        text: the molecule as written, without white space.
+        chains: number of chains, which are separated by colons.
     """
 
     kind: Kind
@@ -56,12 +57,12 @@ class FoundMolecule:
 
     @property
     def length(self) -> int:
-        """Residues, nucleotides or characters."""
+        """Number of residues, nucleotides or characters."""
         return len(self.text.replace(":", ""))
 
 
 def find_molecules(text: str) -> list[FoundMolecule]:
-    """Every molecule in a text, each once."""
+    """Find every molecule in a text, without duplicates."""
     found: dict[str, FoundMolecule] = {}
     for molecule in _find_all(text):
         found.setdefault(molecule.text, molecule)
@@ -81,7 +82,7 @@ def _find_all(text: str) -> Iterator[FoundMolecule]:
 
 
 def read_sequence(text: str) -> FoundMolecule | None:
-    """The molecule that a sequence is; None when its letters are neither residues nor nucleotides."""
+    """Read a sequence; None if its letters are neither residues nor nucleotides."""
     return next(_read_chain("".join(text.split()).upper(), "sequence"), None)
 
 
@@ -117,7 +118,7 @@ def _find_smiles(text: str) -> Iterator[FoundMolecule]:
 
 
 def is_smiles(word: str, *, is_announced: bool = False) -> bool:
-    """Whether a word reads as SMILES: atoms first, brackets and rings closed, and not just letters."""
+    """Whether a word looks like SMILES: it starts with an atom, closes brackets and rings."""
     if len(word) > _SMILES_LONGEST or not word or word[0] in "()=#.:+-0123456789/\\":
         return False
     parts = _SMILES_PART.findall(word)

@@ -1,9 +1,8 @@
-"""Ranks the tools of the catalog for a task, and says for each why; or abstains and says what is missing.
+"""Rank the tools of the catalog for a task, with a reason for each, or abstain and say what is missing.
 
-A tool gets points for what it does (the words of its functions), for what it works on, for what it can take
-of what was given, for being named, and a little for running here. A tool that does nothing of what was asked
-for, or works on other molecules than those given, is out. Nothing is learned and nothing is hidden: the
-points that count most are the words of the reason.
+A tool scores for its functions, its modalities, the given inputs that it can use, being named, and a little
+for running here. A tool without any requested function, or for other molecules than those given, is excluded.
+No model is trained; the terms with the largest scores appear in the reason.
 """
 
 from __future__ import annotations
@@ -31,28 +30,28 @@ SPECIALITIES = frozenset(
         "template-guided",
     }
 )
-"""Functions that nobody wants who does not ask for them."""
+"""Functions that count only when requested explicitly."""
 PROTEIN_LIKE = frozenset({"protein", "antibody", "nanobody", "tcr", "peptide"})
 _LONGEST_PEPTIDE = 50
 _NAMED, _FUNCTION, _FIRST_FUNCTION, _MODALITY, _FITS, _RUNS = 12.0, 4.0, 1.0, 2.0, 1.5, 1.0
 _UNASKED = 1.0
 _MOST_WORDS = 20_000
-"""Characters that are read for words; nobody describes a task in more."""
+"""Number of characters of the prompt that are searched for words."""
 _KEPT_SHARE = 0.55
 _STRUCTURE_FILES = frozenset({"pdb", "cif", "mmcif"})
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is known of a task.
+    """A task as understood.
 
     Attributes:
-        prompt: as written.
-        molecules: found in the prompt or given beside it.
-        functions: functions of the catalog that the words ask for.
-        modalities: modalities that the words name or the molecules are.
-        possible: those of them that no word names and a molecule may be: one heavy domain may be a nanobody.
-        has_structure: whether the words speak of a structure that is there.
+        prompt: the prompt.
+        molecules: molecules found in the prompt or given as inputs.
+        functions: requested functions of the catalog.
+        modalities: modalities that the prompt names or the molecules have.
+        possible: modalities that are only possible: a single heavy domain may be a nanobody.
+        has_structure: whether the prompt implies that a structure is available.
     """
 
     prompt: str
@@ -65,33 +64,33 @@ class Task:
 
 @dataclass(frozen=True)
 class RankedTool:
-    """One tool and why."""
+    """A recommended tool with its reason."""
 
     tool_id: str
     reason: str
     points: float = field(compare=False, default=0.0)
     functions: tuple[str, ...] = ()
-    """What of the things that were asked for it does."""
+    """The requested functions that it has."""
     is_running: bool = False
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer: rows best first, or none and what is missing."""
+    """The answer: tools, best first, or none and what is missing."""
 
     tools: tuple[RankedTool, ...]
     summary: str
 
     @property
     def is_abstaining(self) -> bool:
-        """Whether nothing is recommended."""
+        """Whether no tool is recommended."""
         return not self.tools
 
 
 def read_task(
     prompt: str, molecules: Iterable[FoundMolecule], roles: Collection[str], tools: Iterable[Tool]
 ) -> Task:
-    """Translate words and molecules of a task to functions and modalities of the catalog."""
+    """Map the words and molecules of a task to functions and modalities of the catalog."""
     found = tuple(molecules)
     words = _without_molecules(prompt, found)
     known = list(tools)
@@ -112,13 +111,13 @@ def read_task(
 
 
 def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
-    """Docking of small molecules where one is named, or where nothing says that proteins are docked."""
+    """Small-molecule docking if one is named, or if no word implies protein docking."""
     is_meant = "small-molecule" in modalities or not _partner_pattern().search(words)
     return {"small-molecule-docking"} if is_meant else set()
 
 
 def _is_complex(molecules: Sequence[FoundMolecule], roles: Collection[str]) -> bool:
-    """Whether several chains that are not just the two of an antibody are given."""
+    """Whether several chains are given, other than the two of one antibody."""
     if {*roles} & {"heavy", "light"}:
         return "antigen" in roles
     proteins = [molecule for molecule in molecules if molecule.kind == "protein"]
@@ -126,7 +125,7 @@ def _is_complex(molecules: Sequence[FoundMolecule], roles: Collection[str]) -> b
 
 
 def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
-    """The tools that fit, at most four, or none."""
+    """Recommend at most four tools, or none."""
     rows = [row for tool in tools if (row := _judge(task, tool)) is not None]
     rows.sort(key=lambda row: (-row.points, row.tool_id))
     if not rows:
@@ -144,9 +143,9 @@ def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
 
 
 def _cover(near: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTool, ...]:
-    """The best rows, with one for each thing that was asked for, and one that runs here where there is any.
+    """Select the best tools, including one for each requested function and, if possible, one that runs here.
 
-    What does not stand among them takes the place of the last rows that are not needed for that.
+    Tools needed for this replace the lowest-ranked ones that are not.
     """
     wanted = [near[0]]
     for function in dict.fromkeys(word for row in rows for word in row.functions):
@@ -176,7 +175,7 @@ def _judge(task: Task, tool: Tool) -> RankedTool | None:
 
 
 def _covers(task: Task, tool: Tool) -> bool:
-    """Whether the tool works on what was given, or on what the words name where nothing was given."""
+    """Whether the tool works on the given molecules, or without any, on the named modalities."""
     given = {kind for molecule in task.molecules for kind in _kinds(molecule)}
     if given & PROTEIN_LIKE:
         given |= task.modalities & PROTEIN_LIKE
@@ -190,14 +189,14 @@ def _covers(task: Task, tool: Tool) -> bool:
 
 
 def _modality_fit(task: Task, tool: Tool) -> float:
-    """A tool made for antibodies is better for one than a general tool, and the other way round."""
+    """Score the match of modalities: a specific tool is preferred for its own, a general one otherwise."""
     wanted = task.modalities & {"antibody", "nanobody", "tcr"}
     own = set(tool.modalities) & {"antibody", "nanobody", "tcr"}
     return 2.0 if wanted & own else -2.0 if wanted or own else 0.0
 
 
 def _input_fit(task: Task, tool: Tool) -> float:
-    """Whether the required fields can be filled with what is there: 1, or -1 where a structure is lacking."""
+    """Score of the required fields: 1 if they can be filled, -1 if a structure is missing."""
     roles, extensions = _needs(tool)
     kinds = {molecule.kind for molecule in task.molecules}
     needs_structure = bool(extensions & _STRUCTURE_FILES)
@@ -224,7 +223,7 @@ def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared
     if is_named:
         parts.append("you named it")
     if asked:
-        parts.append(f"it does what was asked for ({_list(asked)})")
+        parts.append(f"it does what you asked for ({_list(asked)})")
     if shared:
         parts.append(f"it works on {_list(shared)}")
     _, extensions = _needs(tool)
@@ -283,7 +282,7 @@ def _says(word: str, text: str) -> bool:
 
 
 def _without_molecules(prompt: str, molecules: Iterable[FoundMolecule]) -> str:
-    """The words alone, so that no sequence is read as one."""
+    """The prompt without molecules, so that no sequence is read as a word."""
     words = prompt
     for molecule in molecules:
         if molecule.length > 3:
@@ -304,14 +303,14 @@ def _list(words: Sequence[str]) -> str:
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """For each function and modality of the catalog a pattern of the words that name it."""
+    """Patterns of the words that name each function and modality of the catalog."""
     rows = _read()
     return {word: _compile(text) for word, text in (rows["functions"] | rows["modalities"]).items()}
 
 
 @cache
 def _structure_pattern() -> re.Pattern[str]:
-    """Words that imply that a structure is at hand."""
+    """Words that imply that a structure is available."""
     return _compile(_read()["structure"])
 
 
