@@ -90,12 +90,31 @@ def read_positions(text):
     return [(row[0], "".join(row[1:-1]), row[-1]) for row in rows if row[-1] != "-"]
 
 
+NUMBERED = {"heavy": HEAVY, "light": LIGHT, "single-chain": SINGLE_CHAIN}
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory):
+    """What the program says of the three sequences in one run for each scheme, by scheme and name of the sequence."""
+    folder = tmp_path_factory.mktemp("directly")
+    fasta = folder / "three.fasta"
+    fasta.write_text("".join(f">{name}\n{sequence}\n" for name, sequence in NUMBERED.items()))
+    return {
+        (scheme, name): read_positions(text)
+        for scheme in SCHEMES
+        for name, text in zip(
+            NUMBERED, number_directly(folder, str(fasta), scheme).split("//\n"), strict=False
+        )
+    }
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("sequence", [HEAVY, LIGHT, SINGLE_CHAIN], ids=["heavy", "light", "single-chain"])
-def test_positions_are_those_of_the_program(tmp_path, sequence, scheme):
-    rows, _ = number(tmp_path, sequence, scheme)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_positions_are_those_of_the_program(tmp_path, positions, name, scheme):
+    rows, _ = number(tmp_path, NUMBERED[name], scheme)
     ours = [(row["chain"], row["position"], row["residue"]) for row in rows]
-    assert ours == read_positions(number_directly(tmp_path, sequence, scheme))
+    assert len(ours) > 100
+    assert ours == positions[scheme, name]
 
 
 @pytest.mark.parametrize("sequence", [HEAVY, LIGHT], ids=["heavy", "light"])

@@ -199,15 +199,16 @@ def list_hydrogens(outputs):
 
 
 def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_told(tmp_path):
-    """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site it is blind."""
+    """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site the first is blind."""
     wrong = "ATOM   9999  HD1 HIS A  31      45.000  40.000  15.000  1.00  0.00           H  \n"
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
     place = max(number for number, line in enumerate(lines) if line[17:26] == "HIS A  31")
     with_hydrogen = "".join([*lines[: place + 1], wrong, *lines[place + 1 :]])
     by_name = "".join(line.replace("HIS A  31", "HID A  31") for line in lines)
+    site = {"boxCenter": [42.3, 45.4, 18.2], "boxSize": [12, 12, 12]}
     outputs = [
-        dock(tmp_path / name, text, XYLENE, exhaustiveness=1)[1]
-        for name, text in [("file", with_hydrogen), ("name", by_name)]
+        dock(tmp_path / name, text, XYLENE, exhaustiveness=1, **more)[1]
+        for name, text, more in [("file", with_hydrogen, {}), ("name", by_name, site)]
     ]
     assert [list_hydrogens(each) for each in outputs] == [{"H", "HE2"}, {"H", "HD1"}]
     notes = json.loads((outputs[0].parent / "notes.json").read_text())
