@@ -25,6 +25,7 @@ Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
 DEFAULT_COMMAND = ("{python}", "-u", "{engine_dir}/run.py")
 ENVIRONMENT = "env"
+CACHE = "cache"
 READY = "ready.json"
 _OURS = (sys.version_info.major, sys.version_info.minor)
 _OLDEST_MINOR = 11

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
-from foldnote.service.engines.engine import DEFAULT_COMMAND, Engine, Resources, read_ready
+from foldnote.service.engines.engine import CACHE, DEFAULT_COMMAND, Engine, Resources, read_ready
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.settings import process_environment
 
@@ -44,6 +44,11 @@ THREADS = (
     "OPENMM_CPU_THREADS",
 )
 """Variables that limit the number of threads of numerical libraries."""
+SILENCE = dict.fromkeys(("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "DO_NOT_TRACK"), "1")
+"""Variables by which libraries are told to report nothing to their makers.
+
+ONNX Runtime does from 1.29 on, with an identifier of the machine that it keeps in the home folder.
+"""
 
 ADD_ONS = "FOLDNOTE_ADD_ONS"
 """Variable that tells an engine which add-ons it has: a JSON object by name, see ``offer_add_ons``."""
@@ -156,6 +161,8 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
     return {
         **inherited,
         **dict.fromkeys(THREADS, str(cores)),
+        **SILENCE,
+        **_place_caches(engine),
         "PYTHONNOUSERSITE": "1",
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",
@@ -172,6 +179,14 @@ def _worker_command(engine: Engine) -> tuple[str, ...]:
     if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
         return ()
     return (str(engine.python), "-u", str(_JOB_SERVER), str(engine.folder))
+
+
+def _place_caches(engine: Engine) -> dict[str, str]:
+    """Variables that keep what libraries cache in the engine's own folder, and not in the user's home."""
+    if engine.environment.kind == "host":
+        return {}
+    cache = engine.home / CACHE
+    return {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache / "matplotlib")}
 
 
 def _module_path(engine: Engine) -> str:

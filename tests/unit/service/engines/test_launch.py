@@ -50,6 +50,15 @@ def test_a_venv_engine_has_its_own_folders_first_on_path(monkeypatch):
     assert folders[1:] == [str(engine.python.parent), "/usr/bin"]
 
 
+def test_libraries_report_nothing_and_keep_their_caches_with_the_engine(probe):
+    engine = load_engines()["anarci"]
+    environment = make_environment(engine, 1)
+    assert environment["ORT_DISABLE_TELEMETRY"] == environment["DO_NOT_TRACK"] == "1"
+    for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR"):
+        assert Path(environment[name]).is_relative_to(engine.home)
+        assert name not in make_environment(probe, 1)
+
+
 def test_an_engine_that_is_not_installed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
     with pytest.raises(EngineError, match="foldnote engines install anarci"):
