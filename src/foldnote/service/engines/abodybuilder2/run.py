@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from antibody_regions import COLUMNS, number_rows, write_table
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import (
+    clean_sequence,
+    fail,
+    name_strange_letters,
+    read_job,
+    report,
+    write_notes,
+    write_score,
+    write_used,
+)
 
 PREDICTION = Path("outputs/prediction.pdb")
 CHAINS = {"H": ("heavy", {"H"}), "L": ("light", {"K", "L"})}
@@ -89,6 +98,8 @@ def check_chain(chain: str, sequence: str) -> None:
     from anarci import anarci, validate_sequence
 
     field, allowed = CHAINS[chain]
+    if strange := name_strange_letters(sequence):
+        fail(f"The {field} sequence has {strange}; ABodyBuilder2 takes the 20 standard amino acids only.")
     try:
         validate_sequence(sequence)
     except AssertionError as exc:

@@ -14,7 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import (
+    clean_sequence,
+    fail,
+    name_strange_letters,
+    read_job,
+    report,
+    write_notes,
+    write_score,
+    write_used,
+)
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 LONGEST = 510
@@ -68,11 +77,11 @@ def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str]
             ignored |= {each: reason for each in (field, mask) if settings.get(each)}
             continue
         if not sequence:
-            fail(f"{field} is empty. Give the sequence of one variable domain.")
-        if strange := sorted(set(sequence) - set(LETTERS)):
-            fail(f"{field} has {', '.join(strange)}; AntiBERTy knows the 20 standard amino acids only.")
+            fail(f"The {name} chain is empty. Give the sequence of one variable domain.")
+        if strange := name_strange_letters(sequence):
+            fail(f"The {name} chain has {strange}; AntiBERTy knows the 20 standard amino acids only.")
         if len(sequence) > LONGEST:
-            fail(f"{field} has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}.")
+            fail(f"The {name} chain has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}.")
         chains[name] = sequence
     return chains, ignored
 

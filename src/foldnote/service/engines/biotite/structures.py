@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,8 +68,19 @@ def read_structure(path: Path, name: str, chain: str) -> InputStructure:
         found.notes.append(f"{name}: the first of {len(content)} models was aligned and written.")
         while len(content) > 1:
             del content[1]
+    check_places(found)
     read_chains(found, chain)
     return found
+
+
+def check_places(found: InputStructure) -> None:
+    """End with a sentence for the user where an atom has no place, since none could be moved along."""
+    for each in found.content[0].all():
+        if not all(map(math.isfinite, each.atom.pos.tolist())):
+            where = f"{each.residue.name} {each.chain.name}:{each.residue.seqid}"
+            fail(
+                f"{found.name}: the coordinates of {each.atom.name} in {where} are damaged. Correct the file."
+            )
 
 
 def read_cif(text: str) -> Any:
@@ -80,16 +92,18 @@ def read_cif(text: str) -> Any:
 
 def read_chains(found: InputStructure, wanted: str) -> None:
     """Find the residues with a Cα atom of the wanted chain, or of all chains."""
-    left_out = alternate = 0
+    left_out = alternate = repeated = 0
     sizes = {}
     for chain in found.content[0]:
         residues = []
         seen = set()
         for residue in chain:
-            if is_amino_acid(residue) and str(residue.seqid) not in seen:
+            if (is_amino := is_amino_acid(residue)) and str(residue.seqid) not in seen:
                 seen.add(str(residue.seqid))
                 alternate += any(atom.has_altloc() for atom in residue)
                 residues.append(read_residue(chain.name, residue))
+            elif is_amino and wanted in ("", chain.name):
+                repeated += 1
             elif not residue.is_water() and wanted in ("", chain.name):
                 left_out += 1
         sizes[chain.name] = sizes.get(chain.name, 0) + len(residues)
@@ -102,6 +116,11 @@ def read_chains(found: InputStructure, wanted: str) -> None:
             f"{found.name}: residues without a protein's Cα atom, such as ligands and nucleotides, took no"
             f" part in the alignment and were moved along ({left_out})."
         )
+    if repeated:
+        found.notes.append(
+            f"{found.name}: of residues with the same number in a chain the first was aligned; the others"
+            f" were moved along ({repeated})."
+        )
     if alternate:
         found.notes.append(
             f"{found.name}: of residues with alternate locations the most occupied one was aligned"
@@ -113,7 +132,8 @@ def explain_missing(name: str, sizes: dict[str, int], wanted: str) -> str:
     """Why nothing can be aligned."""
     chains = [chain for chain, size in sizes.items() if size >= FEWEST]
     if wanted and wanted not in sizes:
-        listed = f"Its protein chains are {', '.join(chains)}." if chains else "It has no protein chain."
+        named = ", ".join(chain.strip() or "one without a name" for chain in chains)
+        listed = f"Its protein chains are {named}." if chains else "It has no protein chain."
         return f"{name} has no chain {wanted}. {listed}"
     where = f"Chain {wanted} of {name}" if wanted else name
     return f"{where} has fewer than {FEWEST} protein residues with a Cα atom, so it cannot be aligned."

@@ -11,9 +11,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import (
+    clean_sequence,
+    fail,
+    name_strange_letters,
+    read_job,
+    report,
+    write_notes,
+    write_score,
+    write_used,
+)
 
-LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 RELIABLE = (10, 100)
 """Fewest and most residues of the peptides that the models were made for."""
 LONGEST = 10_000
@@ -62,8 +70,8 @@ def check_sequence(sequence: str) -> None:
     """End with a sentence for the user where Macrel would skip the sequence or fall over."""
     if not sequence.removeprefix("M"):
         fail("The sequence has no residue beside a first methionine. Give the sequence of a peptide.")
-    if strange := sorted(set(sequence) - set(LETTERS)):
-        fail(f"The sequence has {', '.join(strange)}; Macrel takes the 20 standard amino acids only.")
+    if strange := name_strange_letters(sequence):
+        fail(f"The sequence has {strange}; Macrel takes the 20 standard amino acids only.")
     if len(sequence) > LONGEST:
         fail(f"The sequence has {len(sequence)} residues; a peptide has at most {LONGEST} here.")
 

@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 USER_FAILURE = 2
 """Exit status of a failure that the user can mend."""
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+"""Letters of the standard ones."""
 
 
 def read_job() -> dict[str, Any]:
@@ -24,6 +26,11 @@ def read_job() -> dict[str, Any]:
 def clean_sequence(text: str) -> str:
     """The sequence without white space, in capitals."""
     return "".join(text.split()).upper()
+
+
+def name_strange_letters(sequence: str) -> str:
+    """The letters of a sequence that stand for no standard amino acid, once each; empty for none."""
+    return ", ".join(sorted(set(sequence) - set(AMINO_ACIDS)))
 
 
 def report(fraction: float, message: str) -> None:

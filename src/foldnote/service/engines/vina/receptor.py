@@ -6,6 +6,7 @@ ask the internet for one; what was left out or cut back goes into the notes.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ PROTONATION = (
 MAIN_CHAIN = ("N", "CA", "C", "O")
 BACKBONE = frozenset(MAIN_CHAIN)
 MOST_TOLERATED = 0.1
-"""Share of residues that may be mended before the receptor counts as unfit."""
+"""Share of residues that may be mended, or of atoms on others, before the receptor counts as unfit."""
 
 
 def read_receptor(path: Path) -> tuple[Any, list[str]]:
@@ -41,7 +42,10 @@ def read_receptor(path: Path) -> tuple[Any, list[str]]:
         notes.append(f"The receptor's file has {len(structure)} models; the first was used.")
         del structure[1:]
     structure.setup_entities()
-    structure.remove_alternative_conformations()
+    if any(each.atom.has_altloc() for each in structure[0].all()):
+        notes.append("Of the receptor's alternate locations the first was used.")
+        structure.remove_alternative_conformations()
+    check_places(structure[0])
     hydrogens = sum(each.atom.is_hydrogen() for each in structure[0].all())
     structure.remove_hydrogens()
     structure.remove_waters()
@@ -57,6 +61,21 @@ def read_receptor(path: Path) -> tuple[Any, list[str]]:
     if not any(True for _ in structure[0].all()):
         fail("The receptor has no protein or nucleic acid that Vina's preparation knows.")
     return structure, notes
+
+
+def check_places(model: Any) -> None:
+    """End with a sentence for the user where an atom has no place, or many have another one's."""
+    places = [tuple(each.atom.pos.tolist()) for each in model.all()]
+    for each, place in zip(model.all(), places, strict=True):
+        if not all(map(math.isfinite, place)):
+            where = name_of(each.chain, each.residue)
+            fail(
+                f"The coordinates of {each.atom.name} in {each.residue.name} {where} are damaged."
+                " Correct the file."
+            )
+    shared = len(places) - len(set(places))
+    if shared > MOST_TOLERATED * len(places):
+        fail(f"{shared} of {len(places)} atoms of the receptor lie exactly on others. Correct the file.")
 
 
 def count_residues(structure: Any) -> int:

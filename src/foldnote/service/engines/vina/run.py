@@ -35,6 +35,8 @@ LARGE_VOLUME = 27_000.0
 """Å³ above which Vina itself asks for a more thorough search."""
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si"})
 """What the scoring functions have parameters for in a ligand."""
+LARGEST_LIGAND = 250
+"""Atoms without hydrogens: more than the search finds good poses for, and few enough to be prepared."""
 LIGAND_NAME = "LIG"
 
 
@@ -95,6 +97,11 @@ def read_ligand(path: Path, seed: int) -> Any:
     molecule = read_ligand_file(path)
     if len(Chem.GetMolFrags(molecule)) > 1:
         fail("The ligand has several parts that are not bonded. Give one molecule, without its salt.")
+    if molecule.GetNumHeavyAtoms() > LARGEST_LIGAND:
+        fail(
+            f"The ligand has {molecule.GetNumHeavyAtoms()} atoms without hydrogens; at most {LARGEST_LIGAND}"
+            " are taken. Dock a part of it, or use a program for docking proteins."
+        )
     has_place = molecule.GetNumConformers() > 0 and molecule.GetConformer().Is3D()
     molecule = Chem.AddHs(molecule, addCoords=has_place)
     return molecule if has_place else embed(molecule, seed)
@@ -119,6 +126,8 @@ def read_ligand_file(path: Path) -> Any:
 
 def require_one(count: int) -> None:
     """End with a sentence for the user unless there is one molecule."""
+    if count == 0:
+        fail("The ligand's file has no molecule. Give an SDF or MOL file, or a SMILES string.")
     if count != 1:
         fail(
             f"The ligand's file has {count} molecules, and a job docks one."
