@@ -1,15 +1,22 @@
-"""Runs a real engine as the service does, with the network cut, and the same program directly."""
+"""Runs a real engine as the service does, with the network cut, and the same program directly.
+
+An engine is run with a home and a temporary folder of the test's own, so that what it leaves outside of its folder
+is found.
+"""
 
 import dataclasses
 import os
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
+from foldnote import catalog
 from foldnote.service.engines import Engine, build_attempt, load_engines
+from foldnote.service.engines.engine import CACHE
 from foldnote.service.engines.launch import make_environment
-from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.attempt import SPEC, AttemptSpec, Outcome, prepare_attempt
 
 CUT = """
 import socket
@@ -23,6 +30,7 @@ socket.socket.connect = refuse
 socket.socket.connect_ex = refuse
 socket.getaddrinfo = lambda *rest, **more: refuse(None, rest)
 """
+HOME, TEMPORARY = "home", "temporary"
 
 
 def can_cut_the_network() -> bool:
@@ -43,9 +51,49 @@ def run_engine(
 ) -> tuple[Outcome, Path]:
     """Run the engine through its runner; gives the outcome and the folder of outputs.
 
-    `texts` has the contents of file fields, of a field with several files as a list; `tool` is the engine's first one if none is named. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
+    `texts` has the contents of file fields, of a field with several files as a list; `tool` is the engine's first
+    one if none is named. The engine's python refuses every connection, and where namespaces may be made there is
+    no network at all.
     """
-    engine = load_engines()[name]
+    spec = prepare_run(load_engines()[name], folder, settings, seed, texts, tool)
+    with start_runner(spec) as runner:
+        status = runner.wait()
+    assert status == 0, f"the runner ended with {status}"
+    outcome = Outcome.read(spec.folder)
+    assert outcome is not None
+    return outcome, spec.folder / "work" / "outputs"
+
+
+def run_tool(engine: str, tool: str, folder: Path, **changed: object) -> tuple[Outcome, Path]:
+    """Run a tool's example with some settings changed; file fields are given as texts."""
+    settings, texts = make_settings(tool, **changed)
+    return run_engine(engine, folder, settings, texts=texts, tool=tool)
+
+
+def make_settings(tool: str, **changed: object) -> tuple[dict, dict]:
+    """The settings of a tool's example with some changed, and apart from them the contents of its files."""
+    row = catalog.tool(tool)
+    given = catalog.default_settings(row) | row.example_job["settings"] | changed
+    roles = {
+        name: each.get("x-foldnote", {}).get("role")
+        for name, each in row.settings_schema["properties"].items()
+    }
+    texts = {name: value for name, value in given.items() if roles[name] in ("file", "files")}
+    return {name: value for name, value in given.items() if name not in texts}, texts
+
+
+def prepare_run(
+    engine: Engine,
+    folder: Path,
+    settings: dict,
+    seed: int = 7,
+    texts: dict[str, str | list[str]] | None = None,
+    tool: str | None = None,
+    *,
+    name: str = "a-test",
+    time_limit_s: float | None = None,
+) -> AttemptSpec:
+    """The specification of a run whose folder is ready; ``name`` is that of its job."""
     listed = {field: [text] if isinstance(text, str) else text for field, text in (texts or {}).items()}
     places = {
         field: [f"inputs/{field}/{place}/{field}.txt" for place in range(len(each))]
@@ -58,21 +106,62 @@ def run_engine(
         engine,
         attempt_dir=folder / "attempt",
         nonce=uuid.uuid4().hex,
-        job_name="a-test",
+        job_name=name,
         tool=tool or engine.tools[0],
         settings=settings,
         files=places,
         seed=seed,
+        time_limit_s=time_limit_s,
     )
-    cut = folder / "cut"
-    cut.mkdir(parents=True)
+    cut, home = folder / "cut", folder / HOME
+    for each in (cut, home, folder / TEMPORARY):
+        each.mkdir(parents=True)
     (cut / "sitecustomize.py").write_text(CUT)
-    paths = os.pathsep.join([str(cut), spec.environment["PYTHONPATH"]])
-    spec = dataclasses.replace(spec, environment={**spec.environment, "PYTHONPATH": paths})
+    paths = os.pathsep.join(filter(None, [str(cut), spec.environment.get("PYTHONPATH")]))
+    environment = {**spec.environment, "PYTHONPATH": paths, "HOME": str(home)}
+    spec = dataclasses.replace(spec, environment=environment)
     prepare_attempt(spec, _write(folder / "given", given))
+    return spec
+
+
+def start_runner(spec: AttemptSpec) -> subprocess.Popen:
+    """Start the runner of a prepared run, where that can be done without any network."""
     runner = [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)]
-    subprocess.run(["unshare", "-rn", *runner] if can_cut_the_network() else runner, check=True)
-    return Outcome.read(spec.folder), spec.folder / "work" / "outputs"
+    return subprocess.Popen(
+        ["unshare", "-rn", *runner] if can_cut_the_network() else runner,
+        env={**os.environ, "TMPDIR": str(spec.folder.parent / TEMPORARY)},
+    )
+
+
+def find_strays(engine: Engine, outputs: Path) -> list[Path]:
+    """What a run has left outside of its folder: in its home, its temporary folder and the engine's folders.
+
+    The engine's cache, in the folder that is removed with it, is for what its libraries keep.
+    """
+    folder = outputs.parents[2]
+    begun = (folder / "attempt" / SPEC).stat().st_mtime
+    left = [path for name in (HOME, TEMPORARY) for path in (folder / name).rglob("*")]
+    changed = [
+        path
+        for each in (engine, *engine.add_ons)
+        for root in (each.home, each.folder)
+        for path in root.rglob("*")
+        if path.lstat().st_ctime > begun and not path.is_relative_to(each.home / CACHE)
+    ]
+    return left + changed
+
+
+def find_processes(spec: AttemptSpec) -> Iterator[str]:
+    """Command lines of the processes that a run has left, told by their environment or working directory."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_marked = spec.nonce.encode() in (process / "environ").read_bytes()
+            is_there = (process / "cwd").readlink().is_relative_to(spec.folder)
+            state = (process / "stat").read_text().rpartition(")")[2].split()[0]
+            if (is_marked or is_there) and state not in "ZX":
+                yield (process / "cmdline").read_text()
+        except OSError:
+            continue
 
 
 def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:

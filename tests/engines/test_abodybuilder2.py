@@ -8,6 +8,7 @@ import gemmi
 import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
+from odd_inputs import list_odd_inputs
 from real_engine import run_directly, run_engine
 
 from foldnote.service.engines import load_engines
@@ -62,10 +63,21 @@ def numbering(prediction):
 class TestContract(EngineContract):
     engine = "abodybuilder2"
     needs_seed = True
+    rare_odd_inputs = tuple(
+        odd.name for odd in list_odd_inputs("abodybuilder")
+    )  # seconds to load PyTorch for each
 
     @pytest.fixture
     def run(self, prediction):
         return prediction[1]
+
+    @pytest.mark.exhaustive
+    def test_the_same_seed_gives_the_same_result(self, run, tmp_path):
+        super().test_the_same_seed_gives_the_same_result(run, tmp_path)
+
+    @pytest.mark.exhaustive
+    def test_the_example_runs(self, tmp_path):
+        super().test_the_example_runs(tmp_path)
 
 
 def test_the_seed_of_the_direct_run_stands_in_the_manifest(prediction):
@@ -144,20 +156,13 @@ def test_no_confidence_is_claimed(prediction, structure):
     assert "9 residues of the light sequence" in notes[1]
 
 
-@pytest.mark.exhaustive
-def test_the_same_seed_gives_the_same_structure(structure, tmp_path):
-    _, outputs = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
-    again = gemmi.read_structure(str(outputs / "prediction.pdb"))
-    assert heavy_atoms(again) == heavy_atoms(structure)
-
-
 @pytest.mark.parametrize(
     ("heavy", "light", "sentence"),
     [
         (LIGHT, HEAVY, "heavy and light are not exchanged"),
         (HEAVY[:60], LIGHT, "has 60 residues"),
         (HEAVY[:100], LIGHT, "lacks residues at an end"),
-        (HEAVY.replace("W", "X"), LIGHT, "Unknown amino acid letter"),
+        (HEAVY.replace("W", "X"), LIGHT, "heavy sequence has X; ABodyBuilder2 takes the 20 standard"),
     ],
     ids=["exchanged", "short", "cut", "letters"],
 )

@@ -53,6 +53,7 @@ def run(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "alphacutter"
     needs_seed = False
+    long_setting = "pdbFile"
 
 
 THEIRS = [

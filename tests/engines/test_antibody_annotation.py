@@ -6,6 +6,7 @@ import json
 import immunum
 import pytest
 from engine_contract import EngineContract, read_manifest
+from odd_inputs import list_odd_inputs
 from real_engine import run_engine
 from test_anarci import (
     HEAVY,
@@ -56,6 +57,11 @@ def outcome_and_outputs(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "anarci"
     needs_seed = False
+    tool = "antibody-annotation"
+    long_setting = "heavySequence"
+    rare_odd_inputs = tuple(
+        odd.name for odd in list_odd_inputs(tool)
+    )  # ANARCI reads them as the other tool's
 
     @pytest.fixture
     def run(self, outcome_and_outputs):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
+from odd_inputs import list_odd_inputs
 from real_engine import run_directly, run_engine
 
 from foldnote import catalog
@@ -74,6 +75,7 @@ def site(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "vina"
     needs_seed = True
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("vina"))  # those of docking are in test_vina
 
     @pytest.fixture
     def run(self, site):

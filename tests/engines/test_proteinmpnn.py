@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
+from odd_inputs import list_odd_inputs
 from real_engine import run_directly, run_engine
 
 import foldnote.catalog
@@ -65,6 +66,9 @@ def run(loop):
 class TestContract(EngineContract):
     engine = "proteinmpnn"
     needs_seed = True
+    rare_odd_inputs = tuple(  # ten seconds for each
+        odd.name for odd in list_odd_inputs("abmpnn") if odd.oddity != "unknown residues"
+    )
 
     def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
         assert list(read_manifest(run)["settingsIgnored"]) == ["verifyTopK"]

@@ -5,13 +5,14 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
 """
 
 import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -113,6 +114,19 @@ def env(_: str) -> None:
     Path("outputs/environment.json").write_text(json.dumps(dict(os.environ)))
 
 
+def strew(_: str) -> None:
+    (Path.home() / "strewn.txt").write_text("This does not belong here.")
+
+
+def call(_: str) -> None:
+    try:
+        socket.create_connection(("192.0.2.1", 80), timeout=5).close()
+        told = "connected"
+    except OSError as exc:
+        told = f"OSError: {exc}"
+    Path("outputs/call.txt").write_text(told)
+
+
 DOINGS = {
     each.__name__: each
     for each in (
@@ -132,6 +146,8 @@ DOINGS = {
         echo,
         silent,
         env,
+        strew,
+        call,
     )
 }
 
