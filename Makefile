@@ -11,7 +11,7 @@ FRONTEND := package.json package-lock.json $(shell find labextension/src labexte
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test test-engines test-all setup test-programs engines check screenshots docs bench clean
+.PHONY: help demo lab test test-engines test-all setup test-setup test-programs engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -23,15 +23,15 @@ lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
 test: ## Set up what the tests need, and run them: 20 minutes on two cores
-	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
+	@$(MAKE) test-setup
 	@scripts/check
 
 test-engines: ## Install every bundled engine and run the tests of all: gigabytes, and an hour
-	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
+	@$(MAKE) test-setup
 	@scripts/check --engines
 
 test-all: ## The same with every kill, fault and engine: hours
-	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
+	@$(MAKE) test-setup
 	@FOLDNOTE_TEST_FAULTS=all FOLDNOTE_TEST_KILLS=200 FOLDNOTE_TEST_EXAMPLES=300 FOLDNOTE_TEST_REQUESTS=200 scripts/check --all
 
 setup: $(VENV)/.installed
@@ -62,10 +62,22 @@ $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --progress-bar on -e .
 	@touch $@
 
-$(VENV)/.test-installed: $(VENV)/.installed
-	@echo "== Installing what the tests need"
-	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[dev]'
+# Programs from Debian and packages for the front end and for Python are fetched side by side.
+test-setup:
+	@$(MAKE) -j3 test-programs node_modules/.installed $(VENV)/.test-requirements
+	@$(MAKE) $(VENV)/.test-installed
+
+$(VENV)/.test-requirements: pyproject.toml | $(VENV)/bin/python
+	@echo "== Installing what foldnote and its tests need"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["dependencies"], *p["optional-dependencies"]["dev"], "jupyter-builder>=1.3.0", sep="\n")' >$@.txt
+	@$(BIN)/python -m pip install --quiet -r $@.txt
 	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.test-requirements $(VENV)/.frontend
+	@echo "== Installing foldnote"
+	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet --no-deps -e .
+	@touch $(VENV)/.installed $@
 
 check: ## Run every check and test in an environment that is already set up
 	@scripts/check
