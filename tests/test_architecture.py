@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import foldnote
@@ -75,6 +76,13 @@ def test_the_tree_in_the_docstring_is_the_tree():
         if isinstance(value, type) and issubclass(value, errors.FoldnoteError) and name != "FoldnoteError"
     ]
     assert sorted(drawn) == sorted(real)
+
+
+def test_every_name_that_a_module_exports_exists():
+    exporting = [path for path in SOURCES if "__all__" in path.read_text()]
+    names = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in exporting]
+    modules = [import_module(name.removesuffix(".__init__")) for name in names]
+    assert [(m.__name__, name) for m in modules for name in m.__all__ if not hasattr(m, name)] == []
 
 
 def test_public_names_are_sorted_and_resolve():
