@@ -76,6 +76,8 @@ class Resources:
     memory_limit_mb: int = 0
     """Memory in MB (2**20 bytes) above which a run is ended; 0 means no limit."""
     gpus: int = 0
+    may_use_gpu: bool = False
+    """Whether a run uses a GPU where it finds one, although it needs none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,10 +175,22 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
 
 
 def _worker_command(engine: Engine) -> tuple[str, ...]:
-    """What loads the engine for many jobs; nothing where it has no ``serve.py``."""
+    """What loads the engine for many jobs; nothing where it has no ``serve.py``, or may load onto a GPU.
+
+    CUDA cannot be used in a copy of a process that has begun to use it.
+    """
     if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
         return ()
+    if engine.resources.may_use_gpu and has_gpu():
+        return ()
     return (str(engine.python), "-u", str(_JOB_SERVER), str(engine.folder))
+
+
+def has_gpu(devices: Path = Path("/dev")) -> bool:
+    """Whether engines can see a GPU of NVIDIA or AMD here."""
+    if process_environment().get("CUDA_VISIBLE_DEVICES") == "":
+        return False
+    return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists()
 
 
 def _place_caches(engine: Engine) -> dict[str, str]:

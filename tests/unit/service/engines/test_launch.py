@@ -1,5 +1,6 @@
 """An engine gets a small environment of its own and the limits of its file."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from probe_engine import write_probe_engine
 
 from foldnote.errors import EngineError
 from foldnote.service.engines import build_attempt, load_engines
-from foldnote.service.engines.launch import make_environment
+from foldnote.service.engines.launch import has_gpu, make_environment
 
 
 @pytest.fixture
@@ -63,3 +64,23 @@ def test_an_engine_that_is_not_installed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
     with pytest.raises(EngineError, match="foldnote engines install anarci"):
         build(load_engines()["anarci"], tmp_path)
+
+
+def test_a_gpu_is_found_unless_it_is_hidden(tmp_path, monkeypatch):
+    assert not has_gpu(tmp_path)
+    (tmp_path / "nvidia0").touch()
+    assert has_gpu(tmp_path)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert not has_gpu(tmp_path)
+
+
+def test_an_engine_that_may_use_a_gpu_has_no_worker_where_there_is_one(tmp_path, monkeypatch):
+    folder = write_probe_engine(tmp_path / "engines") / "probe"
+    (folder / "serve.py").write_text("def load(): ...")
+    manifest = folder / "engine.toml"
+    for text, found, has_worker in (("", True, True), ("true", False, True), ("true", True, False)):
+        more = f"may_use_gpu = {text}\n" if text else ""
+        manifest.write_text(re.sub(r"may_use_gpu.*\n", "", manifest.read_text()))
+        manifest.write_text(manifest.read_text().replace("[resources]\n", f"[resources]\n{more}"))
+        monkeypatch.setattr("foldnote.service.engines.launch.has_gpu", lambda found=found: found)
+        assert bool(build(load_engines([tmp_path / "engines"])["probe"], tmp_path).worker) is has_worker
