@@ -24,6 +24,11 @@ def run(*command, **options):
     return done.stdout + done.stderr
 
 
+def pip(python):
+    """The pip of the tests, on another environment: one without a pip is made in no time."""
+    return (sys.executable, "-m", "pip", "--python", python)
+
+
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
@@ -35,9 +40,9 @@ def dist(tmp_path_factory):
 def clean_python(dist, tmp_path_factory):
     """An empty environment with the wheel in it, and nothing of this checkout."""
     folder = tmp_path_factory.mktemp("clean")
-    venv.create(folder, with_pip=True)
+    venv.create(folder)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-compile", next(dist.glob("*.whl")))
+    run(*pip(python), "install", "--quiet", "--no-compile", next(dist.glob("*.whl")))
     return python
 
 
@@ -162,9 +167,9 @@ def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
     """A bare environment submits a job, waits for it and fetches what it left."""
     bare, script = tmp_path / "bare", tmp_path / "alone.py"
     venv.create(bare)
-    pip = (sys.executable, "-m", "pip", "--python", bare / "bin" / "python", "install", "--quiet")
-    run(*pip, "--no-deps", next(dist.glob("*.whl")))
-    run(*pip, *CLIENT_NEEDS)
+    install = (*pip(bare / "bin" / "python"), "install", "--quiet")
+    run(*install, "--no-deps", next(dist.glob("*.whl")))
+    run(*install, *CLIENT_NEEDS)
     script.write_text(
         "import sys, foldnote.client\n"
         "from importlib import metadata as m\n"
@@ -191,15 +196,15 @@ def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
 def test_no_file_is_left_when_it_is_uninstalled(dist, tmp_path):
     bare = tmp_path / "bare"
     venv.create(bare)
-    pip = (sys.executable, "-m", "pip", "--python", bare / "bin" / "python")
+    python = bare / "bin" / "python"
 
     def files():
         return {str(path.relative_to(bare)) for path in bare.rglob("*") if not path.is_dir()}
 
     before = files()
-    run(*pip, "install", "--quiet", "--no-deps", next(dist.glob("*.whl")))
+    run(*pip(python), "install", "--quiet", "--no-deps", next(dist.glob("*.whl")))
     assert "etc/jupyter/jupyter_server_config.d/foldnote.json" in files()
-    run(*pip, "uninstall", "--quiet", "--yes", "foldnote")
+    run(*pip(python), "uninstall", "--quiet", "--yes", "foldnote")
     assert files() == before
 
 
@@ -210,16 +215,6 @@ def test_the_sdist_installs_without_node(dist, clean_python, tmp_path):
     no_node = tmp_path / "bin"
     no_node.mkdir()
     environment = {**os.environ, "PATH": f"{no_node}:/usr/sbin:/sbin"}
-    run(
-        clean_python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--target",
-        tmp_path / "site",
-        sdist,
-        env=environment,
-    )
+    install = (*pip(clean_python), "install", "--quiet", "--no-deps", "--no-compile")
+    run(*install, "--target", tmp_path / "site", sdist, env=environment)
     assert (tmp_path / "site/foldnote/catalog").is_dir()

@@ -7,6 +7,8 @@ import httpx
 import pytest
 from service_process import PDB, SETTINGS
 
+from foldnote import catalog
+
 RECORD_KEYS = ["jobName", "type", "status", "settings", "projectTag", "created", "started", "completed", "email",
                "batch", "score", "weightedHours", "error", "progress", "message"]  # fmt: skip
 
@@ -75,7 +77,8 @@ def test_a_deleted_name_is_free_again(service, name):
 
 
 def test_a_tool_without_an_engine_says_what_to_do(service, name):
-    answer = service.submit(name, type="amplify", settings={"sequence": "MKV"})
+    settings = catalog.tool("alphafold").example_job["settings"]
+    answer = service.submit(name, type="alphafold", settings=settings)
     assert answer.status_code == 400
     assert answer.json()["code"] == "tool_unavailable"
 
