@@ -217,7 +217,7 @@ def test_an_interrupted_wait_says_so_and_leaves_the_job(foldnote):
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
-    assert (process.returncode, "go on" in err) == (130, True)
+    assert (process.returncode, "jobs at the service continue" in err) == (130, True)
     foldnote("stop", "interrupted.sleep-60")
 
 
