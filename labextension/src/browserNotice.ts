@@ -1,32 +1,32 @@
 /**
- * The browser's own notifications: seen while JupyterLab's page is hidden or another window is in front. The browser is asked
- * for leave only when a person pressed something.
+ * The browser's own notifications, shown while JupyterLab's page is hidden or another window is in front. Permission is
+ * requested only after a user's click.
  */
 
-/** Whether the browser shows notifications of this page; `missing` where it has none, as on pages without HTTPS. */
+/** Permission to show notifications; `missing` if unsupported, as on pages without HTTPS. */
 export type Leave = 'granted' | 'denied' | 'default' | 'missing';
 
-/** Whether the browser shows them now. */
+/** The current permission. */
 export function readLeave(): Leave {
   return 'Notification' in window ? window.Notification.permission : 'missing';
 }
 
-/** Has the browser ask the person; call it from a click only. */
+/** Lets the browser ask the user; call it only from a click handler. */
 export async function askLeave(): Promise<Leave> {
   return 'Notification' in window ? window.Notification.requestPermission() : 'missing';
 }
 
-/** Whether the person cannot be looking at this page. */
+/** Whether the page is hidden or another window is in front. */
 export function isAway(): boolean {
   return document.hidden || !document.hasFocus();
 }
 
 /**
- * Shows a notification of the browser.
+ * Shows a browser notification.
  *
- * @param text - what happened
- * @param key - a later one with the same key takes its place, also one of another page
- * @param onClick - called after the page came to the front
+ * @param text - the message
+ * @param key - a later notification with the same key replaces it, also from another page
+ * @param onClick - called after the page was brought to the front
  */
 export function showNotice(text: string, key: string, onClick: () => void): void {
   try {
@@ -37,6 +37,6 @@ export function showNotice(text: string, key: string, onClick: () => void): void
       onClick();
     };
   } catch {
-    // browsers of phones have the class and cannot make one; JupyterLab's own notification is there
+    // mobile browsers have the class but cannot construct it; JupyterLab's own notification is shown
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Names of the commands, and what they take. Menus, launcher, palette and views all go through these.
+ * Names and arguments of the commands, which menus, launcher, palette and views use.
  */
 import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
@@ -9,7 +9,7 @@ export const CommandIDs = {
   newCell: 'foldnote:new-cell',
   /** The same, labelled with the tool's name alone: for menus and cards. */
   launchTool: 'foldnote:launch-tool',
-  /** Takes {@link JobArgs}, as the next ones do. Without a job, they are about the selected ones. */
+  /** Takes {@link JobArgs}, as the next ones do. Without a job, they apply to the selected ones. */
   openJob: 'foldnote:open-job',
   loadJob: 'foldnote:load-job',
   againJob: 'foldnote:again-job',
@@ -32,48 +32,48 @@ export const CommandIDs = {
   showEngines: 'foldnote:show-engines'
 } as const;
 
-/** What `foldnote:new-cell` takes. */
+/** Arguments of `foldnote:new-cell`. */
 export interface NewCellArgs extends ReadonlyJSONObject {
   /** Type of the tool whose form is inserted. */
   readonly tool: string;
 }
 
-/** What the commands about jobs take. */
+/** Arguments of commands about jobs. */
 export interface JobArgs extends ReadonlyPartialJSONObject {
   /** Name of the job. */
   readonly job?: string;
-  /** Address of the member of the organization whose job it is; one's own without. */
+  /** Address of the organization's member who owns the job; your own if absent. */
   readonly member?: string;
-  /** Name of the profile of its service; the chosen one without. */
+  /** Name of the profile of its service; the selected one if absent. */
   readonly profile?: string;
   /** Names of several jobs. */
   readonly jobs?: string[];
 }
 
-/** What the commands about files take. */
+/** Arguments of commands about files. */
 export interface FileArgs extends ReadonlyPartialJSONObject {
-  /** The file as a setting names it, or its path in the result of `job`. */
+  /** The path that a setting uses for the file, or its path in the result of `job`. */
   readonly path: string;
-  /** The job whose result holds it; an upload without. */
+  /** The job whose result has the file; an upload if absent. */
   readonly job?: string;
-  /** Address of the member of the organization whose job that is; one's own without. */
+  /** Address of the organization's member who owns that job; your own if absent. */
   readonly member?: string;
-  /** Name of the profile of its service; the chosen one without. */
+  /** Name of the profile of its service; the selected one if absent. */
   readonly profile?: string;
 }
 
-/** Place of the letter that chooses a menu's entry by keyboard; none where a translation lacks it. */
+/** Index of the mnemonic letter of a menu entry; none if a translation lacks the letter. */
 export function mnemonicOf(label: string, letter: string): number {
   return label.toLowerCase().indexOf(letter);
 }
 
-/** The text under `key`; empty when the caller gave none. */
+/** The string argument `key`; empty if absent. */
 export function readText(args: ReadonlyPartialJSONObject, key: string): string {
   const value = args[key];
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts under `key`; none when the caller gave none. */
+/** The string list argument `key`; empty if absent. */
 export function readTexts(args: ReadonlyPartialJSONObject, key: string): readonly string[] {
   const value = args[key];
   return Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];

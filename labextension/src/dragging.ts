@@ -1,41 +1,41 @@
 /**
- * Jobs and files that are dragged: code for cells, and a value for the file fields of forms. JupyterLab's own drags are used,
- * so that its editors take the code as they take any text.
+ * Dragging of jobs and files, as code for cells and as a value for file fields of forms. JupyterLab's own drags are used,
+ * so that its editors accept the code as text.
  */
 import { MimeData } from '@lumino/coreutils';
 import { Drag } from '@lumino/dragdrop';
 
-/** Mime type of what a file field of a form takes. */
+/** MIME type of the value for a file field of a form. */
 export const VALUE_MIME = 'application/vnd.foldnote.value+json';
-/** Mime type of the code of a whole cell. */
+/** MIME type of the code of a whole cell. */
 export const CELL_MIME = 'application/vnd.foldnote.cell';
 
-/** What a file field takes; of a job, it offers the files. */
+/** The value for a file field; for a job, the field offers its files. */
 export type FieldValue =
   | { readonly kind: 'upload'; readonly name: string }
   | { readonly kind: 'job'; readonly job: string }
   | { readonly kind: 'jobFile'; readonly job: string; readonly path: string };
 
-/** Something that is dragged. */
+/** A dragged item. */
 export interface Dragged {
-  /** What moves along with the pointer. */
+  /** The label at the pointer. */
   readonly label: string;
-  /** What an editor gets. */
+  /** Text for an editor. */
   readonly code: string;
-  /** What a cell of its own gets. */
+  /** Code for a new cell. */
   readonly cell: string;
-  /** What a file field gets; nothing for what is no file. */
+  /** Value for a file field; absent if not a file. */
   readonly value?: FieldValue | undefined;
 }
 
 const FAR_PX = 5;
 
 /**
- * Begins a drag when the mouse moves away with its button down.
+ * Starts a drag when the mouse moves with its button down.
  *
- * @param event - the press
- * @param find - tells what is dragged; asked when the drag begins
- * @param onClick - called when the button comes up without a drag
+ * @param event - the mouse press
+ * @param find - returns the dragged item; called when the drag starts
+ * @param onClick - called when the button is released without a drag
  */
 export function dragFrom(
   event: { readonly button: number; readonly clientX: number; readonly clientY: number },

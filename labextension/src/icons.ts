@@ -1,5 +1,5 @@
 /**
- * The extension's icons as JupyterLab knows them. Colours come from JupyterLab's own classes and follow the theme.
+ * The extension's icons as JupyterLab icons. Colours come from JupyterLab's classes and follow the theme.
  */
 import { LabIcon } from '@jupyterlab/ui-components';
 
@@ -28,13 +28,13 @@ const PROTEIN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52" wid
   </g>
 </svg>`;
 
-/** The mark of the sidebar. */
+/** The icon of the sidebar. */
 export const markIcon = new LabIcon({ name: 'foldnote:mark', svgstr: MARK });
 
-/** Tools that work on antibodies. */
+/** Antibody tools. */
 export const antibodyIcon = new LabIcon({ name: 'foldnote:antibody', svgstr: ANTIBODY });
 
-/** Every other tool. */
+/** All other tools. */
 export const proteinIcon = new LabIcon({ name: 'foldnote:protein', svgstr: PROTEIN });
 
 const STROKE = 'fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"';
@@ -44,7 +44,7 @@ function draw(name: string, shapes: string): LabIcon {
   return new LabIcon({ name: `foldnote:${name}`, svgstr });
 }
 
-/** The sign of each state of a job; they differ in shape, not only in colour. */
+/** The icon of each state of a job; they differ in shape, not only in colour. */
 export const stateIcons: Readonly<Record<ShownState, LabIcon>> = {
   queued: draw(
     'queued',

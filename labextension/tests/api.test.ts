@@ -200,12 +200,12 @@ describe('a piece of a file', () => {
     expect((await faultOf(send())).message).toBe('The Jupyter server answered 500.');
   });
 
-  it('is given up', async () => {
+  it('is cancelled', async () => {
     server.answer = () => ({ isHeld: true });
     const control = new AbortController();
     const sending = send(control.signal);
     await vi.waitFor(() => expect(server.asked).toHaveLength(1));
     control.abort();
-    expect((await faultOf(sending)).message).toBe('The upload was given up.');
+    expect((await faultOf(sending)).message).toBe('The upload was cancelled.');
   });
 });

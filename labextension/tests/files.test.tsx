@@ -227,7 +227,7 @@ describe('sending', () => {
     const failed = makeUpload({ id: 7, phase: 'failed', fault: 'The file is too large.' });
     render(view({ uploads: [failed] }, { onResume, onDismiss }));
     expect(screen.getByRole('alert').textContent).toBe('The file is too large.');
-    await userEvent.click(screen.getByRole('button', { name: 'Try the upload of big.pdb again' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Retry the upload of big.pdb' }));
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss the upload of big.pdb' }));
     expect([onResume.mock.calls, onDismiss.mock.calls]).toEqual([[[7]], [[7]]]);
   });

@@ -408,6 +408,13 @@ describe('the list says', () => {
     );
   });
 
+  it('that one job is loaded, in the singular', () => {
+    show({ jobs: [DONE], hasOlder: true }, {}, { sort: 'name' });
+    expect(document.querySelector('.fn-Remainder')?.textContent).toBe(
+      'Only the newest job is loaded. Older jobs follow …'
+    );
+  });
+
   it('when there is nothing left in a batch, and while it is asked for', () => {
     const { rerender } = render(
       <Shown state={{ jobs: [BATCH], open: new Map([['screen', null]]) }} acts={{}} first={{}} />

@@ -167,7 +167,7 @@ describe('JobsModel', () => {
     await model.delete(['trastuzumab'], 8);
     expect(names(model.state().jobs)).toEqual(['trastuzumab']);
     await model.keep(['trastuzumab', 'gone']);
-    expect(model.state().complaint).toContain('gone is deleted already');
+    expect(model.state().complaint).toContain('Already deleted: gone');
   });
 
   it('puts tags on older jobs, too, which the server follows no more', async () => {

@@ -153,7 +153,7 @@ describe('a job that is not there', () => {
     render(view(GONE, { service: 'lab', elsewhere: [{ place: 'at hosted', onLook }] }));
     expect(screen.getByText('There is no such job')).toBeTruthy();
     expect(screen.getByRole('status').textContent).toContain('The service “lab” had no job of this name');
-    await press('Look at hosted');
+    await press('Look for it at hosted');
     expect(onLook).toHaveBeenCalledOnce();
   });
 

@@ -141,7 +141,7 @@ it('a restarted Jupyter server that has lost it gets the whole again, and the re
   };
   await files.upload([FILE]);
   expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(2);
-  expect(reasons.some(each => each?.includes('has lost what came of it'))).toBe(true);
+  expect(reasons.some(each => each?.includes('lost the upload'))).toBe(true);
   expect(server.passed).toHaveLength(1);
 });
 

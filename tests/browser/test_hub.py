@@ -147,5 +147,5 @@ def test_a_server_that_was_stopped_is_told_and_the_way_back(bob, hub):
         home.get_by_role("button", name="Stop My Server")
     ).click()
     bob.page.bring_to_front()
-    told = sidebar.get_by_text("Reload the page, and the hub starts it again")
+    told = sidebar.get_by_text("Reload the page to let the hub restart it")
     expect(told).to_be_visible(timeout=120_000)

@@ -130,9 +130,9 @@ def test_a_restarted_kernel_leaves_the_job_alone(lab):
 def test_a_restarted_jupyter_server_is_found_again(lab, server):
     sidebar = lab.show_sidebar("jobs", 300)
     server.kill()
-    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_be_visible(timeout=30_000)
+    expect(sidebar.get_by_text("No connection to the Jupyter server")).to_be_visible(timeout=30_000)
     server.start()
-    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_have_count(0, timeout=40_000)
+    expect(sidebar.get_by_text("No connection to the Jupyter server")).to_have_count(0, timeout=40_000)
     expect(sidebar.locator("[data-job='long.sleep-25']")).to_contain_text("Complete", timeout=60_000)
 
 

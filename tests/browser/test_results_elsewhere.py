@@ -113,7 +113,7 @@ def test_a_job_that_nobody_knows_ends_in_words_with_the_services_that_may_have_i
 
 def test_a_job_of_another_service_is_found_from_its_tab_and_stays_of_that_service(lab):
     lab.execute("foldnote:open-job", job="theirs.output-2")
-    panel_of(lab, "theirs.output-2").get_by_role("button", name="Look at lab").click()
+    panel_of(lab, "theirs.output-2").get_by_role("button", name="Look for it at lab").click()
     panel = panel_of(lab, "theirs.output-2")
     panel.get_by_role("tab", name="Files").click()
     expect(panel).to_contain_text("file-1.txt", timeout=60_000)

@@ -478,13 +478,13 @@ def test_each_state_says_what_to_do(opened):
 def test_a_jupyter_server_that_does_not_answer_is_said_and_recovered_from(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     opened.page.route("**/foldnote/api/**", lambda route: route.abort())
-    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_be_visible()
+    expect(sidebar.get_by_text("No connection to the Jupyter server")).to_be_visible()
     expect(sidebar.get_by_role("row", name="rituximab-fv")).to_be_visible()
     opened.picture("sidebar-offline", sidebar)
     with opened.page.expect_request("**/foldnote/api/refresh**"):
         sidebar.get_by_role("button", name="Try now").click()
     opened.page.unroute("**/foldnote/api/**")
-    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_have_count(0)
+    expect(sidebar.get_by_text("No connection to the Jupyter server")).to_have_count(0)
 
 
 def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(opened):

@@ -5,13 +5,13 @@ import type { components } from './wire';
 
 type Schemas = components['schemas'];
 
-/** What only the parent of a batch has. */
+/** Fields of batch parents only. */
 type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses' | 'failed';
 
-/** What only some jobs have: a note of the server's computer. */
+/** Fields of some jobs only: notes kept on the server's computer. */
 type NoteField = 'tags' | 'notebook' | 'isLeaving';
 
-/** One job as the sidebar knows it: no settings, no result link; only the parent of a batch has a batch's fields. */
+/** A job as listed in the sidebar, without settings and result link; only batch parents have a batch's fields. */
 export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl' | ParentField | NoteField> &
   Partial<Pick<Known<Schemas['PageJob']>, ParentField | NoteField>>;
 
@@ -21,13 +21,13 @@ export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'>;
 /** The four statuses of the interface. */
 export type JobStatus = Schemas['JobStatus'];
 
-/** Jobs by status. */
+/** Number of jobs by status. */
 export type StatusCounts = Known<Schemas['StatusCounts']>;
 
-/** Which service answers, and how it is. */
+/** The service and its state. */
 export type ServiceReport = Known<Schemas['ServiceReport']>;
 
-/** Jobs of the server's poller, newest first: all, or those that are other than before. */
+/** Jobs of the server's poller, newest first: all, or only those that changed. */
 export interface JobsAnswer {
   readonly jobs: readonly JobRecord[];
   readonly removed: readonly string[];
@@ -43,17 +43,17 @@ export interface OlderAnswer {
   readonly olderKey: string | null;
 }
 
-/** One job, whether or not a list holds it; null when the service has none of this name. */
+/** One job, listed or not; null if the service has none of this name. */
 export interface RecordAnswer {
   readonly job: JobRecord | null;
 }
 
-/** Which job is meant: members of an organization, and accounts at several services, may use one name. */
+/** Identifies a job: members of an organization, and accounts at several services, may use the same name. */
 export interface JobPlace {
   readonly job: string;
-  /** Address of the member of the organization whose job it is; null for one's own. */
+  /** Address of the organization's member who owns the job; null for your own. */
   readonly member: string | null;
-  /** Name of the profile of its service; null for the one that is chosen. */
+  /** Name of the profile of its service; null for the selected one. */
   readonly profile: string | null;
 }
 
@@ -63,7 +63,7 @@ export interface ToolsAnswer {
   readonly service: ServiceReport;
 }
 
-/** What a person wants to know of one tool. */
+/** Details of one tool. */
 export type ToolAnswer = Known<Schemas['ToolAnswer']>;
 
 /** Tools for a described task. */
@@ -72,7 +72,7 @@ export type AdviceAnswer = Known<Schemas['AdviceAnswer']>;
 /** One uploaded file. */
 export type FileRecord = Known<Schemas['FileRecord']>;
 
-/** How far a file is on its way. */
+/** Progress of an upload. */
 export type UploadAnswer = Known<Schemas['UploadAnswer']>;
 
 /** A page of the account's files. */
@@ -82,41 +82,41 @@ export interface FilesAnswer {
   readonly hasMore: boolean;
 }
 
-/** One service that can be chosen. */
+/** One service that can be selected. */
 export type ProfileRecord = Known<Schemas['ProfileRecord']>;
 
-/** The services that can be chosen. */
+/** The services that can be selected. */
 export interface ProfilesAnswer {
   readonly profiles: readonly ProfileRecord[];
 }
 
-/** What came of trying a connection. */
+/** Result of testing a connection. */
 export type ConnectionVerdict = Known<Schemas['ConnectionVerdict']>;
 
-/** One program that runs tools on the server's computer. */
+/** One engine on the server's computer. */
 export type EngineRecord = Known<Schemas['EngineRecord']>;
 
-/** What can be done to an engine. */
+/** Operations on an engine. */
 export type EngineAction = 'install' | 'remove' | 'cancel';
 
-/** The programs of the server's computer. */
+/** The engines of the server's computer. */
 export interface EnginesAnswer {
   readonly engines: readonly EngineRecord[];
 }
 
-/** What is known of the account behind the key. */
+/** The account of the key, as far as it is known. */
 export type AccountAnswer = Known<Schemas['AccountAnswer']>;
 
-/** A result, laid out for a page. */
+/** A result, rendered for display. */
 export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 
-/** An answer that may be "as before": `body` is null when the tag still holds. */
+/** An answer that may be "not modified": `body` is null if the tag still matches. */
 export interface Tagged<T> {
   readonly body: T | null;
   readonly tag: string | null;
 }
 
-/** The named fields of a record that also keeps unknown ones. */
+/** The known fields of a record that may also have unknown ones. */
 type Known<T> = {
   readonly [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K];
 };

@@ -1,4 +1,4 @@
-/** The routes of foldnote's server extension, one method each. */
+/** The routes of foldnote's server extension, one method per route. */
 import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
@@ -22,7 +22,7 @@ import type {
 } from './answers';
 import { Requests, type OnProgress, type Query } from './request';
 
-/** What a connection is made of; the key goes to the server once and is not kept here. */
+/** Data of a new connection; the key is sent to the server once and not kept here. */
 export interface NewConnection {
   readonly name: string;
   readonly url: string;
@@ -31,34 +31,34 @@ export interface NewConnection {
 
 const PATIENCE_MS = 15_000;
 
-/** Everything that a page can ask of the server extension. */
+/** Client of the server extension. */
 export class LabApi {
-  /** @param settings - how to reach the Jupyter server; the page's own by default */
+  /** @param settings - connection settings of the Jupyter server; by default the page's own */
   constructor(settings?: ServerConnection.ISettings) {
     this.requests = new Requests(settings);
   }
 
-  /** Name of the profile whose service is meant; null for the one that notebooks use. */
+  /** Name of the profile whose service is used; null for the one that notebooks use. */
   get profile(): string | null {
     return this.requests.profile;
   }
 
-  /** Means another service from now on. */
+  /** Switches to another service. */
   set profile(name: string | null) {
     this.requests.profile = name;
   }
 
-  /** Least time between two questions to the service, in seconds; the server keeps to it. */
+  /** Minimum seconds between two requests to the service, enforced by the server. */
   pollSeconds = 0;
 
-  /** What structures are coloured by at first. */
+  /** Initial colouring of structures. */
   colors = 'automatic';
 
   /**
-   * Jobs, or what is other than at `tag`; `body` is null when nothing is.
+   * Lists jobs, or those changed since `tag`; `body` is null if none has changed.
    *
-   * @param waitS - how long the server may wait for something new, in seconds
-   * @param signal - gives the question up
+   * @param waitS - how long the server may wait for a change, in seconds
+   * @param signal - aborts the request
    */
   async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
     const query = {
@@ -66,7 +66,7 @@ export class LabApi {
       wait_s: tag === null ? null : waitS,
       pause_s: this.pollSeconds || null
     };
-    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // what stands between may swallow an answer
+    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // a proxy may lose the answer
     const response = await this.requests.send('jobs', query, {
       signal: signal ? AbortSignal.any([signal, limit]) : limit
     });
@@ -77,27 +77,27 @@ export class LabApi {
     return { body: (await response.json()) as JobsAnswer, tag: found };
   }
 
-  /** Jobs that are older than those of {@link LabApi.jobs}. */
+  /** Lists jobs older than those of {@link LabApi.jobs}. */
   older(key: string): Promise<OlderAnswer> {
     return this.requests.get('jobs/older', { key });
   }
 
-  /** A page of the jobs of everybody in the organization. */
+  /** Lists a page of the jobs of all members of the organization. */
   members(key: string | null): Promise<OlderAnswer> {
     return this.requests.get('jobs/members', { key });
   }
 
-  /** A page of a batch's jobs; `member` is the address of another member whose batch it is. */
+  /** Lists a page of a batch's jobs; `member` is the address of the owner, if another member. */
   subjobs(name: string, key: string | null, member: string | null = null): Promise<OlderAnswer> {
     return this.requests.get(about(name, 'subjobs'), { key, member });
   }
 
-  /** A job as the service has it now, also one that no list holds; null when it has none of this name. */
+  /** Gets a job's current record, listed or not; null if the service has none of this name. */
   async record(place: JobPlace): Promise<JobRecord | null> {
     return (await this.requests.get<RecordAnswer>(about(place.job, 'record'), at(place))).job;
   }
 
-  /** Has the service asked at once. */
+  /** Makes the server poll the service at once. */
   async hurry(): Promise<void> {
     await this.requests.post('refresh');
   }
@@ -107,48 +107,48 @@ export class LabApi {
     return (await this.requests.post<Faults>('jobs/stop', { names })).faults;
   }
 
-  /** Deletes jobs and their results after `delayS` seconds, unless they are kept; it ends when that is done. */
+  /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
   delete(names: readonly string[], delayS: number): Promise<Departed> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
-  /** Undoes deletions that have not begun; gives the names that are kept. */
+  /** Undoes pending deletions; returns the names of the jobs that are kept. */
   async keep(names: readonly string[]): Promise<readonly string[]> {
     return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names })).kept;
   }
-  /** Adds tags to jobs and takes others away; they are kept on the server's computer. */
+  /** Adds and removes tags of jobs, which are kept on the server's computer. */
   async tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
     await this.requests.post('jobs/tag', { names, added, removed });
   }
 
-  /** The end of a job's log. */
+  /** Gets the end of a job's log. */
   log(name: string): Promise<string> {
     return this.readLog({ job: name, member: null, profile: null });
   }
 
-  /** The end of the log of a job at any service. */
+  /** Gets the end of the log of a job at any service. */
   async readLog(place: JobPlace): Promise<string> {
     return (await this.requests.get<{ log: string }>(about(place.job, 'log'), at(place))).log;
   }
 
-  /** What a job was submitted with, as JSON text. */
+  /** Gets the settings that a job was submitted with, as JSON text. */
   async readSettings(place: JobPlace): Promise<string> {
     return (await this.requests.get<{ settings: string }>(about(place.job, 'settings'), at(place))).settings;
   }
 
-  /** A job's result, laid out. */
+  /** Gets a job's result, rendered. */
   readResult(place: JobPlace): Promise<ResultAnswer> {
     return this.requests.get(about(place.job, 'view'), { colors: this.colors, ...at(place) });
   }
 
-  /** A file of the file browser, laid out. */
+  /** Gets a file of the file browser, rendered. */
   drawFile(path: string): Promise<ResultAnswer> {
     return this.requests.get('view', { path, colors: this.colors });
   }
 
   /**
-   * Where a job's result archive, or one file of it, can be saved from, once the server has it.
+   * Waits until the server has a job's result archive, or one file of it; returns its download address.
    *
-   * @throws LabRequestError with a sentence: a browser that saves tells nobody why it got nothing
+   * @throws LabRequestError with a message, since a browser's download does not report errors to the page
    */
   async fetchResult(place: JobPlace, file: string | null): Promise<string> {
     const address = about(place.job, 'result');
@@ -162,18 +162,18 @@ export class LabApi {
     return this.requests.get('tools');
   }
 
-  /** What a person wants to know of one tool. */
+  /** Gets the details of one tool. */
   readonly tool = (type: string): Promise<ToolAnswer> => this.requests.get(`tools/${encodeURIComponent(type)}`);
 
-  /** Tools for a task that is described in words. */
+  /** Recommends tools for a task described in prose. */
   readonly advise = (prompt: string): Promise<AdviceAnswer> => this.requests.post('advice', { prompt });
 
-  /** A page of the folders and files at the top, or in a folder. */
+  /** Lists a page of the folders and files at the top level or in a folder. */
   files(folder: string | null, offset: number): Promise<FilesAnswer> {
     return this.requests.get('files', { folder, offset });
   }
 
-  /** Begins the upload of a file of the reader's computer, or finds the one that was broken off. */
+  /** Begins the upload of a file of the user's computer, or finds an interrupted one. */
   beginUpload(file: File, folder: string | null): Promise<UploadAnswer> {
     const wish = { name: file.name, folder, sizeBytes: file.size, mark: `${file.lastModified}` };
     return this.requests.post('files/uploads', wish);
@@ -190,17 +190,17 @@ export class LabApi {
     return this.requests.upload(`files/uploads/${id}`, { offset }, piece, onProgress, signal);
   }
 
-  /** Has an upload passed on to the service; asked until the answer has a path. */
+  /** Passes an upload on to the service; called until the answer has a path. */
   finishUpload(id: string): Promise<UploadAnswer> {
     return this.requests.post(`files/uploads/${id}/finish`);
   }
 
-  /** Gives an upload up. */
+  /** Cancels an upload. */
   async dropUpload(id: string): Promise<void> {
     await this.requests.delete(`files/uploads/${id}`, {});
   }
 
-  /** Begins to send a file of JupyterLab's file browser. */
+  /** Begins the upload of a file of JupyterLab's file browser. */
   uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
     return this.requests.post('files/contents', { path, folder });
   }
@@ -215,22 +215,22 @@ export class LabApi {
     await this.requests.delete('files', { folder });
   }
 
-  /** The services that can be chosen. */
+  /** Lists the services that can be selected. */
   profiles(): Promise<ProfilesAnswer> {
     return this.requests.get('profiles');
   }
 
-  /** Tries a connection, and keeps it on the server when it is good. */
+  /** Tests a connection, and stores it on the server if it works. */
   connect(connection: NewConnection): Promise<ConnectionVerdict> {
     return this.requests.post('profiles', connection);
   }
 
-  /** What is known of the account; `isFresh` has the service asked. */
+  /** Gets the account's data; `isFresh` requests it from the service. */
   account(isFresh: boolean): Promise<AccountAnswer> {
     return this.requests.get('account', { fresh: isFresh ? 1 : null });
   }
 
-  /** Leads to the page where a person claims a trial account; the page here never learns which that is. */
+  /** Address that redirects to the claim page of a trial account; this page never learns the target. */
   claimAddress(): string {
     return this.requests.address('account/claim');
   }
@@ -240,7 +240,7 @@ export class LabApi {
     return this.requests.get('engines');
   }
 
-  /** Begins to install or to remove an engine, or cancels what was begun. */
+  /** Begins or cancels the installation or removal of an engine. */
   async changeEngine(name: string, action: EngineAction): Promise<void> {
     await this.requests.post(`engines/${encodeURIComponent(name)}`, { action });
   }
@@ -248,11 +248,11 @@ export class LabApi {
   private readonly requests: Requests;
 }
 
-/** How a deletion ended. */
+/** Outcome of a deletion. */
 export interface Departed {
-  /** Names that were not kept. */
+  /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
-  /** What could not be done. */
+  /** Errors. */
   readonly faults: readonly string[];
 }
 
@@ -260,7 +260,7 @@ interface Faults {
   readonly faults: readonly string[];
 }
 
-/** Whose job it is and where, as a query; the chosen profile is named by the requests themselves. */
+/** Owner and service of a job as a query; requests name the selected profile themselves. */
 function at({ member, profile }: JobPlace): Query {
   return profile === null ? { member } : { member, profile };
 }

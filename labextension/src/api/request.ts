@@ -1,16 +1,16 @@
 /**
- * The only place that speaks HTTP. It knows no job service and no key; those stay on the server's side.
+ * The only module that uses HTTP. It talks to the Jupyter server only, and never sees a key.
  */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 const NAMESPACE = 'foldnote/api';
 
-/** What went wrong with a request, in a sentence that can be shown. */
+/** An error of a request, with a message for the user. */
 export class LabRequestError extends Error {
   /**
    * @param message - a sentence for the user
-   * @param status - HTTP status; 0 when no answer came
+   * @param status - HTTP status; 0 without an answer
    */
   constructor(
     message: string,
@@ -21,23 +21,23 @@ export class LabRequestError extends Error {
   }
 }
 
-/** A query's values; what is null or empty is left out. */
+/** Values of a query; null and empty ones are omitted. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Told how many bytes of a body are sent. */
+/** Called with the number of bytes of a body sent so far. */
 export type OnProgress = (bytes: number) => void;
 
 /** Requests to the routes of the server extension, for one profile. */
 export class Requests {
-  /** @param settings - how to reach the Jupyter server; the page's own by default */
+  /** @param settings - connection settings of the Jupyter server; by default the page's own */
   constructor(settings: ServerConnection.ISettings = ServerConnection.makeSettings()) {
     this.settings = settings;
   }
 
-  /** Name of the profile whose service is meant; null for the one that notebooks use. */
+  /** Name of the profile whose service is used; null for the one that notebooks use. */
   profile: string | null = null;
 
-  /** The address of a route, for links and downloads; a query may name another profile. */
+  /** Address of a route, for links and downloads; a query may name another profile. */
   address(path: string, query: Query = {}): string {
     const given: Query = { profile: this.profile, ...query };
     const named = Object.entries(given).flatMap(([name, value]) =>
@@ -47,26 +47,26 @@ export class Requests {
     return URLExt.join(this.settings.baseUrl, NAMESPACE, path) + (text === '' ? '' : `?${text}`);
   }
 
-  /** The answer to a GET. */
+  /** Sends a GET request. */
   async get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
     return (await (await this.send(path, query, signal ? { signal } : {})).json()) as T;
   }
 
-  /** The answer to a POST of a JSON body. */
+  /** Sends a POST request with a JSON body. */
   async post<T>(path: string, body: object = {}): Promise<T> {
     const init = { method: 'POST', body: JSON.stringify(body) };
     return (await (await this.send(path, {}, init)).json()) as T;
   }
 
-  /** Deletes something. */
+  /** Sends a DELETE request. */
   async delete(path: string, query: Query): Promise<void> {
     await this.send(path, query, { method: 'DELETE' });
   }
 
   /**
-   * Any request.
+   * Sends a request.
    *
-   * @throws LabRequestError with a sentence
+   * @throws LabRequestError with a message for the user
    */
   async send(path: string, query: Query, init: RequestInit): Promise<Response> {
     let response: Response;
@@ -84,10 +84,10 @@ export class Requests {
     return response;
   }
 
-  /** Sends bytes as the body, and tells how far it is; `signal` gives it up. */
+  /** Sends bytes as the body and reports progress; `signal` aborts the request. */
   upload<T>(path: string, query: Query, file: Blob, onProgress: OnProgress, signal: AbortSignal): Promise<T> {
     return new Promise((done, refuse) => {
-      const request = new XMLHttpRequest(); // fetch does not tell how much is sent
+      const request = new XMLHttpRequest(); // fetch does not report upload progress
       request.open('PUT', this.address(path, query));
       request.setRequestHeader('Content-Type', 'application/octet-stream');
       const { token } = this.settings;
@@ -105,7 +105,7 @@ export class Requests {
         }
       };
       request.onerror = () => refuse(new LabRequestError('The connection was lost. Try again.', 0));
-      request.onabort = () => refuse(new LabRequestError('The upload was given up.', 0));
+      request.onabort = () => refuse(new LabRequestError('The upload was cancelled.', 0));
       signal.addEventListener('abort', () => request.abort());
       request.send(file);
     });
@@ -122,7 +122,7 @@ async function explain(response: Response): Promise<string> {
   const fallback = `The Jupyter server answered ${response.status} ${response.statusText}.`;
   const sentence = readFault(await response.text());
   if (sentence === null && response.status === 424) {
-    return 'Your Jupyter server does not run any more. Reload the page, and the hub starts it again.';
+    return 'Your Jupyter server is not running any more. Reload the page to let the hub restart it.';
   }
   if (sentence === null && response.status === 404) {
     return 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.';

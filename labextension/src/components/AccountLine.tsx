@@ -1,4 +1,4 @@
-/** What the account has left, in one line at the foot of the sidebar; opened, it tells the rest. */
+/** The account's remaining allowance, as a line at the bottom of the sidebar that expands to all details. */
 import { useState, type ReactElement } from 'react';
 
 import type { AccountAnswer } from '../api/answers';
@@ -8,14 +8,14 @@ import type { Trans } from '../models/words';
 import { FoldIcon } from './icons';
 import { useWords } from './words';
 
-/** What the line needs. */
+/** Props of the line. */
 export interface AccountLineProps {
   readonly account: AccountAnswer | null;
-  /** Where a person claims a trial account; it is followed, never read. */
+  /** Address that leads to the claim page of a trial account; only followed, never read. */
   readonly claimAddress: string;
 }
 
-/** The line; nothing where nothing is known that a person would want to know. */
+/** The line; nothing if there is nothing worth showing. */
 export function AccountLine({ account, claimAddress }: AccountLineProps): ReactElement | null {
   const trans = useWords();
   const [isOpen, setOpen] = useState(false);
@@ -56,7 +56,7 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
   );
 }
 
-/** Everything that is known, as term and value. */
+/** All details, as term and value. */
 function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [string, string])[] {
   const hours = (value: number | null): string =>
     value === null ? '' : trans.__('%1 weighted hours', Number(value.toPrecision(4)));

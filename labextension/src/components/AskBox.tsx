@@ -1,4 +1,4 @@
-/** "Describe your task": the service ranks tools and says why. */
+/** "Describe your task": the service recommends tools with reasons. */
 import { useState, type ReactElement } from 'react';
 
 import type { AdviceAnswer } from '../api/answers';
@@ -6,16 +6,16 @@ import { sentenceOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
 import { useWords } from './words';
 
-/** What the box needs. */
+/** Props of the box. */
 export interface AskBoxProps {
   readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
   readonly toolName: (type: string) => string;
-  /** Whether something runs the tool here. */
+  /** Whether the tool can run here. */
   readonly canRun: (type: string) => boolean;
   readonly onChoose: (tool: string) => void;
 }
 
-/** A question and its answer. */
+/** The prompt and the recommendation. */
 export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): ReactElement {
   const trans = useWords();
   const [prompt, setPrompt] = useState('');

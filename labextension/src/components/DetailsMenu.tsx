@@ -1,4 +1,4 @@
-/** Chooses what rows of jobs show, in a menu that stays open while one chooses. */
+/** A menu to select the details that rows of jobs show; it stays open for several selections. */
 import { checkIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
@@ -9,7 +9,7 @@ import { IconButton } from './IconButton';
 import { Glyph } from './icons';
 import { useWords } from './words';
 
-/** What the menu needs. */
+/** Props of the menu. */
 export interface DetailsMenuProps {
   readonly details: readonly Detail[];
   readonly onChoose: (change: { readonly details: readonly Detail[] }) => void;

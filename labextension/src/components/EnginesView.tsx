@@ -1,4 +1,4 @@
-/** The programs that run tools on this computer: what is there, what can be had, under which licence. */
+/** The engines on this computer: installed and available ones, with their licences. */
 import { useEffect, useRef, type ReactElement } from 'react';
 
 import type { EngineRecord } from '../api/answers';
@@ -9,19 +9,19 @@ import { Notice } from './Notice';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
-/** What the view needs. */
+/** Props of the view. */
 export interface EnginesViewProps {
   readonly state: EnginesState;
-  /** Shows the licence and asks the person first. */
+  /** Shows the licence and asks for confirmation first. */
   readonly onInstall: (engine: EngineRecord) => void;
-  /** Asks the person first. */
+  /** Asks for confirmation first. */
   readonly onRemove: (engine: EngineRecord) => void;
-  /** Ends an installation. */
+  /** Cancels an installation. */
   readonly onCancel: (engine: EngineRecord) => void;
   readonly onOpen: (isOpen: boolean) => void;
 }
 
-/** A fold of the tools panel. */
+/** A collapsible section of the tools panel. */
 export function EnginesView(props: EnginesViewProps): ReactElement {
   const { state } = props;
   const trans = useWords();
@@ -86,7 +86,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
   );
 }
 
-/** What can be done to the engine now. */
+/** The buttons that apply to the engine now. */
 function EngineButtons(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement | null {
   const { engine } = props;
   const trans = useWords();

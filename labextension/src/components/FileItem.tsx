@@ -11,16 +11,16 @@ import { IconButton } from './IconButton';
 import { Glyph } from './icons';
 import { useWords } from './words';
 
-/** What can be done with files. */
+/** Actions on files. */
 export interface FileActions {
   readonly onInsert: (path: string) => void;
-  /** The mouse was pressed on a file, which may become a drag. */
+  /** The mouse was pressed on a file, which may start a drag. */
   readonly onPressFile: (event: MouseEvent, path: string) => void;
-  /** Asks the person first. */
+  /** Asks for confirmation first. */
   readonly onDelete: (path: string) => void;
-  /** Null for the top. */
+  /** Null for the top level. */
   readonly onOpenFolder: (folder: string | null) => void;
-  /** Asks the person first. */
+  /** Asks for confirmation first. */
   readonly onDeleteFolder: (folder: string) => void;
 }
 

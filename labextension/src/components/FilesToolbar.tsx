@@ -1,4 +1,4 @@
-/** Above the files: a search, the way to the folder in front, a new folder, an upload. */
+/** Toolbar of the files: search, path of the current folder, new folder, upload. */
 import { closeIcon, fileUploadIcon, newFolderIcon } from '@jupyterlab/ui-components';
 import { useRef, useState, type ReactElement } from 'react';
 
@@ -8,10 +8,10 @@ import { Glyph } from './icons';
 import { SearchBox } from './SearchBox';
 import { useWords } from './words';
 
-/** What the toolbar needs. */
+/** Props of the toolbar. */
 export interface FilesToolbarProps {
   readonly query: string;
-  /** The folder in front; null at the top. */
+  /** The current folder; null at the top level. */
   readonly folder: string | null;
   readonly onQuery: (query: string) => void;
   readonly onOpen: (folder: string | null) => void;
@@ -49,7 +49,7 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
   );
 }
 
-/** The folders from the top to the one in front. */
+/** The folders from the top level to the current one. */
 function Way(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
   const trans = useWords();
   const parts = props.folder.split('/');

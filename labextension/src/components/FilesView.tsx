@@ -1,4 +1,4 @@
-/** The account's files and folders: sent by dropping them here, put into code, dragged, deleted. */
+/** The account's files and folders: upload by drop, insert into code, drag, delete. */
 import { useState, type DragEvent, type ReactElement } from 'react';
 
 import type { FileRecord } from '../api/answers';
@@ -9,11 +9,11 @@ import { Notice } from './Notice';
 import { UploadRow } from './UploadRow';
 import { useWords } from './words';
 
-/** What the view needs. */
+/** Props of the view. */
 export interface FilesViewProps extends FileActions {
   readonly state: FilesState;
   readonly onUpload: (files: readonly File[]) => void;
-  /** Tries an upload again that failed or waits. */
+  /** Retries an upload that failed or is waiting. */
   readonly onResume: (upload: number) => void;
   readonly onDismiss: (upload: number) => void;
   readonly onMore: () => void;

@@ -1,6 +1,6 @@
 /**
- * HTML that foldnote itself made of escaped values, as cells show it. Its scripts run, because one of them draws the
- * scene; nothing that a person or a file wrote may come here as it is.
+ * Displays HTML that foldnote made from escaped values, as in cells. Its scripts run, because one of them draws the
+ * scene; unescaped text of users or files must never be passed in.
  */
 import { useLayoutEffect, useRef, type ReactElement } from 'react';
 
@@ -14,7 +14,7 @@ export function HtmlPane({ html }: { readonly html: string }): ReactElement {
     }
     node.innerHTML = html;
     for (const dead of node.querySelectorAll('script')) {
-      const live = document.createElement('script'); // those of innerHTML do not run
+      const live = document.createElement('script'); // scripts set by innerHTML do not run
       live.textContent = dead.textContent;
       dead.replaceWith(live);
     }

@@ -1,24 +1,24 @@
-/** A button that is only a drawing; its name is read out and shown as a tooltip. */
+/** A button with only an icon; its label is its accessible name and its tooltip. */
 import type { LabIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
 import { Glyph } from './icons';
 
-/** What an icon button needs. */
+/** Props of an icon button. */
 export interface IconButtonProps {
   readonly label: string;
   readonly icon: LabIcon;
   readonly onClick?: () => void;
-  /** The same, for those who want to know where the button is. */
+  /** The same with the position of the button. */
   readonly onPress?: (button: HTMLElement) => void;
   readonly isDisabled?: boolean;
   readonly isPressed?: boolean;
-  /** Whether the menu that the button opens is open; undefined where it opens none. */
+  /** Whether the button's menu is open; undefined without a menu. */
   readonly isMenuOpen?: boolean;
   readonly tabIndex?: number;
 }
 
-/** A drawing that can be pressed. */
+/** The button. */
 export function IconButton(props: IconButtonProps): ReactElement {
   return (
     <button

@@ -1,4 +1,4 @@
-/** The jobs as rows, with the mouse and the keyboard of a list box that selects several. */
+/** The jobs as rows, with the mouse and keyboard behaviour of a multi-select list box. */
 import {
   useCallback,
   useEffect,
@@ -24,7 +24,7 @@ import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
 import { useWords } from './words';
 
-/** What the list needs. */
+/** Props of the list. */
 export interface JobListProps extends JobActions {
   readonly rows: readonly ListRow[];
   readonly details: readonly Detail[];
@@ -35,7 +35,7 @@ export interface JobListProps extends JobActions {
   readonly toolName: (type: string) => string;
   readonly onDelete: (names: readonly string[]) => void;
   readonly onFold: (group: string) => void;
-  /** Begins to drag these jobs. */
+  /** Starts dragging these jobs. */
   readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
   readonly onUnfold: (batch: string) => void;
   readonly onEnd: () => void;
@@ -45,7 +45,7 @@ export interface JobListProps extends JobActions {
 const GROUP_PX = 32;
 const SECOND_MS = 1000;
 
-/** Names of rows in the document. */
+/** Ids of rows in the document. */
 const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter => `_${letter.charCodeAt(0)}`)}`;
 
 /** The list. */
@@ -95,7 +95,7 @@ export function JobList(props: JobListProps): ReactElement {
         onDrag(names, event, () => isKept && selection.choose(key, jobName, 'alone', order));
       }
       if (event.shiftKey) {
-        event.preventDefault(); // no text is marked
+        event.preventDefault(); // prevents selecting text
       }
       list.current?.focus();
     },
@@ -230,12 +230,12 @@ function leaving({ jobs }: JobsState): readonly string[] {
   return jobs.flatMap(job => (job.isLeaving ? [job.jobName] : []));
 }
 
-/** Whether a press is meant for text that can be marked. */
+/** Whether the mouse was pressed on selectable text. */
 function isText(target: EventTarget): boolean {
   return target instanceof Element && target.closest('.fn-JobRow-error, .fn-JobRow-log, button') !== null;
 }
 
-/** The time of the last answer, and while `isRunning` the present second, so that durations go on between answers. */
+/** The time of the last answer; while `isRunning`, the current second, so that durations advance between answers. */
 function useClock(heard: number, isRunning: boolean): number {
   const [now, setNow] = useState(0);
   useEffect(() => {
@@ -248,7 +248,7 @@ function useClock(heard: number, isRunning: boolean): number {
   return isRunning ? Math.max(heard, now) : heard;
 }
 
-/** A row that is no job: the head of a group, or a word in the place of a batch's jobs. */
+/** A row that is not a job: the heading of a group, or a text in place of a batch's jobs. */
 export function OtherRow(props: {
   readonly row: Exclude<ListRow, { kind: 'job' }>;
   readonly index: number;
@@ -283,7 +283,7 @@ export function OtherRow(props: {
   );
 }
 
-/** Has wide lists put what rows show into columns. */
+/** Shows details in columns when the list is wide. */
 export function tableStyle(details: readonly Detail[]): CSSProperties {
   const style: Readonly<Record<string, string>> = { '--fn-columns': columnsOf(details) };
   return style;

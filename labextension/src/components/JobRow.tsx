@@ -1,4 +1,4 @@
-/** One job in the list: what it is, how it stands, why it failed, and what can be done with it. */
+/** One job in the list: name, state, details, reason of a failure, and actions. */
 import {
   addBelowIcon,
   caretDownIcon,
@@ -25,32 +25,32 @@ import { LogPane } from './LogPane';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
-/** What can be done with jobs. */
+/** Actions on jobs. */
 export interface JobActions {
   readonly onOpen: (name: string) => void;
   readonly onStop: (name: string) => void;
   readonly onInsert: (name: string) => void;
-  /** Undoes deletions that have not begun. */
+  /** Undoes pending deletions. */
   readonly onKeep: (names: readonly string[]) => void;
   readonly readLog: (name: string) => Promise<string>;
 }
 
-/** What a row needs. */
+/** Props of a row. */
 export interface JobRowProps {
   readonly job: JobRecord;
-  /** What the row shows. */
+  /** Details that the row shows. */
   readonly details: readonly Detail[];
   readonly id: string;
   readonly rowKey: string;
   readonly level: 1 | 2;
-  /** What people call the tool. */
+  /** Display name of the tool. */
   readonly toolName: string;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
   readonly isLogOpen: boolean;
-  /** Whether the batch is unfolded; null for a job that is none. */
+  /** Whether the batch is expanded; null for other jobs. */
   readonly isUnfolded: boolean | null;
   readonly isPending: boolean;
   readonly index: number;
@@ -86,13 +86,13 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   );
 });
 
-/** What the frame of a row needs. */
+/** Props of the frame of a row. */
 export interface RowFrameProps extends Pick<
   JobRowProps,
   'job' | 'id' | 'rowKey' | 'level' | 'index' | 'isSelected' | 'isUnfolded'
 > {
   readonly className: string;
-  /** What the row is called when it is read out. */
+  /** Accessible name of the row. */
   readonly label: string;
   readonly onMouseDown: (event: MouseEvent) => void;
   readonly onDoubleClick: () => void;
@@ -100,7 +100,7 @@ export interface RowFrameProps extends Pick<
   readonly children: ReactNode;
 }
 
-/** A row with the state and the name of a job, one's own or a member's; the rest is its children. */
+/** A row with the state and name of a job, your own or a member's; other content is passed as children. */
 export function RowFrame(props: RowFrameProps): ReactElement {
   const { job, isUnfolded } = props;
   const state = shownState(job);
@@ -132,9 +132,9 @@ export function RowFrame(props: RowFrameProps): ReactElement {
   );
 }
 
-/** Unfolds a batch, or folds it. */
+/** Expands or collapses a batch. */
 function FoldButton(props: {
-  /** As it is shown. */
+  /** The name as displayed. */
   readonly name: string;
   readonly isUnfolded: boolean;
   readonly onUnfold: () => void;
@@ -151,7 +151,7 @@ function FoldButton(props: {
   );
 }
 
-/** What a row is called when it is read out: of what it shows, whatever tells jobs apart. */
+/** Accessible name of a row: those of its details that distinguish jobs. */
 function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string {
   return [
     visibleText(job.jobName),
@@ -164,12 +164,12 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     .join(', ');
 }
 
-/** A guess of the row's height in pixels, before it was seen. */
+/** Estimated height of the row in pixels, before it is measured. */
 export function guessHeight(job: JobRecord, details: readonly Detail[]): number {
   return hasMore(job, details) ? 72 : 47;
 }
 
-/** Whether something stands below the row's line. */
+/** Whether the row has content below its first line. */
 function hasMore(job: JobRecord, details: readonly Detail[]): boolean {
   const isUnderWay = shownState(job) === 'running' || isBatch(job);
   const hasNotes = Boolean(job.projectTag) || Boolean(job.tags?.length);
@@ -181,7 +181,7 @@ function hasMore(job: JobRecord, details: readonly Detail[]): boolean {
   );
 }
 
-/** State, tool, score and times of a job in one line: what a person chose of them. */
+/** The selected details of a job in one line: state, tool, score, times. */
 export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now' | 'details'>): ReactElement {
   const trans = useWords();
   const { job, details } = props;
@@ -207,7 +207,7 @@ export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now' | '
   );
 }
 
-/** Each fact of a job in words, empty where there is none, and more of it. */
+/** Text of each fact of a job (empty if there is none), and its tooltip. */
 function factsOf(
   { job, toolName, now }: Pick<JobRowProps, 'job' | 'toolName' | 'now'>,
   trans: Trans
@@ -272,14 +272,14 @@ function RowActions(props: JobRowProps): ReactElement {
   );
 }
 
-/** Opens JupyterLab's context menu at the button, as a right click on the row does. */
+/** Opens JupyterLab's context menu at the button, like a right click on the row. */
 export function openMenu(button: HTMLElement): void {
   const { left, bottom } = button.getBoundingClientRect();
   const at = { bubbles: true, cancelable: true, clientX: left, clientY: bottom };
   button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', at));
 }
 
-/** Opens the context menu of the row that the keyboard is at, when a key asked the list for one. */
+/** Opens the context menu of the active row, when requested by keyboard. */
 export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
   if (event.target === event.currentTarget) {
     event.preventDefault();
@@ -291,7 +291,7 @@ export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
   }
 }
 
-/** What stands below the row's line. */
+/** Content below the row's first line. */
 function More({ job, details, isLogOpen, actions }: JobRowProps): ReactElement {
   if (job.isLeaving) {
     return (
@@ -314,7 +314,7 @@ function More({ job, details, isLogOpen, actions }: JobRowProps): ReactElement {
   );
 }
 
-/** Says that the job will be deleted, and takes that back. */
+/** Announces the deletion of the job, with a button to undo it. */
 function Leaving(props: {
   readonly job: JobRecord;
   readonly onKeep: (names: readonly string[]) => void;
@@ -330,7 +330,7 @@ function Leaving(props: {
   );
 }
 
-/** The job's project and its tags. */
+/** The job's project and tags. */
 function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
   const trans = useWords();
   const { projectTag, tags = [] } = job;
@@ -350,13 +350,13 @@ function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
   ) : null;
 }
 
-/** The jobs of a batch that does not run, in words. */
+/** Counts of the jobs of a batch that is not running. */
 function InBatch({ job }: { readonly job: JobRecord }): ReactElement | null {
   const words = batchWords(job, useWords());
   return words === '' ? null : <p className="fn-JobRow-message">{words}</p>;
 }
 
-/** How far a job that runs is, and what it does. */
+/** Progress and message of a running job. */
 export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
   const trans = useWords();
   const share = job.progress ?? batchShare(job);

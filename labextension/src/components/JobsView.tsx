@@ -1,4 +1,4 @@
-/** The jobs with their filters, and every state they can be in. */
+/** The jobs with their filters, and all states of the view. */
 import { closeIcon, deleteIcon, downloadIcon, stopIcon } from '@jupyterlab/ui-components';
 import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
@@ -19,24 +19,24 @@ import { StatusFilters } from './StatusFilters';
 import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
-/** What is done with several jobs at once. */
+/** Actions on several jobs at once. */
 export interface ManyActions {
   readonly onStopMany: (names: readonly string[]) => void;
-  /** Asks the person first. */
+  /** Asks for confirmation first. */
   readonly onDelete: (names: readonly string[]) => void;
   readonly onDownload: (names: readonly string[]) => void;
   readonly onTag: (names: readonly string[]) => void;
-  /** Begins to drag jobs; `onClick` is called when nothing was dragged. */
+  /** Starts dragging jobs; `onClick` is called if nothing was dragged. */
   readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
 }
 
-/** What the view needs. */
+/** Props of the view. */
 export interface JobsViewProps extends JobActions, ManyActions {
   readonly state: JobsState;
   readonly choices: Choices;
   readonly selection: Selection;
   readonly selected: SelectionState;
-  /** What people call a tool. */
+  /** Display name of a tool. */
   readonly toolName: (type: string) => string;
   readonly onChoose: (change: Partial<Choices>) => void;
   readonly onUnfold: (batch: string) => void;
@@ -181,7 +181,8 @@ function Foot(props: { readonly state: JobsState; readonly choices: Choices }): 
     return null;
   }
   const isSorted = choices.sort !== 'newest' || choices.grouping !== 'none';
-  const known = trans.__('The newest %1 jobs are loaded.', formatCount(state.jobs.length));
+  const count = state.jobs.length;
+  const known = trans._n('Only the newest job is loaded.', 'The newest %2 jobs are loaded.', count, formatCount(count));
   return (
     <p className="fn-Remainder" aria-hidden="true">
       {isSorted ? `${known} ` : ''}
@@ -190,7 +191,7 @@ function Foot(props: { readonly state: JobsState; readonly choices: Choices }): 
   );
 }
 
-/** What can be done with the selected jobs; there when there are two or more. */
+/** Actions on the selected jobs, shown if there are two or more. */
 function ManyBar(props: JobsViewProps): ReactElement | null {
   const { selected, selection, state } = props;
   const trans = useWords();

@@ -1,4 +1,4 @@
-/** Order and grouping of the list, and what its rows show. */
+/** Order and grouping of the list, and the details of its rows. */
 import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
@@ -6,7 +6,7 @@ import { DetailsMenu } from './DetailsMenu';
 import { Select } from './Select';
 import { useWords } from './words';
 
-/** What the options need. */
+/** Props of the options. */
 export interface ListOptionsProps {
   readonly choices: Choices;
   readonly onChoose: (change: Partial<Choices>) => void;

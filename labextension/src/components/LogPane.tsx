@@ -1,4 +1,4 @@
-/** The end of a job's log; follows it while the job lives. */
+/** The end of a job's log, followed while the job is unfinished. */
 import { Poll } from '@lumino/polling';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
@@ -6,13 +6,13 @@ import { sentenceOf, visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { useWords } from './words';
 
-/** What the pane needs. */
+/** Props of the pane. */
 export interface LogPaneProps {
   readonly name: string;
   /** Whether the job can still write. */
   readonly isLive: boolean;
   readonly read: (name: string) => Promise<string>;
-  /** Pause between two readings, in milliseconds. */
+  /** Polling interval in milliseconds. */
   readonly paceMs?: number;
 }
 
@@ -56,7 +56,7 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
 
   useEffect(() => {
     if (isRead) {
-      pane.current?.scrollIntoView({ block: 'nearest' }); // what was opened at the foot of the list grew out of sight
+      pane.current?.scrollIntoView({ block: 'nearest' }); // a log opened at the bottom of the list may have grown out of sight
     }
   }, [isRead]);
 

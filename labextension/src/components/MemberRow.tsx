@@ -1,4 +1,4 @@
-/** A job of another member of the organization in the list: what it is, whose, and what can be done with its result. */
+/** A job of another member of the organization in the list: job, owner, and actions on its result. */
 import { addBelowIcon, dotsIcon, launchIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
@@ -11,30 +11,30 @@ import { IconButton } from './IconButton';
 import { JobFacts, openMenu, RowFrame } from './JobRow';
 import { useWords } from './words';
 
-/** What can be done with a job of a member; nothing, where the service does not say whose it is. */
+/** Actions on a member's job; none if the service does not report the owner. */
 export interface MemberActions {
   readonly onOpenOf: (job: JobRecord) => void;
   readonly onInsertOf: (job: JobRecord) => void;
-  /** The mouse was pressed on the row, which may become a drag. */
+  /** The mouse was pressed on the row, which may start a drag. */
   readonly onDragOf: (job: JobRecord, event: MouseEvent) => void;
 }
 
-/** What a row needs. */
+/** Props of a row. */
 export interface MemberRowProps {
   readonly id: string;
   readonly rowKey: string;
   readonly index: number;
   readonly job: JobRecord;
-  /** What the row shows. */
+  /** Details that the row shows. */
   readonly details: readonly Detail[];
   readonly toolName: string;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isChosen: boolean;
   readonly level: 1 | 2;
-  /** Whether the batch is unfolded; null for a job that is none. */
+  /** Whether the batch is expanded; null for other jobs. */
   readonly isUnfolded: boolean | null;
-  /** Why the service gives no result; undefined while it was not refused. */
+  /** Why the service refused the result; undefined if it did not. */
   readonly refusal: string | undefined;
   readonly actions: MemberActions;
   readonly onUnfold: () => void;

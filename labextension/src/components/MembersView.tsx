@@ -1,4 +1,4 @@
-/** The jobs of everybody in the organization: searched, narrowed down to one member, their results opened. */
+/** The jobs of all members of the organization, with search and a filter by member. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
@@ -21,7 +21,7 @@ import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
-/** What the view needs. */
+/** Props of the view. */
 export interface MembersViewProps extends MemberActions {
   readonly state: MembersState;
   readonly details: readonly Detail[];
@@ -29,9 +29,9 @@ export interface MembersViewProps extends MemberActions {
   readonly onLoad: () => void;
   readonly onOlder: () => void;
   readonly onChoose: (change: Partial<Choices>) => void;
-  /** The person went to the job of this key. */
+  /** The job with this key became the active row. */
   readonly onChooseJob: (key: string) => void;
-  /** Unfolds a batch, or folds it. */
+  /** Expands or collapses a batch. */
   readonly onUnfoldOf: (batch: JobRecord) => void;
 }
 
@@ -85,7 +85,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
   );
 }
 
-/** Why there are no rows, where there are none. */
+/** A notice in place of missing rows. */
 function Outcome(props: MembersViewProps & { readonly count: number }): ReactElement | null {
   const { state, count, onLoad } = props;
   const trans = useWords();
@@ -131,7 +131,7 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
   };
   const at = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
   const choose = (index: number): void => {
-    const step = index < at ? -1 : 1; // past a word that stands in the place of jobs
+    const step = index < at ? -1 : 1; // skips a text in place of jobs
     const job = jobAt(index) ?? jobAt(index + step);
     if (job) {
       onChooseJob(memberKey(job));

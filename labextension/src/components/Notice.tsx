@@ -1,25 +1,25 @@
-/** A designed state: what happened, to what, and what to do next. */
+/** A notice: what happened, to what, and what to do next. */
 import type { ReactElement, ReactNode } from 'react';
 
 /** How serious a notice is. */
 export type NoticeTone = 'plain' | 'busy' | 'warning' | 'error';
 
-/** Something that can be done about it. */
+/** An action of a notice. */
 export interface NoticeAction {
   readonly label: string;
   readonly onClick: () => void;
 }
 
-/** What a notice needs. */
+/** Props of a notice. */
 export interface NoticeProps {
   readonly tone: NoticeTone;
   readonly title: string;
   readonly children?: ReactNode;
-  /** The one thing to do next. */
+  /** The main action. */
   readonly action?: NoticeAction | undefined;
-  /** What else can be done. */
+  /** Other actions. */
   readonly others?: readonly NoticeAction[];
-  /** Fills the view when there is nothing else to show. */
+  /** Whether it fills the view, when there is nothing else to show. */
   readonly isWhole?: boolean;
 }
 

@@ -1,11 +1,11 @@
-/** How far something is. */
+/** A progress bar. */
 import type { ReactElement } from 'react';
 
-/** What the bar needs. */
+/** Props of the bar. */
 export interface ProgressBarProps {
-  /** What is under way, for screen readers. */
+  /** Accessible name of the task. */
   readonly label: string;
-  /** Per cent that are done; null when that is not known. */
+  /** Progress in per cent; null if unknown. */
   readonly percent: number | null;
   /** Whether progress is paused at the known fraction. */
   readonly isWaiting?: boolean;
@@ -27,7 +27,7 @@ export function ProgressBar({ label, percent, isWaiting = false }: ProgressBarPr
   );
 }
 
-/** A share from 0 to 1 in whole per cent; null when it is not known. */
+/** Converts a fraction (0 to 1) to whole per cent; null if unknown. */
 export function percentOf(share: number | null): number | null {
   return share === null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);
 }

@@ -1,4 +1,4 @@
-/** The files of a result: saved, put into code, dragged into a cell or a file field. */
+/** The files of a result: download, insert into code, drag into a cell or a file field. */
 import { addBelowIcon, downloadIcon, fileIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
@@ -9,11 +9,11 @@ import { IconButton } from './IconButton';
 import { Glyph } from './icons';
 import { useWords } from './words';
 
-/** What can be done with a result's files. */
+/** Actions on a result's files. */
 export interface ResultFileActions {
   readonly onDownload: (file: string) => void;
   readonly onInsertFile: (file: string) => void;
-  /** The mouse was pressed on a file, which may become a drag. */
+  /** The mouse was pressed on a file, which may start a drag. */
   readonly onPressFile: (event: MouseEvent, file: string) => void;
 }
 

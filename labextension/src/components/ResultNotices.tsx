@@ -1,4 +1,4 @@
-/** What a result's tab says where there is no result to show: not yet, not now, or not any more. */
+/** Notices of a result's tab when there is no result: not yet, not now, or not any more. */
 import type { ReactElement } from 'react';
 
 import { isLive, shownState } from '../models/status';
@@ -9,29 +9,29 @@ import { Progress } from './JobRow';
 import { Notice, type NoticeAction } from './Notice';
 import { useWords } from './words';
 
-/** What the notices need. */
+/** Props of the notices. */
 export interface ResultNoticeProps {
   readonly state: ResultState;
   readonly name: string;
-  /** Address of the member of the organization whose job it is; null for one's own. */
+  /** Address of the organization's member who owns the job; null for your own. */
   readonly owner: string | null;
-  /** Name of the service; null for that of this computer. */
+  /** Name of the service; null for the service of this computer. */
   readonly service: string | null;
   /** Other services that may have the job. */
   readonly elsewhere: readonly Elsewhere[];
-  /** Asks at once for what is missing. */
+  /** Requests the missing data at once. */
   readonly onRetry: () => void;
   readonly onClose: () => void;
 }
 
 /** A service that may have the job. */
 export interface Elsewhere {
-  /** As in “Look at lab”. */
+  /** Its place in a sentence, such as “at lab”. */
   readonly place: string;
   readonly onLook: () => void;
 }
 
-/** What stands above the result: that the job is gone, or that the service does not answer. Null while all is well. */
+/** The notice above the result: the job is gone, or the service does not answer. Null if all is well. */
 export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   const { state, onRetry, onClose } = props;
   const trans = useWords();
@@ -73,7 +73,7 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
       : trans.__('%1 had no job of this name by %2 at %3.', where, visibleText(owner), momentOf(goneAt));
   const why = wasThere
     ? state.result !== null && trans.__('The data loaded earlier remain until this tab is closed.')
-    : trans.__('It was deleted, or it is a job of another service or account.');
+    : trans.__('It was deleted, or it belongs to another service or account.');
   return (
     <Notice
       tone="warning"
@@ -86,7 +86,7 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
   );
 }
 
-/** In the place of the result: why it is not there. */
+/** The notice in place of a missing result. */
 export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactElement | null {
   const trans = useWords();
   const { job, fault, resultFault, goneAt } = state;
@@ -136,10 +136,10 @@ function faultWords({ sentence, isPassing }: Fault, trans: Trans): string {
 }
 
 function lookElsewhere({ elsewhere }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {
-  return elsewhere.map(({ place, onLook }) => ({ label: trans.__('Look %1', place), onClick: onLook }));
+  return elsewhere.map(({ place, onLook }) => ({ label: trans.__('Look for it %1', place), onClick: onLook }));
 }
 
-/** The time, with the day unless it is this one. */
+/** The time, with the date unless it is today. */
 function momentOf(time: number): string {
   const moment = new Date(time);
   const isToday = moment.toDateString() === new Date().toDateString();

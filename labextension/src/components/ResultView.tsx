@@ -1,4 +1,4 @@
-/** A job in the main area: its result as cells show it, its files, its log, its settings, what was really run. */
+/** A job in the main area: its result as in cells, files, log, settings, and provenance. */
 import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
@@ -18,12 +18,12 @@ import { ResultPending, ResultTrouble, type ResultNoticeProps } from './ResultNo
 import { Tabs, type Tab } from './Tabs';
 import { useWords } from './words';
 
-/** What the view needs. */
+/** Props of the view. */
 export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
-  /** Tells views on the same page apart. */
+  /** Distinguishes views on the same page. */
   readonly id: string;
   readonly toolName: string;
-  /** Whether the sidebar is about another service. */
+  /** Whether the sidebar shows another service. */
   readonly isElsewhere: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -78,7 +78,7 @@ interface Loading<T> {
   readonly fault: string | null;
 }
 
-/** What `read` gives. */
+/** Shows the value that `read` returns. */
 function useLoaded<T>(read: () => Promise<T>): Loading<T> {
   const [loading, setLoading] = useState<Loading<T>>({ value: null, fault: null });
   useEffect(() => {
@@ -153,7 +153,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
   if (view === 'manifest') {
     return result.manifest === '' ? (
       <Notice tone="plain" title={trans.__('No manifest')} isWhole>
-        {trans.__('The result does not say what was run.')}
+        {trans.__('The result has no provenance data.')}
       </Notice>
     ) : (
       <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={trans.__('Manifest')}>

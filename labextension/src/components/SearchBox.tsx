@@ -1,4 +1,4 @@
-/** A search field with a lens and, while it holds text, a cross that empties it. */
+/** A search field with a magnifier icon and, while it has text, a button to clear it. */
 import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
@@ -6,7 +6,7 @@ import { Glyph } from './icons';
 import { IconButton } from './IconButton';
 import { useWords } from './words';
 
-/** What a search box needs. */
+/** Props of a search box. */
 export interface SearchBoxProps {
   readonly label: string;
   readonly value: string;

@@ -1,11 +1,11 @@
-/** A drop-down list of few values. */
+/** A drop-down list with a few values. */
 import type { ReactElement } from 'react';
 
-/** What a drop-down list needs. */
+/** Props of a drop-down list. */
 export interface SelectProps<V extends string> {
   readonly label: string;
   readonly values: readonly V[];
-  /** What each value is called. */
+  /** Label of each value. */
   readonly words: Readonly<Record<V, string>>;
   readonly chosen: V;
   readonly onChoose: (value: V) => void;

@@ -1,14 +1,14 @@
-/** The foot of the sidebar: which service is meant, how it is, and the way to another one. */
+/** The bottom of the sidebar: the selected service, its state, and a list to select another. */
 import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/answers';
 import { EMBEDDED, serviceTitle, type ProfilesState } from '../models/profiles';
 import { useWords } from './words';
 
-/** What the bar needs. */
+/** Props of the bar. */
 export interface ServiceBarProps {
   readonly service: ServiceReport | null;
-  /** Whether the Jupyter server does not answer, so that nothing is known of the service. */
+  /** Whether the Jupyter server does not answer, so that the service's state is unknown. */
   readonly isLost: boolean;
   readonly state: ProfilesState;
   readonly onChoose: (profile: string) => void;

@@ -1,4 +1,4 @@
-/** Says how the job service is, when it is not well. */
+/** A notice when the job service has a problem. */
 import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/answers';
@@ -7,27 +7,27 @@ import type { Trans } from '../models/words';
 import { Notice } from './Notice';
 import { useWords } from './words';
 
-/** What the notice needs. */
+/** Props of the notice. */
 export interface ServiceNoticeProps {
   readonly service: ServiceReport | null;
-  /** Why the Jupyter server did not answer; null while it does. */
+  /** Why the Jupyter server did not answer; null if it does. */
   readonly lost: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether nothing else is shown. */
+  /** Whether it is the only content of the view. */
   readonly isWhole: boolean;
   readonly onRetry: () => void;
-  /** Leads to a place where a key is stored. */
+  /** Opens the dialog for storing a key. */
   readonly onConnect?: () => void;
 }
 
-/** A notice about the service, or nothing when all is well. */
+/** The notice, or nothing if all is well. */
 export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
   const { service, lost, isWhole, onRetry, onConnect } = props;
   const trans = useWords();
   const retry = { label: trans.__('Try now'), onClick: onRetry };
   if (lost !== null) {
-    const title = trans.__('No connection to JupyterLab’s server');
+    const title = trans.__('No connection to the Jupyter server');
     return (
       <Notice tone="error" title={title} action={retry} isWhole={isWhole}>
         {lost} {trans.__('Retrying automatically.')}

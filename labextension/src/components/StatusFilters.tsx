@@ -1,4 +1,4 @@
-/** Counts of jobs by state; each is a filter. */
+/** Counts of jobs by state, each of which is a filter. */
 import type { ReactElement } from 'react';
 
 import { STATES, type ShownState } from '../models/status';
@@ -6,12 +6,12 @@ import { formatCount } from '../models/text';
 import { StateIcon } from './icons';
 import { useWords } from './words';
 
-/** What the filters need. */
+/** Props of the filters. */
 export interface StatusFiltersProps {
   readonly counts: ReadonlyMap<ShownState, number>;
   /** Whether there are older jobs that are not counted. */
   readonly hasMore?: boolean;
-  /** The state that is shown alone; null for all. */
+  /** The state to show; null for all. */
   readonly chosen: ShownState | null;
   readonly onChoose: (state: ShownState | null) => void;
 }
@@ -61,7 +61,7 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
   );
 }
 
-/** A count in at most five characters up to a million, because six filters share a narrow line: `2,000`, `12k`. */
+/** Formats a count in at most five characters, since six filters share a narrow line: `2,000`, `12k`. */
 function shortCount(count: number): string {
   return count < 10_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
 }

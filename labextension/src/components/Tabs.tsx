@@ -1,4 +1,4 @@
-/** Two or more views of which one is shown, with the keyboard of a tab list. */
+/** Tabs over two or more views, with the keyboard behaviour of a tab list. */
 import { useRef, type KeyboardEvent, type ReactElement, type ReactNode } from 'react';
 
 /** One tab. */
@@ -7,17 +7,17 @@ export interface Tab<K extends string> {
   readonly label: string;
 }
 
-/** What the tabs need. */
+/** Props of the tabs. */
 export interface TabsProps<K extends string> {
-  /** Tells several of them on the same page apart. */
+  /** Distinguishes several tab lists on the same page. */
   readonly id: string;
   readonly label: string;
   readonly tabs: readonly Tab<K>[];
   readonly chosen: K;
   readonly onChoose: (key: K) => void;
-  /** What stands at the right end. */
+  /** Content at the right end. */
   readonly extra?: ReactNode;
-  /** The chosen view. */
+  /** The selected view. */
   readonly children: ReactNode;
 }
 

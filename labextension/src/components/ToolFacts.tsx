@@ -1,4 +1,4 @@
-/** What a person wants to know of a tool before using it: what it takes and gives, by whom, under which licence. */
+/** Details of a tool: inputs, outputs, authors, citation and licence. */
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { ToolAnswer, ToolRecord } from '../api/answers';
@@ -6,7 +6,7 @@ import { sentenceOf, visibleText } from '../models/text';
 import { plainWords } from '../models/tools';
 import { useWords } from './words';
 
-/** What the facts need. */
+/** Props of the details. */
 export interface ToolFactsProps {
   readonly tool: ToolRecord;
   readonly describe: (tool: string) => Promise<ToolAnswer>;
@@ -14,7 +14,7 @@ export interface ToolFactsProps {
 
 type Input = ToolAnswer['inputs'][number];
 
-/** The facts of a tool. */
+/** The details of a tool. */
 export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
   const trans = useWords();
   const [facts, setFacts] = useState<ToolAnswer | null>(null);
@@ -61,7 +61,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
   );
 }
 
-/** The method's own words to cite where there are some, else the tool's; with its DOI as a link. */
+/** The method's citation, else the tool's, with its DOI as a link. */
 function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolAnswer | null }): ReactElement | null {
   const own = props.tool.engine?.citation ?? '';
   const given = props.facts?.citation ?? null;
@@ -139,7 +139,7 @@ function Terms({ rows }: { readonly rows: readonly (readonly [string, ReactNode]
   );
 }
 
-/** `name: what is in it` as a row. */
+/** A `name: content` line as a row. */
 function readOutput(text: string): readonly [string, string] {
   const [name = '', ...rest] = visibleText(text).split(': ');
   return [name, rest.join(': ')];

@@ -1,4 +1,4 @@
-/** One tool: what it does, by which method, what it takes, whom to cite, and a button for a cell with its form. */
+/** One tool: description, method, details, and a button to insert a cell with its form. */
 import { addIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
@@ -8,7 +8,7 @@ import { FoldIcon, Glyph } from './icons';
 import { ToolFacts } from './ToolFacts';
 import { useWords } from './words';
 
-/** What a tool needs. */
+/** Props of a tool. */
 export interface ToolItemProps {
   readonly tool: ToolRecord;
   readonly isOpen: boolean;

@@ -1,4 +1,4 @@
-/** The catalog: what the service can do, what runs here and by which method. */
+/** The service's catalog: tools, availability and methods. */
 import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
@@ -11,7 +11,7 @@ import { ServiceNotice } from './ServiceNotice';
 import { ToolItem } from './ToolItem';
 import { useWords } from './words';
 
-/** What the view needs. */
+/** Props of the view. */
 export interface ToolsViewProps {
   readonly state: ToolsState;
   readonly toolName: (type: string) => string;
@@ -19,7 +19,7 @@ export interface ToolsViewProps {
   readonly onRetry: () => void;
   readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
   readonly describe: (tool: string) => Promise<ToolAnswer>;
-  /** What stands below the tools of this computer. */
+  /** Content below the tools of this computer. */
   readonly engines?: ReactNode;
 }
 

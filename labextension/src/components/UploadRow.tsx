@@ -1,4 +1,4 @@
-/** A file on its way: what happens to it, how far that is, and what can be done. */
+/** An upload: state, progress and actions. */
 import { closeIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
@@ -9,7 +9,7 @@ import { IconButton } from './IconButton';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
-/** What the row needs. */
+/** Props of the row. */
 export interface UploadRowProps {
   readonly upload: Upload;
   readonly onRetry: () => void;
@@ -31,7 +31,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       </bdi>
       <span className="fn-Upload-acts">
         {(hasFailed || phase === 'waiting') && (
-          <IconButton icon={refreshIcon} label={trans.__('Try the upload of %1 again', shown)} onClick={onRetry} />
+          <IconButton icon={refreshIcon} label={trans.__('Retry the upload of %1', shown)} onClick={onRetry} />
         )}
         <IconButton
           icon={closeIcon}

@@ -1,4 +1,4 @@
-/** A long list of which only the rows in sight are in the document. Rows may have any height; it is measured. */
+/** A virtualised list: only visible rows are in the document. Rows may have any height, which is measured. */
 import {
   useCallback,
   useEffect,
@@ -16,35 +16,35 @@ import {
 
 import { placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../models/layout';
 
-/** What can be asked of the list. */
+/** Methods of the list. */
 export interface VirtualHandle {
-  /** Scrolls until the row is in sight. */
+  /** Scrolls until the row is visible. */
   readonly reveal: (index: number) => void;
-  /** How many rows fit into the view. */
+  /** Number of rows that fit into the view. */
   readonly pageRows: () => number;
   readonly focus: () => void;
 }
 
-/** What the list needs. */
+/** Props of the list. */
 export interface VirtualRowsProps<R extends Measured> {
   readonly rows: readonly R[];
-  /** Draws a row; its outermost element must carry `data-key`. */
+  /** Renders a row, whose outermost element must have `data-key`. */
   readonly draw: (row: R, index: number) => ReactNode;
-  /** Attributes of the element that scrolls. */
+  /** Attributes of the scrolling element. */
   readonly attributes: HTMLAttributes<HTMLDivElement>;
-  /** The row that the keyboard is at, and its `id`; told to assistive technology while the row is in the document. */
+  /** The active row and its `id`, reported to assistive technology while the row is in the document. */
   readonly active?: { readonly index: number; readonly id: string } | undefined;
   readonly handle: Ref<VirtualHandle>;
-  /** The last rows came into sight. */
+  /** The last rows became visible. */
   readonly onEnd: () => void;
-  /** What stands behind the last row. */
+  /** Content after the last row. */
   readonly foot?: ReactNode;
 }
 
 const UNSEEN_HEIGHT_PX = 600;
 const NEAR_END_ROWS = 30;
 
-/** The rows that are in sight. */
+/** The list. */
 export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): ReactElement {
   const { rows, active, onEnd } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -53,7 +53,7 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
   const view = useView(box);
   const tops = useMemo(
     () => placeRows(rows, heights.current),
-    [rows, version] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes where rows stand
+    [rows, version] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes the positions of rows
   );
   const slice = sliceRows(tops, view.top, view.height);
   const drawn = useRef(new Map<string, number>());
@@ -66,7 +66,7 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
       const key = node.dataset.key ?? '';
       const before = heights.current.get(key) ?? drawn.current.get(key);
       if (height > 0 && before !== height) {
-        heights.current.set(key, height); // a good guess is left alone: nothing has to be drawn again for it
+        heights.current.set(key, height); // the estimate was right: no redraw needed
         isOther = true;
       }
     }
@@ -107,7 +107,7 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
   );
 }
 
-/** What of the element's content is in sight, in pixels. */
+/** The visible part of the element's content, in pixels. */
 function useView(box: RefObject<HTMLDivElement>): { top: number; height: number } {
   const [view, setView] = useState({ top: 0, height: UNSEEN_HEIGHT_PX });
   useLayoutEffect(() => {
@@ -136,7 +136,7 @@ function useView(box: RefObject<HTMLDivElement>): { top: number; height: number 
   return view;
 }
 
-/** Calls `measure` when a row changes its height by itself, as a log does that grows. */
+/** Calls `measure` when a row changes its height by itself, such as a growing log. */
 function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
   useEffect(() => {
     const node = box.current;
@@ -159,7 +159,7 @@ function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
   }, [box, measure]);
 }
 
-/** Keeps what a reader looks at in its place when rows come or go above it; at the top, new rows are shown. */
+/** Keeps visible rows in place when rows above are added or removed; at the top, new rows are shown. */
 function useAnchor(box: RefObject<HTMLDivElement>, rows: readonly Measured[], tops: Float64Array): void {
   const anchor = useRef<{ key: string; top: number; tops: Float64Array } | null>(null);
   useLayoutEffect(() => {

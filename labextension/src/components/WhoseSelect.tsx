@@ -1,11 +1,11 @@
-/** Chooses between one's own jobs and those of the organization. */
+/** Selects between your own jobs and those of the organization. */
 import type { ReactElement } from 'react';
 
 import { WHOSE, type Whose } from '../models/listing';
 import { Select } from './Select';
 import { useWords } from './words';
 
-/** What the list needs. */
+/** Props of the list. */
 export interface WhoseSelectProps {
   readonly chosen: Whose;
   readonly onChoose: (whose: Whose) => void;

@@ -1,4 +1,4 @@
-/** Draws icons in the colour of the text around them; words stand beside them or in the label of their button. */
+/** Icons in the colour of the surrounding text; they are decorative, with text or a label beside them. */
 import { caretDownIcon, caretRightIcon, type LabIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
@@ -10,7 +10,7 @@ export function Glyph({ icon }: { readonly icon: LabIcon }): ReactElement {
   return <icon.react tag="span" className="fn-Glyph" />;
 }
 
-/** The sign of a job's state. */
+/** The icon of a job's state. */
 export function StateIcon({ state }: { readonly state: ShownState }): ReactElement {
   return (
     <span className={`fn-StateIcon fn-mod-${state}`}>

@@ -3,7 +3,7 @@ import { useCallback, useSyncExternalStore } from 'react';
 
 import type { Store } from '../models/store';
 
-/** The state of a model; the view is drawn again after each change. */
+/** The state of a model; the view is re-rendered after each change. */
 export function useStore<S>(store: Store<S>): S {
   const subscribe = useCallback(
     (onChange: () => void) => {

@@ -1,9 +1,9 @@
-/** Words for views: whoever draws them says once which translation is meant. */
+/** React context for the translation of views. */
 import { createContext, useContext } from 'react';
 
 import { PLAIN, type Trans } from '../models/words';
 
-/** The translation of the views below. */
+/** Provides the translation to the views below. */
 export const Words = createContext<Trans>(PLAIN);
 
 /** The translation of this view. */

@@ -1,6 +1,6 @@
 /**
- * What the account has left. It is asked for when somebody looks, and again after a job was submitted; a failure leaves it
- * as it was, since the jobs view says how the service is.
+ * The account's remaining allowance. It is requested when it is displayed, and again after a job was submitted; after a
+ * failure the last value stays, since the jobs view reports the state of the service.
  */
 import type { AccountAnswer } from '../api/answers';
 import { Store } from './store';
@@ -10,7 +10,7 @@ export interface AccountSource {
   account(isFresh: boolean): Promise<AccountAnswer>;
 }
 
-/** What is known of the account. */
+/** State of the account model. */
 export interface AccountState {
   /** Null before the first answer. */
   readonly account: AccountAnswer | null;
@@ -23,7 +23,7 @@ export class AccountModel extends Store<AccountState> {
     this.source = source;
   }
 
-  /** Asks for it; `isFresh` has the service asked, and not what was known a minute ago. */
+  /** Requests the account; `isFresh` bypasses the server's cache of a minute. */
   async load(isFresh = false): Promise<void> {
     const { turn } = this;
     try {
@@ -32,11 +32,11 @@ export class AccountModel extends Store<AccountState> {
         this.update({ account });
       }
     } catch {
-      // the jobs view says that the service does not answer
+      // the jobs view reports that the service does not answer
     }
   }
 
-  /** Takes note of how many jobs are known: more than before means that some of the account's were used. */
+  /** Notes the number of known jobs: an increase means that some of the allowance was used. */
   noteJobs(count: number): void {
     if (this.state().account && this.count !== null && count > this.count) {
       void this.load(true);
@@ -44,7 +44,7 @@ export class AccountModel extends Store<AccountState> {
     this.count = count;
   }
 
-  /** Forgets everything: another service is meant from now on. */
+  /** Resets the state after switching to another service. */
   reset(): void {
     this.turn += 1;
     this.count = null;

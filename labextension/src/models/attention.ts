@@ -1,26 +1,26 @@
 /**
- * Keeps the jobs fresh while one of them may end, also with the sidebar closed; asks nothing when none can.
+ * Polls the jobs while any is unfinished, also with the sidebar closed.
  *
- * A page learns of a new job by looking, so something that may have submitted one (a form was clicked, a card appeared)
- * makes it look for a while.
+ * New jobs are discovered by polling only, so events that may have submitted one (a click in a form, a new card) start
+ * polling for a while.
  */
 import type { ISignal } from '@lumino/signaling';
 
 import type { JobsModel } from './jobs';
 import { isLive } from './status';
 
-/** What is watched: the jobs model. */
+/** The part of the jobs model that is used. */
 export interface Watched extends Pick<JobsModel, 'state' | 'watch'> {
   readonly changed: ISignal<unknown, void>;
 }
 
 const LINGER_MS = 60_000;
 
-/** Looks while it is on and there is a reason to. */
+/** Polls while enabled and while there is a reason to. */
 export class Attention {
   /**
-   * @param jobs - what is watched
-   * @param lingerMs - how long to look after something stirred
+   * @param jobs - the jobs model
+   * @param lingerMs - how long to poll after an event, in milliseconds
    */
   constructor(jobs: Watched, lingerMs: number = LINGER_MS) {
     this.jobs = jobs;
@@ -28,7 +28,7 @@ export class Attention {
     jobs.changed.connect(() => this.decide());
   }
 
-  /** Begins or ends all looking of its own. */
+  /** Enables or disables polling. */
   turn(isOn: boolean): void {
     this.isOn = isOn;
     this.decide();

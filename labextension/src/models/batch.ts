@@ -1,19 +1,19 @@
-/** What a batch's record says of its jobs, and how they are read. */
+/** Counts and records of a batch's jobs. */
 import type { JobRecord, OlderAnswer } from '../api/answers';
 import { formatCount } from './text';
 import { PLAIN, type Trans } from './words';
 
-/** Whether the record is the parent of a batch; of a job that is not known, false. */
+/** Whether the record is a batch parent; false for an unknown job. */
 export function isBatch(job: JobRecord | undefined): boolean {
   return Boolean(job?.batchStatus) || job?.type.toLowerCase() === 'batch';
 }
 
-/** The tool that runs, for a batch too. */
+/** The tool's type, also for a batch. */
 export function toolType(job: JobRecord): string {
   return job.tool ?? job.type;
 }
 
-/** Share of a batch's jobs that have ended, 0 to 1; null when the service does not say. */
+/** Fraction of a batch's jobs that have ended, 0 to 1; null if the service does not report it. */
 export function batchShare(job: JobRecord): number | null {
   const { statuses } = job;
   const size = batchSize(job);
@@ -21,8 +21,8 @@ export function batchShare(job: JobRecord): number | null {
 }
 
 /**
- * The jobs of a batch in words: `37 of 100, 2 failed, 1 stopped`; empty when the service does not say. Where it does not tell
- * failed jobs from stopped ones, they are without a result.
+ * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. If it does
+ * not distinguish failed and stopped jobs, they are described as without a result.
  */
 export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
   const { statuses, failed = null } = job;
@@ -49,9 +49,9 @@ function batchSize(job: JobRecord): number {
   return job.batchSize ?? counted;
 }
 
-/** Where the jobs of a batch come from. */
+/** Source of a batch's jobs. */
 export interface BatchSource {
-  /** A page of them, newest first; `member` is the address of another member whose batch it is. */
+  /** Lists a page of them, newest first; `member` is the address of the owner, if another member. */
   subjobs(name: string, key: string | null, member: string | null): Promise<OlderAnswer>;
 }
 

@@ -1,10 +1,10 @@
-/** How a person wants to see the list of jobs; kept between visits where there is a place for it. */
+/** The user's display options of the list of jobs, saved between visits if there is storage. */
 import { readDetails, writeDetails } from './details';
 import { FIRST_CHOICES, GROUPS, SORTS, WHOSE, type Choices } from './listing';
 import { STATES } from './status';
 import { Store } from './store';
 
-/** A place that keeps small plain values. */
+/** Storage of small plain values. */
 export interface Keeper {
   fetch(id: string): Promise<unknown>;
   save(id: string, value: Record<string, string | null>): Promise<void>;
@@ -14,13 +14,13 @@ const ID = 'foldnote:choices';
 
 /** The choices. */
 export class ChoicesModel extends Store<Choices> {
-  /** @param keeper - where they are kept; null for nowhere */
+  /** @param keeper - where they are saved; null to not save them */
   constructor(keeper: Keeper | null = null) {
     super(FIRST_CHOICES);
     this.keeper = keeper;
   }
 
-  /** Takes what was kept, as far as it can be understood. */
+  /** Restores the saved options that are valid. */
   async restore(): Promise<void> {
     const kept: unknown = await this.keeper?.fetch(ID);
     if (kept instanceof Object) {
@@ -35,7 +35,7 @@ export class ChoicesModel extends Store<Choices> {
     }
   }
 
-  /** Changes some of them. A search is not kept: an empty list at the next start would puzzle. */
+  /** Changes options. The search is not saved: an empty list at the next start would be confusing. */
   choose(change: Partial<Choices>): void {
     this.update(change);
     const { state, sort, grouping, whose, details } = this.state();

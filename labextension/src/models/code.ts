@@ -1,17 +1,17 @@
 /**
- * The Python that the extension writes into cells. Values are quoted, so that a hostile name stays a name.
+ * Python code that the extension writes into cells. Values are quoted, so that names cannot inject code.
  */
 
-/** Code that shows the form of a tool; `profile` is named when it is not the one that notebooks use anyway. */
+/** Code that shows the form of a tool; `profile` is given if it is not the one that notebooks use. */
 export function formCode(tool: string, profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
 }
 
 /**
- * Code that shows a job and its result; of a job of another member, the result.
+ * Code that shows a job and its result; for another member's job, only the result.
  *
- * @param member - address of the member of the organization whose job it is; null for one's own
- * @param isBatch - whether it is the parent of a batch
+ * @param member - address of the organization's member who owns the job; null for your own
+ * @param isBatch - whether it is a batch parent
  */
 export function jobCode(
   name: string,
@@ -23,7 +23,7 @@ export function jobCode(
   return `import foldnote as fn\n\n${value}`;
 }
 
-/** Code that shows a form with the settings of a job, to be changed and submitted anew. */
+/** Code that shows a form with the settings of a job, to change and submit again. */
 export function againCode(name: string, profile: string | null = null, member: string | null = null): string {
   if (member === null) {
     return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
@@ -32,34 +32,34 @@ export function againCode(name: string, profile: string | null = null, member: s
   return `import foldnote as fn\n\njob = ${record}\nfn.form(job.tool_type, **job.settings${named(profile)})`;
 }
 
-/** A line that keeps the result of another member's job under a name. */
+/** A line that assigns the result of another member's job to a variable. */
 export function keptResultLine(name: string, member: string, profile: string | null = null): string {
   return `result = ${memberResult(name, member, profile)}`;
 }
 
-/** A line that keeps jobs under a name. */
+/** A line that assigns jobs to a variable. */
 export function keptJobsLine(names: readonly string[], profile: string | null = null): string {
   return `${names.length === 1 ? 'job' : 'jobs'} = ${jobsValue(names, profile)}`;
 }
 
-/** A cell that keeps jobs under a name and shows a single one. */
+/** A cell that assigns jobs to a variable, and shows a single one. */
 export function keptJobsCell(names: readonly string[], profile: string | null = null): string {
   const shown = names.length === 1 ? '\njob' : '';
   return `import foldnote as fn\n\n${keptJobsLine(names, profile)}${shown}`;
 }
 
-/** Code that stands for several jobs. */
+/** An expression for several jobs. */
 export function jobsValue(names: readonly string[], profile: string | null = null): string {
   const [name = ''] = names;
   return names.length === 1 ? jobValue(name, profile) : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
 }
 
-/** Code that stands for a job or a batch. */
+/** An expression for a job or a batch. */
 export function jobValue(name: string, profile: string | null = null, isBatch = false): string {
   return `fn.${isBatch ? 'batch' : 'job'}(${quote(name)}${named(profile)})`;
 }
 
-/** Code that stands for a file of a job's result, in a setting. */
+/** An expression for a file of a job's result as a setting. */
 export function jobFileCode(
   name: string,
   path: string,
@@ -71,7 +71,7 @@ export function jobFileCode(
     : `${jobsOf(profile)}.download(${quote(name)}, ${quote(path)}, job_email=${quote(member)})`;
 }
 
-/** Code that stands for an uploaded file in a setting. */
+/** An expression for an uploaded file as a setting. */
 export function fileCode(path: string): string {
   return `fn.uploaded(${quote(path)})`;
 }
@@ -88,7 +88,7 @@ function named(profile: string | null): string {
   return profile === null ? '' : `, profile=${quote(profile)}`;
 }
 
-/** A Python string literal; JSON's escapes are a part of Python's. */
+/** A Python string literal; JSON's escapes are a subset of Python's. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

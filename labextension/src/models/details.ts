@@ -1,40 +1,40 @@
 /**
- * What a row of the list shows beside a job's name and status: which of it a person chose, and what of that gives way where the
- * list is narrow. How it is drawn is not known here.
+ * The details that a row of the list shows besides a job's name and status: the user's selection, and which of them are
+ * hidden when the list is narrow. Rendering is elsewhere.
  */
 
-/** Facts that stand in a row's line, in this order. */
+/** Facts in a row's line, in this order. */
 export const FACTS = ['tool', 'notebook', 'score', 'duration', 'hours', 'age'] as const;
-/** Everything that can be chosen; what is no fact stands below the line. */
+/** All details that can be selected; those that are not facts are shown below the line. */
 export const DETAILS = [...FACTS, 'progress', 'tags', 'reason'] as const;
 
 /** A fact of a row's line. */
 export type Fact = (typeof FACTS)[number];
-/** Something that can be chosen. */
+/** A detail that can be selected. */
 export type Detail = (typeof DETAILS)[number];
 
-/** Facts that are shown only where somebody asked for them; so they are wanted more than the usual ones. */
+/** Facts that are hidden by default; if selected, they take precedence over the default ones. */
 const EXTRA: readonly Detail[] = ['hours', 'notebook'];
 
-/** Places that the words of weighted hours take, where a score or a time takes one. */
+/** Slots that weighted hours take; a score or a time takes one. */
 const LONG = 2;
-/** Places that a line of usual width has beyond those of a narrow one. */
+/** Additional slots of a line of default width, compared with a narrow one. */
 const MORE_IN_MEDIUM = 2;
 
-/** The details before anybody chose. */
+/** The default details. */
 export const FIRST_DETAILS: readonly Detail[] = DETAILS.filter(detail => !EXTRA.includes(detail));
 
-/** The details with one more, or without it where it was among them. */
+/** Adds a detail, or removes it if present. */
 export function toggleDetail(details: readonly Detail[], detail: Detail): readonly Detail[] {
   return DETAILS.filter(each => (each === detail) !== details.includes(each));
 }
 
-/** What is kept of the details between visits. */
+/** The saved form of the details. */
 export function writeDetails(details: readonly Detail[]): string {
   return details.join(' ');
 }
 
-/** The details that were kept; the first ones, where none were. */
+/** Restores the saved details, or the default ones. */
 export function readDetails(kept: unknown): readonly Detail[] {
   if (typeof kept !== 'string') {
     return FIRST_DETAILS;
@@ -43,14 +43,14 @@ export function readDetails(kept: unknown): readonly Detail[] {
   return DETAILS.filter(detail => names.has(detail));
 }
 
-/** Where a fact gives way to others: below the width of a usual sidebar, or already below a wide one. */
+/** When a fact is hidden: below the width of a default sidebar, or already below a wide one. */
 export type Spare = 'narrow' | 'medium';
 
 /**
- * The facts that give way where a line has no room for all.
+ * The facts to hide when a line has no room for all.
  *
- * @param facts - those that the row has and a person chose
- * @param isRunning - how long a job runs is then wanted more than when it was submitted
+ * @param facts - the selected facts that the row has
+ * @param isRunning - whether the job is running; then its duration takes precedence over its age
  */
 export function spareFacts(facts: readonly Fact[], isRunning: boolean): ReadonlyMap<Fact, Spare> {
   const usual: readonly Fact[] = isRunning ? ['duration', 'score', 'age'] : ['score', 'age', 'duration'];
@@ -68,7 +68,7 @@ export function spareFacts(facts: readonly Fact[], isRunning: boolean): Readonly
   return spare;
 }
 
-/** The columns of a table of rows, as CSS tells them: the status, then the facts among the details. */
+/** CSS grid columns of the rows: the status, then the selected facts. */
 export function columnsOf(details: readonly Detail[]): string {
   const facts = FACTS.filter(fact => details.includes(fact));
   const widths = facts.map(fact => `[${fact}] minmax(0, ${fact === 'tool' || fact === 'notebook' ? 3 : 2}fr)`);

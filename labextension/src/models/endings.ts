@@ -1,5 +1,5 @@
 /**
- * Which jobs ended while this page looked on. A job that was over at first sight is no news, and no ending is told twice.
+ * Detects jobs that ended while the page was open. A job that had ended when first seen is not reported, and none twice.
  */
 import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
@@ -10,7 +10,7 @@ import { PLAIN, type Trans } from './words';
 
 const LONGEST_NAME = 60;
 
-/** What is said about an ending. */
+/** Text of a notification. */
 export interface EndingNote {
   readonly tone: 'success' | 'info' | 'error';
   readonly text: string;
@@ -19,9 +19,9 @@ export interface EndingNote {
 /** Remembers the jobs that were seen unfinished. */
 export class Endings {
   /**
-   * Takes the whole list as it is now; a list that is not the service's present one is passed over.
+   * Processes the current list; a list that is not up to date with the service is ignored.
    *
-   * @returns the jobs that were unfinished when last seen and are final now
+   * @returns jobs that were unfinished before and have ended now
    */
   note({ jobs, service, lost }: JobsState): readonly JobRecord[] {
     if (service?.state !== 'ok' || lost !== null) {
@@ -35,7 +35,7 @@ export class Endings {
   private live: ReadonlySet<string> = new Set();
 }
 
-/** What to say about a job that ended: the word of its state, its name and, when it failed, why. */
+/** Describes a job that ended: state, name and, for a failure, the reason. */
 export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAIN): EndingNote {
   const state = shownState(job);
   const reason = job.error === null ? '' : ` ${visibleText(job.error)}`;
@@ -45,12 +45,12 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
   return { tone: toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
 }
 
-/** What to say about many jobs that ended together: how many in each state. */
+/** Describes several jobs that ended together: counts by state. */
 export function endingSummary(jobs: readonly JobRecord[], trans: Trans = PLAIN): EndingNote {
   const counts = countStates(jobs);
   const present = STATES.filter(row => (counts.get(row.state) ?? 0) > 0);
   const parts = present.map(row => `${formatCount(counts.get(row.state) ?? 0)} ${trans.__(row.word)}`);
-  const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the states that went wrong
+  const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the unsuccessful states
   return { tone: toneOf(worst), text: trans.__('%1 jobs ended: %2.', formatCount(jobs.length), parts.join(', ')) };
 }
 
@@ -65,7 +65,7 @@ function toneOf(state: ShownState): EndingNote['tone'] {
   }
 }
 
-/** A deleted job's name may be used again: that is another job. */
+/** Key of a job; a deleted job's name may be reused, so the name alone does not suffice. */
 function identity(job: JobRecord): string {
   return `${job.created ?? ''} ${job.jobName}`;
 }

@@ -1,4 +1,4 @@
-/** The engines of the server's computer; asked for when somebody looks, and often while one is being changed. */
+/** The engines of the server's computer, requested when displayed, and polled during a change. */
 import { Poll } from '@lumino/polling';
 
 import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
@@ -15,7 +15,7 @@ export interface EnginesSource {
 export interface EnginesState {
   /** Null before the first answer. */
   readonly engines: readonly EngineRecord[] | null;
-  /** Whether a person looks at them. */
+  /** Whether they are displayed. */
   readonly isOpen: boolean;
   readonly complaint: string | null;
 }
@@ -30,10 +30,10 @@ export class EnginesModel extends Store<EnginesState> {
     this.busyMs = busyMs;
   }
 
-  /** Calls back when an installation or removal has ended: other tools may run from now on. */
+  /** Called after an installation or removal, since the set of available tools may have changed. */
   onEnd: () => void = () => undefined;
 
-  /** Opens the list and asks anew, or closes it; the end of a change is waited for either way. */
+  /** Opens the list and requests it, or closes it; a change is followed to its end either way. */
   show(isOpen: boolean): void {
     this.update({ isOpen });
     if (isOpen) {
@@ -41,7 +41,7 @@ export class EnginesModel extends Store<EnginesState> {
     }
   }
 
-  /** Begins to install or to remove one, or cancels that. */
+  /** Begins or cancels an installation or removal. */
   async change(name: string, action: EngineAction): Promise<void> {
     let complaint: string | null = null;
     try {
@@ -51,11 +51,11 @@ export class EnginesModel extends Store<EnginesState> {
     }
     await this.refresh();
     if (complaint !== null) {
-      this.update({ complaint }); // after the answer, which takes back what was said before
+      this.update({ complaint }); // after the answer, which clears the previous message
     }
   }
 
-  /** Asks again. */
+  /** Requests the list again. */
   async refresh(): Promise<void> {
     const isBusy = (): boolean => this.state().engines?.some(engine => engine.isBusy) ?? false;
     const wasBusy = isBusy();

@@ -1,10 +1,10 @@
-/** The account's files as the page knows them, and what is being sent there. */
+/** The account's files and the current uploads. */
 import type { FileRecord, FilesAnswer, UploadAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
 
-/** Where files come from and go to. */
+/** The server's part of files. */
 export interface FilesSource extends UploadSource {
   files(folder: string | null, offset: number): Promise<FilesAnswer>;
   uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;
@@ -12,34 +12,34 @@ export interface FilesSource extends UploadSource {
   deleteFolder(path: string): Promise<void>;
 }
 
-/** A file on its way. */
+/** An upload. */
 export interface Upload {
   readonly id: number;
   readonly name: string;
   /** `queued` until its turn, `failed` with a {@link Upload.fault}; see {@link Progress}. */
   readonly phase: Progress['phase'] | 'queued' | 'failed';
-  /** Share of the phase, 0 to 1; null when that is not known. */
+  /** Progress of the phase, 0 to 1; null if unknown. */
   readonly fraction: number | null;
   /** See {@link Progress}. */
   readonly reason: string | null;
-  /** Why it failed; null while it has not. */
+  /** Why it failed; null if it has not. */
   readonly fault: string | null;
 }
 
 /** Everything a view shows about files. */
 export interface FilesState {
-  /** The folder that is looked into; null at the top. */
+  /** The current folder; null at the top level. */
   readonly folder: string | null;
   /** Folders and files in it. Null before the first answer. */
   readonly files: readonly FileRecord[] | null;
   readonly hasMore: boolean;
   readonly isAsking: boolean;
   readonly uploads: readonly Upload[];
-  /** Why the last question or wish failed; null when it did not. */
+  /** Why the last request failed; null if it did not. */
   readonly complaint: string | null;
 }
 
-/** The path by which a setting names a file. */
+/** The path that a setting uses for a file. */
 export function pathOf(file: FileRecord): string {
   return file.folder ? `${file.folder}/${file.fileName}` : file.fileName;
 }
@@ -50,8 +50,8 @@ const PIECE_BYTES = 4 * 1024 * 1024;
 /** The files of the account. */
 export class FilesModel extends Store<FilesState> {
   /**
-   * @param pausesMs - how long an upload waits for a broken connection
-   * @param pieceBytes - in what pieces files are sent
+   * @param pausesMs - pauses of an upload after connection failures, in milliseconds
+   * @param pieceBytes - size of the pieces of an upload, in bytes
    */
   constructor(source: FilesSource, pausesMs: Pauses = PAUSES_MS, pieceBytes = PIECE_BYTES) {
     super({ folder: null, files: null, hasMore: false, isAsking: false, uploads: [], complaint: null });
@@ -60,18 +60,18 @@ export class FilesModel extends Store<FilesState> {
     this.pieceBytes = pieceBytes;
   }
 
-  /** Asks for the first page again. */
+  /** Requests the first page again. */
   refresh(): Promise<void> {
     return this.ask(0);
   }
 
-  /** Looks into a folder; null for the top. One that does not exist yet is empty. */
+  /** Opens a folder; null for the top level. A folder that does not exist yet is empty. */
   open(folder: string | null): Promise<void> {
     this.update({ folder, files: null, hasMore: false });
     return this.ask(0);
   }
 
-  /** Asks for the next page. */
+  /** Requests the next page. */
   async loadMore(): Promise<void> {
     const { files, hasMore, isAsking } = this.state();
     if (hasMore && !isAsking) {
@@ -79,13 +79,13 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  /** Sends files of the reader's computer into the folder in front, one after the other. */
+  /** Uploads files of the user's computer to the current folder, one after another. */
   async upload(files: readonly File[]): Promise<void> {
     const { folder } = this.state();
     await this.work(files.map(file => this.add(file.name, sending => sending.send(file, folder))));
   }
 
-  /** Sends files of JupyterLab's file browser into the folder in front. */
+  /** Uploads files of JupyterLab's file browser to the current folder. */
   async uploadContents(paths: readonly string[]): Promise<void> {
     const { folder } = this.state();
     const send = (path: string) => async (sending: Sending) =>
@@ -93,7 +93,7 @@ export class FilesModel extends Store<FilesState> {
     await this.work(paths.map(path => this.add(path.split('/').at(-1) ?? path, send(path))));
   }
 
-  /** Tries a failed upload again, or one that waits for the connection at once. */
+  /** Retries a failed upload, or at once one that is waiting for the connection. */
   async retry(id: number): Promise<void> {
     const upload = this.state().uploads.find(each => each.id === id);
     if (upload?.phase === 'failed') {
@@ -103,7 +103,7 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  /** Gives an upload up, or forgets one that failed. */
+  /** Cancels an upload, or dismisses a failed one. */
   dismiss(id: number): void {
     this.ways.get(id)?.sending.drop();
     this.forget(id);
@@ -129,7 +129,7 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  /** Forgets everything: another service is meant from now on. */
+  /** Resets the state after switching to another service. */
   reset(): void {
     this.update({ folder: null, files: null, hasMore: false, complaint: null });
   }
@@ -193,7 +193,7 @@ export class FilesModel extends Store<FilesState> {
   private lastId = 0;
 }
 
-/** How a file is sent. */
+/** A function that uploads a file. */
 interface Way {
   readonly sending: Sending;
   readonly send: (sending: Sending) => Promise<void>;

@@ -1,30 +1,29 @@
-/** The kinds of files that are drawn: their names, and whether ours is the view that opens first. */
+/** The file types of our viewer: their names, and whether our viewer is the default. */
 
-/** A kind of file. */
+/** A file type. */
 export interface FileKind {
   readonly name: string;
-  /** What people call it. */
+  /** Display name. */
   readonly label: string;
   readonly extensions: readonly string[];
-  /** Names that mean this kind whatever their ending says; a regular expression. */
+  /** Regular expression of names that have this type regardless of their extension. */
   readonly pattern?: string;
-  /** Whether a click opens it drawn; if not, our view is one choice of “Open With”. */
+  /** Whether our viewer is the default; if not, it is listed under “Open With”. */
   readonly isFirst: boolean;
 }
 
-/** Each ending, plain and packed. */
+/** Each extension, plain and compressed. */
 function packed(...extensions: string[]): readonly string[] {
   return [...extensions, ...extensions.map(extension => `${extension}.gz`)];
 }
 
 /**
- * Names that programs give to their files of aligned errors: AlphaFold's database, ColabFold, AlphaFold 3. Summaries
- * hold none.
+ * File names of predicted aligned errors of AlphaFold DB, ColabFold and AlphaFold 3. Summaries do not contain any.
  */
 const ERRORS =
   '(^|[^A-Za-z])([Pp][Aa][Ee](?![A-Za-z])|predicted_aligned_error|full_data_\\d|scores_rank_\\d|(?<!summary_)confidences).*\\.json(\\.gz)?$';
 
-/** Every kind. The one with a pattern is asked first. */
+/** All file types; the one with a pattern is tried first. */
 export const FILE_KINDS: readonly FileKind[] = [
   {
     name: 'foldnote-pae',

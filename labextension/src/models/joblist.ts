@@ -1,13 +1,13 @@
 /**
- * The jobs as a page holds them: the newest ones as the server tells of them, with older ones behind. Pure functions.
+ * Updates the page's list of jobs: the newest from the server's poller, followed by older pages. Pure functions.
  */
 import type { JobRecord, JobsAnswer } from '../api/answers';
 
 /**
- * The jobs after an answer.
+ * Applies an answer to the list.
  *
- * A whole answer replaces what it covers: known jobs that are older than its last one stay, because an answer holds the
- * newest only. An answer that tells differences changes what it names.
+ * A full answer contains the newest jobs only: it replaces these, and known jobs older than its last one stay. A
+ * differential answer changes only the jobs that it contains.
  */
 export function mergeAnswer(
   known: readonly JobRecord[],
@@ -26,7 +26,7 @@ export function mergeAnswer(
   return [...changed.values(), ...kept];
 }
 
-/** The jobs with older ones behind; none twice. */
+/** Appends older jobs, without duplicates. */
 export function appendOlder(known: readonly JobRecord[], older: readonly JobRecord[]): readonly JobRecord[] {
   const names = new Set(known.map(job => job.jobName));
   return [...known, ...older.filter(job => !names.has(job.jobName))];

@@ -1,6 +1,6 @@
 /**
- * What the page knows about jobs. It asks the server extension, never the job service, and only while a view watches and
- * the page can be seen. The server answers when something changed, so that one question lasts long.
+ * The page's model of jobs. It polls the server extension, never the job service, and only while a view is watching and
+ * the page is visible. The server holds each request until something has changed.
  */
 import { Poll } from '@lumino/polling';
 
@@ -11,7 +11,7 @@ import { mixTags } from './tags';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
-/** Where jobs come from. */
+/** Source of jobs. */
 export interface JobsSource extends BatchSource {
   jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>>;
   older(key: string): Promise<OlderAnswer>;
@@ -23,19 +23,19 @@ export interface JobsSource extends BatchSource {
   log(name: string): Promise<string>;
 }
 
-/** How a deletion ended. */
+/** Outcome of a deletion. */
 export interface Departure {
-  /** Names that were not kept. */
+  /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
-  /** What could not be done. */
+  /** Errors. */
   readonly faults: readonly string[];
 }
 
-/** How the Jupyter server is asked, in milliseconds; how often that one asks the service is its own affair. */
+/** Polling of the Jupyter server, in milliseconds; the server polls the service at its own rate. */
 export interface Pace {
-  /** How long the server may hold a question until something changes. */
+  /** How long the server may hold a request until something has changed. */
   readonly wait: number;
-  /** Between two questions. */
+  /** Pause between two requests. */
   readonly pause: number;
 }
 
@@ -47,28 +47,28 @@ export interface JobsState {
   /** Whether there are older jobs that are not in `jobs`. */
   readonly hasOlder: boolean;
   readonly isLoadingOlder: boolean;
-  /** Jobs of open batches by the batch's name; null while they are asked for. */
+  /** Jobs of expanded batches by the batch's name; null while loading. */
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
   /** Null before the first answer. */
   readonly service: ServiceReport | null;
-  /** Why the Jupyter server itself did not answer; null while it does. */
+  /** Why the Jupyter server did not answer; null if it does. */
   readonly lost: string | null;
-  /** Milliseconds since 1970 of the last answer; ages are counted to here. */
+  /** Time of the last answer in milliseconds since 1970, from which ages are computed. */
   readonly receivedAt: number;
-  /** Names of the jobs with a request of the user under way. */
+  /** Names of the jobs with a pending request of the user. */
   readonly pending: ReadonlySet<string>;
-  /** Why the last request of the user failed; null when it did not. */
+  /** Why the user's last request failed; null if it did not. */
   readonly complaint: string | null;
 }
 
 const PACE: Pace = { wait: 25_000, pause: 250 };
 
-/** The first pause after a failure; later ones grow to half a minute. */
+/** The first pause after a failure in milliseconds; later ones grow to half a minute. */
 const RETRY_MS = 1000;
 
 const ACT_WAIT_MS = 1500;
 
-/** The state before anybody asked. */
+/** Initial state. */
 export const EMPTY: JobsState = {
   jobs: [],
   statuses: null,
@@ -82,7 +82,7 @@ export const EMPTY: JobsState = {
   complaint: null
 };
 
-/** The jobs of the account, kept fresh while somebody watches. */
+/** The jobs of the account, polled while anything is watching. */
 export class JobsModel extends Store<JobsState> {
   constructor(source: JobsSource, pace: Pace = PACE) {
     super(EMPTY);
@@ -91,14 +91,14 @@ export class JobsModel extends Store<JobsState> {
     this.poll = new Poll({
       name: 'foldnote:jobs',
       auto: false,
-      standby: 'never', // the question under way is given up as soon as the page is hidden
+      standby: 'never', // the current request is aborted as soon as the page is hidden
       frequency: { interval: RETRY_MS, backoff: true },
       factory: () => this.follow()
     });
     document.addEventListener('visibilitychange', this.onVisibility);
   }
 
-  /** Keeps the jobs fresh until the returned function is called. */
+  /** Starts polling; call the returned function to stop. */
   watch(): () => void {
     this.watchers += 1;
     this.begin();
@@ -112,7 +112,7 @@ export class JobsModel extends Store<JobsState> {
     };
   }
 
-  /** Has the service asked at once; resolves when its answer is in the state, or told why there is none. */
+  /** Polls the service at once; resolves when the state has the answer or the failure. */
   async refresh(): Promise<void> {
     try {
       await this.source.hurry();
@@ -123,7 +123,7 @@ export class JobsModel extends Store<JobsState> {
     this.begin();
   }
 
-  /** Forgets everything: another service is meant from now on. */
+  /** Resets the state after switching to another service. */
   reset(): void {
     this.giveUp();
     this.era += 1;
@@ -134,7 +134,7 @@ export class JobsModel extends Store<JobsState> {
     this.begin();
   }
 
-  /** Asks for the page of jobs that follows after the oldest one known. */
+  /** Requests the page after the oldest known job. */
   async loadOlder(): Promise<void> {
     const key = this.olderKey;
     if (key === null || this.state().isLoadingOlder) {
@@ -160,7 +160,7 @@ export class JobsModel extends Store<JobsState> {
     }
   }
 
-  /** Opens or closes a batch in the list. */
+  /** Expands or collapses a batch in the list. */
   toggleBatch(name: string): void {
     const open = new Map(this.state().open);
     if (open.delete(name)) {
@@ -176,27 +176,31 @@ export class JobsModel extends Store<JobsState> {
     return this.act(names, () => this.source.stop(names));
   }
 
-  /** Deletes the jobs and their results after `delayS` seconds, unless they are kept; it ends when that is done. */
+  /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
   delete(names: readonly string[], delayS = 0): Promise<void> {
     return this.act(names, async () => {
       const { gone, faults } = await this.source.delete(names, delayS);
       if (faults.length === 0) {
-        this.forget(new Set(gone)); // the server follows the newest jobs only
+        this.forget(new Set(gone)); // the server polls only the newest jobs
       }
       return faults;
     });
   }
 
-  /** Undoes deletions that have not begun. */
+  /** Undoes pending deletions. */
   keep(names: readonly string[]): Promise<void> {
     return this.act([], async () => {
       const kept = new Set(await this.source.keep(names));
       const late = names.filter(name => !kept.has(name));
-      return late.length === 0 ? [] : [`Too late: ${late.slice(0, 3).join(', ')} is deleted already.`];
+      return late.length === 0
+        ? []
+        : [
+            `The deletion cannot be undone. Already deleted: ${late.slice(0, 3).join(', ')}${late.length > 3 ? ' …' : ''}`
+          ];
     });
   }
 
-  /** Adds tags to jobs and takes others away. */
+  /** Adds and removes tags of jobs. */
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
     return this.act(names, async () => {
       await this.source.tag(names, added, removed);
@@ -205,27 +209,27 @@ export class JobsModel extends Store<JobsState> {
     });
   }
 
-  /** The end of the job's log. */
+  /** Gets the end of a job's log. */
   readonly log = (name: string): Promise<string> => this.source.log(name);
 
-  /** The record of a job, also of one in an open batch. */
+  /** The record of a job, also of one in an expanded batch. */
   find(name: string): JobRecord | undefined {
     const { jobs, open } = this.state();
     const isMeant = (job: JobRecord): boolean => job.jobName === name;
     return jobs.find(isMeant) ?? [...open.values()].flatMap(subjobs => subjobs ?? []).find(isMeant);
   }
 
-  /** Shows why something that a person wanted failed. */
+  /** Shows why the user's request failed. */
   complain(error: unknown): void {
     this.update({ complaint: sentenceOf(error) });
   }
 
-  /** Forgets why the last request failed. */
+  /** Clears the message of the last failure. */
   dismissComplaint(): void {
     this.update({ complaint: null });
   }
 
-  /** Stops asking for good. */
+  /** Stops polling for good. */
   dispose(): void {
     document.removeEventListener('visibilitychange', this.onVisibility);
     this.watchers = 0;
@@ -256,7 +260,7 @@ export class JobsModel extends Store<JobsState> {
     }
   }
 
-  /** Asks once; the poll asks again after a pause, which grows while the server does not answer. */
+  /** Polls once; the pause before the next poll grows while the server does not answer. */
   private async follow(): Promise<void> {
     const signal = this.asking?.signal;
     try {
@@ -285,7 +289,7 @@ export class JobsModel extends Store<JobsState> {
         this.take(answer.body);
         return;
       }
-      // Another question was answered meanwhile: what is new since `base` is not what is new since then.
+      // Another request was answered meanwhile, so the differences since `base` no longer apply.
     }
   }
 
@@ -335,7 +339,7 @@ export class JobsModel extends Store<JobsState> {
     this.update({ jobs: left(jobs), open: new Map(batches) });
   }
 
-  /** Puts the tags on what the page holds: the server tells of the newest jobs only. */
+  /** Applies the tags to all jobs on the page, since the server reports only the newest ones. */
   private note(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
     const tagged = (job: JobRecord): JobRecord =>
       names.has(job.jobName) ? { ...job, tags: mixTags(job.tags ?? [], added, removed) } : job;
@@ -370,7 +374,7 @@ export class JobsModel extends Store<JobsState> {
   private watchers = 0;
   private asking: AbortController | null = null;
   private mark: string | null = null;
-  /** Goes up when another service is meant: answers of the one before are late. */
+  /** Incremented when switching to another service, to ignore late answers of the previous one. */
   private era = 0;
   private olderKey: string | null = null;
   private isBeyondHead = false;

@@ -1,15 +1,15 @@
 /**
- * Where the rows of a long list stand, so that only those in sight are in the document. Heights are guessed until a row
- * was seen, and measured from then on.
+ * Positions of the rows of a virtualised list. Heights are estimated until a row has been displayed, and measured from then
+ * on.
  */
 
-/** Something with a key and a guess of its height in pixels. */
+/** An item with a key and an estimated height in pixels. */
 export interface Measured {
   readonly key: string;
   readonly guess: number;
 }
 
-/** The rows from `start` to before `end`, and the empty space before and after them, in pixels. */
+/** The rows from `start` to before `end`, and the empty space before and after them in pixels. */
 export interface Slice {
   readonly start: number;
   readonly end: number;
@@ -17,12 +17,12 @@ export interface Slice {
   readonly after: number;
 }
 
-/** At most this many rows are in the document. */
+/** Maximum number of rows in the document. */
 export const MOST_ROWS = 90;
 
 const BEYOND_PX = 300;
 
-/** Tops of all rows, and their whole height at the end. */
+/** Top of each row in pixels, and the total height at the end. */
 export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string, number>): Float64Array {
   const tops = new Float64Array(rows.length + 1);
   let top = 0;
@@ -34,7 +34,7 @@ export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string
   return tops;
 }
 
-/** The rows that can be seen in `height` pixels from `top` on, and some more on either side. */
+/** The rows visible in `height` pixels from `top`, and some more on either side. */
 export function sliceRows(tops: Float64Array, top: number, height: number): Slice {
   const count = tops.length - 1;
   const start = rowAt(tops, top - BEYOND_PX);
@@ -43,7 +43,7 @@ export function sliceRows(tops: Float64Array, top: number, height: number): Slic
   return { start, end, before: tops[start] ?? 0, after: whole - (tops[end] ?? whole) };
 }
 
-/** The row at a height; the first above all and the last below all. */
+/** The row at a vertical position; the first or last row outside the list. */
 export function rowAt(tops: Float64Array, y: number): number {
   let low = 0;
   let high = Math.max(0, tops.length - 2);
@@ -58,7 +58,7 @@ export function rowAt(tops: Float64Array, y: number): number {
   return low;
 }
 
-/** Where to scroll so that the row from `top` to `bottom` is in sight; null when it is already. */
+/** Scroll position that makes the row from `top` to `bottom` visible; null if it is. */
 export function scrollFor(top: number, bottom: number, scrollTop: number, height: number): number | null {
   if (top < scrollTop) {
     return top;

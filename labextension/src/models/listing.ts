@@ -1,6 +1,6 @@
 /**
- * From jobs to the rows of the list: filtered, sorted, grouped, with the jobs of open batches below their batch. Pure
- * functions over plain data.
+ * Converts jobs to the rows of the list: filtered, sorted, grouped, with the jobs of expanded batches below their batch.
+ * Pure functions over plain data.
  */
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from './batch';
@@ -25,19 +25,19 @@ export type Sort = (typeof SORTS)[number];
 /** A way to group the list. */
 export type Grouping = (typeof GROUPS)[number];
 
-/** How a person wants to see the list. */
+/** Display options of the list. */
 export interface Choices {
-  /** The state that is shown alone; null for all. */
+  /** The state to show; null for all. */
   readonly state: ShownState | null;
   readonly query: string;
   readonly sort: Sort;
   readonly grouping: Grouping;
   readonly whose: Whose;
-  /** Details of rows beside name and status. */
+  /** Details of rows besides name and status. */
   readonly details: readonly Detail[];
 }
 
-/** The choices before anybody chose. */
+/** The default options. */
 export const FIRST_CHOICES: Choices = {
   state: null,
   query: '',
@@ -59,18 +59,18 @@ export type ListRow =
     }
   | { readonly kind: 'note'; readonly key: string; readonly text: string };
 
-/** What the list is made of. */
+/** Data of the list. */
 export interface Listed {
   readonly jobs: readonly JobRecord[];
-  /** Jobs of open batches by the batch's name; null while they are asked for. */
+  /** Jobs of expanded batches by the batch's name; null while loading. */
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
-  /** Keys of groups that are folded. */
+  /** Keys of collapsed groups. */
   readonly folded: ReadonlySet<string>;
 }
 
-/** What rows are made with. */
+/** Context for making rows. */
 export interface Naming {
-  /** What people call a tool. */
+  /** Display name of a tool. */
   readonly toolName: (type: string) => string;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -90,7 +90,7 @@ export function listRows(listed: Listed, choices: Choices, naming: Naming): read
   });
 }
 
-/** The jobs in the chosen state whose text holds every word of the query. */
+/** The jobs in the selected state whose text contains every word of the query. */
 export function filterJobs(
   jobs: readonly JobRecord[],
   { state, query }: Pick<Choices, 'state' | 'query'>,
@@ -111,7 +111,7 @@ export function filterJobs(
   });
 }
 
-/** The jobs in another order; those that lack what is compared come last. */
+/** Sorts jobs; those without a value come last. */
 export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): readonly JobRecord[] {
   const order = STATES.map(row => row.state);
   switch (sort) {
@@ -130,7 +130,7 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
   }
 }
 
-/** Jobs that a person can select, in the order of the rows. */
+/** The selectable jobs, in the order of the rows. */
 export function selectable(rows: readonly ListRow[]): readonly string[] {
   return rows.flatMap(row => (row.kind === 'job' ? [row.job.jobName] : []));
 }
@@ -154,9 +154,9 @@ function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming
 interface Group {
   readonly key: string;
   readonly title: string;
-  /** The whole of what the title shortens. */
+  /** The unabbreviated title. */
   readonly hint: string;
-  /** Not what is left of the jobs when the others are grouped: that comes last. */
+  /** False for the group of remaining jobs, which comes last. */
   readonly isNamed: boolean;
   readonly jobs: JobRecord[];
 }
@@ -174,7 +174,7 @@ function groupJobs(jobs: readonly JobRecord[], grouping: Grouping, naming: Namin
   return [...found.filter(group => group.isNamed), ...found.filter(group => !group.isNamed)];
 }
 
-/** Whether the job says which group it is of. */
+/** Whether the job has a value for the grouping. */
 function hasName(job: JobRecord, grouping: Grouping): boolean {
   switch (grouping) {
     case 'project':
@@ -188,7 +188,7 @@ function hasName(job: JobRecord, grouping: Grouping): boolean {
   }
 }
 
-/** What the group of a job is called, and the whole of it where that is longer. */
+/** Title of a job's group, and its full form if that is longer. */
 function titleOf(
   job: JobRecord,
   grouping: Grouping,
@@ -208,7 +208,7 @@ function titleOf(
   }
 }
 
-/** The end of a notebook's path: its folder and its own name. */
+/** The last folder and the name of a notebook's path. */
 export function notebookName(path: string | null | undefined): string {
   return (path ?? '').split(/[\\/]/).slice(-2).join('/');
 }
@@ -218,7 +218,7 @@ function sortDown(jobs: readonly JobRecord[], value: (job: JobRecord) => number 
   return valued.sort((a, b) => b.at - a.at || 0).map(({ job }) => job);
 }
 
-/** Jobs that are judged by the same metric together, the best first; those without a score last. */
+/** Groups jobs by metric, best first; those without a score last. */
 function sortByScore(jobs: readonly JobRecord[]): readonly JobRecord[] {
   const scored = jobs.map(job => ({ job, score: findScore(job) }));
   return scored

@@ -1,6 +1,5 @@
 /**
- * The jobs of everybody in the organization. They are looked at and not followed: they are asked for when somebody opens the
- * view, and again on demand.
+ * The jobs of all members of the organization. They are not polled, but requested when the view is opened, and on demand.
  */
 import type { JobRecord, OlderAnswer } from '../api/answers';
 import { isBatch, readSubjobs, type BatchSource } from './batch';
@@ -8,16 +7,16 @@ import { Store } from './store';
 import { sentenceOf } from './text';
 import { PLAIN, type Trans } from './words';
 
-/** Where they come from. */
+/** Source of these jobs. */
 export interface MembersSource extends BatchSource {
   members(key: string | null): Promise<OlderAnswer>;
 }
 
-/** The jobs of a batch of a member. */
+/** The jobs of a member's batch. */
 export interface OpenBatch {
-  /** In the order of the batch's rows; null while they are asked for, and where there is a fault. */
+  /** In the order of the batch's rows; null while loading, and after a failure. */
   readonly jobs: readonly JobRecord[] | null;
-  /** Why the service does not give them; null when it does. */
+  /** Why they could not be loaded; null if they could. */
   readonly fault: string | null;
 }
 
@@ -27,15 +26,15 @@ export interface MembersState {
   readonly jobs: readonly JobRecord[] | null;
   readonly hasOlder: boolean;
   readonly isLoading: boolean;
-  /** Why they are not there; null when they are. */
+  /** Why they could not be loaded; null if they could. */
   readonly fault: string | null;
-  /** Milliseconds since 1970 of the answer. */
+  /** Time of the answer in milliseconds since 1970. */
   readonly receivedAt: number;
-  /** Key of the job that commands are about; null for none. */
+  /** Key of the active job, to which commands apply; null for none. */
   readonly chosen: string | null;
-  /** Why the service gives no result, by the job's key. */
+  /** Why the service refused a result, by the job's key. */
   readonly refusals: ReadonlyMap<string, string>;
-  /** Unfolded batches by their key. */
+  /** Expanded batches by their key. */
   readonly open: ReadonlyMap<string, OpenBatch>;
 }
 
@@ -57,7 +56,7 @@ export class MembersModel extends Store<MembersState> {
     this.source = source;
   }
 
-  /** Asks for the newest ones, and for the jobs of unfolded batches; what was refused may be tried again. */
+  /** Requests the newest jobs and those of expanded batches, and clears the noted refusals. */
   async refresh(): Promise<void> {
     this.update({ refusals: new Map() });
     await this.load(null, []);
@@ -65,7 +64,7 @@ export class MembersModel extends Store<MembersState> {
     await Promise.all((jobs ?? []).filter(job => open.has(memberKey(job))).map(job => this.loadBatch(job)));
   }
 
-  /** Unfolds a member's batch, or folds it. */
+  /** Expands or collapses a member's batch. */
   toggleBatch(batch: JobRecord): void {
     const [open, key] = [new Map(this.state().open), memberKey(batch)];
     if (open.delete(key)) {
@@ -76,37 +75,37 @@ export class MembersModel extends Store<MembersState> {
     }
   }
 
-  /** Has the commands be about the job of this key; null for none. */
+  /** Makes the job with this key active for commands; null for none. */
   choose(key: string | null): void {
     if (key !== this.state().chosen) {
       this.update({ chosen: key });
     }
   }
 
-  /** The job that commands are about. */
+  /** The active job, to which commands apply. */
   chosen(): JobRecord | undefined {
     const { chosen } = this.state();
     return chosen === null ? undefined : this.known().find(job => memberKey(job) === chosen);
   }
 
-  /** A member's job, also one in an unfolded batch. */
+  /** A member's job, also one in an expanded batch. */
   find(name: string, member: string): JobRecord | undefined {
     return this.known().find(job => job.jobName === name && job.email === member);
   }
 
-  /** Keeps why the service gives no result of a job. */
+  /** Notes why the service refused the result of a job. */
   noteRefusal(job: Pick<JobRecord, 'jobName' | 'email'>, reason: string): void {
     this.update({ refusals: new Map(this.state().refusals).set(memberKey(job), reason) });
   }
 
-  /** Asks for the page that follows after the oldest one known. */
+  /** Requests the page after the oldest known job. */
   async loadOlder(): Promise<void> {
     if (this.olderKey !== null && !this.state().isLoading) {
       await this.load(this.olderKey, this.state().jobs ?? []);
     }
   }
 
-  /** Forgets everything: another service is meant from now on. */
+  /** Resets the state after switching to another service. */
   reset(): void {
     this.turn += 1;
     this.olderKey = null;
@@ -154,7 +153,7 @@ export class MembersModel extends Store<MembersState> {
   private olderKey: string | null = null;
 }
 
-/** Tells the jobs of members apart, who may use one name. */
+/** Key of a member's job; several members may use the same name. */
 export function memberKey({ jobName, email }: Pick<JobRecord, 'jobName' | 'email'>): string {
   return `${email ?? ''}/${jobName}`;
 }
@@ -164,12 +163,12 @@ export function listMembers(jobs: readonly JobRecord[]): readonly string[] {
   return [...new Set(jobs.flatMap(job => job.email ?? []))].sort();
 }
 
-/** A row of the list: a job, or a word in the place of a batch's jobs. */
+/** A row of the list: a job, or a text in place of a batch's jobs. */
 export type MemberListRow =
   | { readonly kind: 'job'; readonly key: string; readonly job: JobRecord; readonly level: 1 | 2 }
   | { readonly kind: 'note'; readonly key: string; readonly text: string };
 
-/** The rows for jobs, those of unfolded batches below their batch. */
+/** The rows for jobs, those of expanded batches below their batch. */
 export function memberRows(
   jobs: readonly JobRecord[],
   open: ReadonlyMap<string, OpenBatch>,
@@ -191,7 +190,7 @@ export function memberRows(
   });
 }
 
-/** Why a batch's jobs are not below it; null when they are. */
+/** The text in place of a batch's jobs; null if they are listed. */
 function wordsInstead({ jobs, fault }: OpenBatch, batch: JobRecord, trans: Trans): string | null {
   if (fault !== null) {
     return trans.__('The service refuses access to its jobs. %1', fault);

@@ -1,6 +1,6 @@
 /**
- * One job and its result, as a tab shows them. What a list tells of the job is taken from there; a job that no list holds
- * (of another service, of a folded batch, deleted since) is asked for by itself, and only while somebody looks.
+ * One job and its result, as shown in a tab. The record is taken from the lists; a job on none of them (of another service,
+ * of a collapsed batch, or deleted) is requested separately, and only while the tab is visible.
  */
 import { Poll } from '@lumino/polling';
 
@@ -9,41 +9,41 @@ import { isLive } from './status';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
-/** Where a job and its result come from. */
+/** Source of a job and its result. */
 export interface ResultSource {
-  /** The job as it is now; null when the service has none of this name. */
+  /** Gets the job's current record; null if the service has none of this name. */
   record(place: JobPlace): Promise<JobRecord | null>;
   readResult(place: JobPlace): Promise<ResultAnswer>;
 }
 
-/** What the page's lists tell of the job. */
+/** The job in the page's lists. */
 export interface Listed {
-  /** Whether they have been read, so that what they do not hold is not there. */
+  /** Whether the lists have been loaded, so that a missing job is really absent. */
   readonly isReady: boolean;
-  /** Whether they tell of changes by themselves. */
+  /** Whether they are polled. */
   readonly isFollowed: boolean;
   readonly job: JobRecord | undefined;
 }
 
-/** Why something is not there. */
+/** Why something could not be loaded. */
 export interface Fault {
   readonly sentence: string;
   /** Whether it is retried automatically. */
   readonly isPassing: boolean;
 }
 
-/** Everything a tab shows. */
+/** State of a tab. */
 export interface ResultState {
-  /** The record that was heard last, also when the job is gone since; undefined while none was. */
+  /** The last known record, also of a deleted job; undefined before the first. */
   readonly job: JobRecord | undefined;
-  /** Milliseconds since 1970 of the last record. */
+  /** Time of the last record in milliseconds since 1970. */
   readonly seenAt: number;
-  /** Milliseconds since 1970 of the first answer that there is no such job; null while there is one. */
+  /** Time of the first answer that there is no such job, in milliseconds since 1970; null if it exists. */
   readonly goneAt: number | null;
-  /** Why the service cannot be asked for the job; null when it can. */
+  /** Why the job cannot be requested; null if it can. */
   readonly fault: Fault | null;
   readonly result: ResultAnswer | null;
-  /** Why there is no result; null while it is on its way or there. */
+  /** Why there is no result; null while loading or loaded. */
   readonly resultFault: Fault | null;
 }
 
@@ -56,10 +56,10 @@ const NOTHING: ResultState = {
   resultFault: null
 };
 
-/** Between two questions in a row, in milliseconds; the last one is repeated. */
+/** Pauses between successive requests in milliseconds; the last one is repeated. */
 const PAUSES_MS = [3000, 5000, 10_000, 30_000] as const;
 
-/** The Jupyter server does not answer or is not there behind its hub, the service is too busy, gone, or late. */
+/** Statuses of temporary failures: the Jupyter server or its hub does not answer, or the service is busy or down. */
 const PASSING: readonly unknown[] = [0, 424, 429, 503, 504];
 
 const NOT_THERE = 404;
@@ -67,8 +67,8 @@ const NOT_THERE = 404;
 /** A job and its result. */
 export class ResultModel extends Store<ResultState> {
   /**
-   * @param listed - asked whenever the lists may tell something else
-   * @param pausesMs - between two questions in a row about one thing
+   * @param listed - reads the lists; called whenever they may have changed
+   * @param pausesMs - pauses between successive requests in milliseconds
    */
   constructor(
     private readonly place: JobPlace,
@@ -79,12 +79,12 @@ export class ResultModel extends Store<ResultState> {
     super(NOTHING);
   }
 
-  /** Keeps job and result fresh until the returned function is called. */
+  /** Starts polling job and result; call the returned function to stop. */
   watch(): () => void {
     this.isWatched = true;
     this.look();
     if (this.isHeard && !this.isListed) {
-      void this.ask(); // it may have ended, or been deleted, while nobody looked
+      void this.ask(); // it may have ended or been deleted meanwhile
     }
     void this.fetch();
     return () => {
@@ -93,7 +93,7 @@ export class ResultModel extends Store<ResultState> {
     };
   }
 
-  /** Takes what the lists tell now. */
+  /** Updates from the lists. */
   readonly look = (): void => {
     if (!this.isWatched) {
       return;
@@ -108,7 +108,7 @@ export class ResultModel extends Store<ResultState> {
     }
   };
 
-  /** Asks at once for what is missing. */
+  /** Requests the missing data at once. */
   hurry(): void {
     this.turns = 0;
     this.update({ resultFault: null });
@@ -122,7 +122,7 @@ export class ResultModel extends Store<ResultState> {
     const before = this.state().job;
     this.isHeard = true;
     if (job !== before || this.state().goneAt !== null || this.state().fault !== null) {
-      const isOther = before !== undefined && before.created !== job.created; // deleted, and the name used again
+      const isOther = before !== undefined && before.created !== job.created; // deleted, and the name reused
       const forgotten = isOther ? { result: null, resultFault: null } : {};
       this.update({ job, seenAt: Date.now(), goneAt: null, fault: null, ...forgotten });
     }
@@ -141,7 +141,7 @@ export class ResultModel extends Store<ResultState> {
     try {
       const job = await this.source.record(this.place);
       if (this.isListed) {
-        return; // a list has told of it meanwhile
+        return; // updated from a list meanwhile
       }
       if (job !== null) {
         this.hear(job);
@@ -178,7 +178,7 @@ export class ResultModel extends Store<ResultState> {
     }
   }
 
-  /** Asks again after a while for what may have changed, while somebody looks. */
+  /** Schedules the next request, while the tab is visible. */
   private later(): void {
     const { job, fault, resultFault } = this.state();
     const isOpen = !this.isListed && (fault === null ? job !== undefined && isLive(job) : fault.isPassing);
@@ -205,12 +205,12 @@ export class ResultModel extends Store<ResultState> {
     factory: async () => {
       this.turns += 1;
       await this.next();
-      this.later(); // at its own pace, or not at all
+      this.later(); // at its own interval, or not at all
     }
   });
 }
 
-/** Whether a fault passes by itself. */
+/** Whether a failure is temporary. */
 export function isPassing(error: unknown): boolean {
   return PASSING.includes(statusOf(error));
 }

@@ -1,22 +1,22 @@
 /**
- * The one figure of a result that a list has room for. Its name stands beside it, because scores of different tools
- * cannot be compared; a count or a time is not a score.
+ * The one score of a result to show in a list. Its name is shown with it, because scores of different tools cannot be
+ * compared; counts and times are not scores.
  */
 import type { JobRecord } from '../api/answers';
 import { METRICS } from './metrics';
 import { visibleText } from './text';
 
-/** A figure and what it is. */
+/** A score with its metric. */
 export interface Score {
   readonly name: string;
   readonly value: number;
-  /** Whether a higher one is better; null where nothing is known of it. */
+  /** Whether higher is better; null if unknown. */
   readonly higher: boolean | null;
-  /** Its place among the metrics, the most telling first. */
+  /** Its rank among the metrics, the most informative first. */
   readonly rank: number;
 }
 
-/** What a figure is called that says of itself that it judges a result. */
+/** Names that mark a value as a score. */
 const JUDGES = /score|confidence/i;
 const LONGEST_NAME = 14;
 
@@ -26,7 +26,7 @@ const KNOWN = new Map(
   )
 );
 
-/** The figure to show of a job; null when it has none. */
+/** The score to show for a job; null if it has none. */
 export function findScore(job: JobRecord): Score | null {
   const scores = Object.entries(job.score ?? {}).flatMap(([name, value]) =>
     typeof value === 'number' ? judge(name, value) : []
@@ -42,7 +42,7 @@ function judge(name: string, value: number): readonly Score[] {
   return JUDGES.test(name) ? [{ name, value, higher: null, rank: METRICS.length }] : [];
 }
 
-/** The order of two scores: by metric, and the better one first. */
+/** Compares two scores: by metric, then better first. */
 export function compareScores(a: Score, b: Score): number {
   if (a.rank !== b.rank || a.name !== b.name) {
     return a.rank - b.rank || a.name.localeCompare(b.name);
@@ -50,7 +50,7 @@ export function compareScores(a: Score, b: Score): number {
   return a.higher === false ? a.value - b.value : b.value - a.value;
 }
 
-/** The figure in a few letters: `pTM 0.87`. */
+/** Formats a score briefly: `pTM 0.87`. */
 export function formatScore({ name, value }: Score): string {
   const shown = visibleText(name);
   const word = shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME - 1)}…` : shown;

@@ -1,16 +1,16 @@
 /**
- * Which jobs of a list are selected, with the habits of a list box: a click selects one, with Ctrl it adds or takes away,
- * with Shift it selects up to there; keys do the same.
+ * The selected jobs of a list, with the behaviour of a list box: a click selects one job, Ctrl+click toggles it, and
+ * Shift+click selects a range; keys do the same.
  */
 import { Store } from './store';
 
-/** How a choice changes the selection. */
+/** How an action changes the selection. */
 export type Choosing = 'alone' | 'toggle' | 'range' | 'keep';
 
-/** What is selected. */
+/** The selection. */
 export interface SelectionState {
   readonly names: ReadonlySet<string>;
-  /** Key of the row that the keyboard is at; null before the first. */
+  /** Key of the active row; null if none. */
   readonly current: string | null;
 }
 
@@ -21,12 +21,12 @@ export class Selection extends Store<SelectionState> {
   }
 
   /**
-   * Goes to a row and selects.
+   * Makes a row active and changes the selection.
    *
-   * @param key - of the row
-   * @param name - of its job; null for a row without one
-   * @param how - what becomes of the rest
-   * @param order - names of all rows as they are shown, for ranges
+   * @param key - key of the row
+   * @param name - name of its job; null for a row without one
+   * @param how - how the selection changes
+   * @param order - names of all rows in display order, for ranges
    */
   choose(key: string, name: string | null, how: Choosing, order: readonly string[] = []): void {
     if (name === null || how === 'keep') {
@@ -39,7 +39,7 @@ export class Selection extends Store<SelectionState> {
     this.update({ current: key, names: this.next(name, how, order) });
   }
 
-  /** Selects every one of these. */
+  /** Selects all of these. */
   chooseAll(names: readonly string[]): void {
     this.update({ names: new Set(names) });
   }
@@ -50,7 +50,7 @@ export class Selection extends Store<SelectionState> {
     this.update({ names: new Set() });
   }
 
-  /** Forgets jobs that are gone. */
+  /** Removes jobs that no longer exist. */
   keepOnly(isThere: (name: string) => boolean): void {
     const left = [...this.state().names].filter(isThere);
     if (left.length < this.state().names.size) {
@@ -78,7 +78,7 @@ export class Selection extends Store<SelectionState> {
   private anchor: string | null = null;
 }
 
-/** How a click with these keys selects. */
+/** How a click with these modifier keys selects. */
 export function choosingOf(event: {
   readonly shiftKey: boolean;
   readonly ctrlKey: boolean;
@@ -90,7 +90,7 @@ export function choosingOf(event: {
   return event.ctrlKey || event.metaKey ? 'toggle' : 'alone';
 }
 
-/** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */
+/** The row that a key moves to in a list of `length` rows; -1 for other keys. */
 export function nextIndex(key: string, index: number, length: number, page: number): number {
   switch (key) {
     case 'ArrowDown':

@@ -1,7 +1,7 @@
-/** What a person has set; where it is set is not known here. */
+/** The extension's settings, independent of their storage. */
 import { Store } from './store';
 
-/** Colours that views of structures may begin with; where a structure has no such colours, it shows its usual ones. */
+/** Initial colourings of structures; if one does not apply to a structure, its default is used. */
 export const COLORINGS = [
   'automatic',
   'confidence',
@@ -15,18 +15,18 @@ export const COLORINGS = [
 /** The extension's settings. */
 export interface Settings {
   readonly hasNotifications: boolean;
-  /** Whether the browser tells, too, while the page cannot be seen. */
+  /** Whether to show browser notifications while the page is hidden. */
   readonly hasBrowserNotifications: boolean;
-  /** Name of the profile that the views are about; null for the one that notebooks use. */
+  /** Name of the profile that the views show; null for the one that notebooks use. */
   readonly profile: string | null;
-  /** Least time between two questions to the service; 0 for as often as is useful. */
+  /** Minimum seconds between two requests to the service; 0 for the default rate. */
   readonly pollSeconds: number;
   /** How long a deletion can be undone. */
   readonly undoSeconds: number;
   readonly colors: (typeof COLORINGS)[number];
 }
 
-/** The settings before anybody set anything. */
+/** The default settings. */
 export const STANDARD: Settings = {
   hasNotifications: true,
   hasBrowserNotifications: false,
@@ -42,7 +42,7 @@ export class SettingsModel extends Store<Settings> {
     super(STANDARD);
   }
 
-  /** Takes new settings. */
+  /** Replaces the settings. */
   take(settings: Settings): void {
     this.update(settings);
   }

@@ -1,4 +1,4 @@
-/** Sizes as people say them. */
+/** Formatting of sizes. */
 
 const UNITS = ['kB', 'MB', 'GB', 'TB'];
 

@@ -1,33 +1,33 @@
 /**
- * The one table of job states on screen: word, icon and order. The interface has four; a stopped job that carries an
- * error is shown as failed, because a person must see the difference.
+ * The table of displayed job states: word, icon and order. The interface has four; a stopped job with an error is shown as
+ * failed.
  */
 import type { JobRecord } from '../api/answers';
 
-/** A state as a person sees it. */
+/** A displayed state. */
 export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed';
 
-/** How one state is shown. */
+/** Display of one state. */
 export interface StateRow {
   readonly state: ShownState;
   readonly word: string;
-  /** What it means, for tooltips. */
+  /** Explanation for tooltips. */
   readonly hint: string;
   readonly isFinal: boolean;
 }
 
-/** Every state, in the order of a job's life. */
+/** All states, in the order of a job's life cycle. */
 export const STATES: readonly StateRow[] = [
   { state: 'queued', word: 'In Queue', hint: 'Waiting for its turn', isFinal: false },
   { state: 'running', word: 'Running', hint: 'Being computed', isFinal: false },
   { state: 'complete', word: 'Complete', hint: 'Finished, with a result', isFinal: true },
-  { state: 'stopped', word: 'Stopped', hint: 'Stopped by a person', isFinal: true },
+  { state: 'stopped', word: 'Stopped', hint: 'Stopped by a user', isFinal: true },
   { state: 'failed', word: 'Failed', hint: 'Ended by an error', isFinal: true }
 ];
 
 const BY_STATE = new Map(STATES.map(row => [row.state, row]));
 
-/** The state of a job as a person sees it. */
+/** The displayed state of a job. */
 export function shownState(job: JobRecord): ShownState {
   switch (job.status) {
     case 'In Queue':
@@ -55,7 +55,7 @@ export function isLive(job: JobRecord): boolean {
   return !stateRow(shownState(job)).isFinal;
 }
 
-/** Jobs by shown state; every state is there. */
+/** Number of jobs by displayed state; all states are present. */
 export function countStates(jobs: readonly JobRecord[]): ReadonlyMap<ShownState, number> {
   const counts = new Map<ShownState, number>(STATES.map(row => [row.state, 0]));
   for (const job of jobs) {

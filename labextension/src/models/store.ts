@@ -7,7 +7,7 @@ export class Store<S> {
     this.current = initial;
   }
 
-  /** The present state; the same object until something changes. */
+  /** The current state; the same object until something changes. */
   readonly state = (): S => this.current;
 
   /** Emitted after each change. */

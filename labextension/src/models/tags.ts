@@ -1,19 +1,19 @@
-/** Tags of jobs: words that a person gives them, kept on the computer that runs Jupyter. */
+/** Tags that users give to jobs, stored on the computer that runs Jupyter. */
 import type { JobRecord } from '../api/answers';
 
-/** The words between the commas of a text; none twice. */
+/** Splits a text at commas, without duplicates. */
 export function readTags(text: string): string[] {
   const words = text.split(',').map(word => word.trim().split(/\s+/).join(' '));
   return [...new Set(words.filter(word => word !== ''))];
 }
 
-/** The tags that every one of the jobs has, in alphabetical order. */
+/** The common tags of all jobs, in alphabetical order. */
 export function commonTags(jobs: readonly JobRecord[]): string[] {
   const [first, ...rest] = jobs.map(job => job.tags ?? []);
   return (first ?? []).filter(tag => rest.every(tags => tags.includes(tag))).sort();
 }
 
-/** What is to be added and removed so that the jobs have `wanted` in the place of what they have in common. */
+/** The tags to add and remove so that `wanted` replaces the common tags of the jobs. */
 export function changeTags(
   jobs: readonly JobRecord[],
   wanted: readonly string[]
@@ -25,7 +25,7 @@ export function changeTags(
   };
 }
 
-/** Tags with some more and without others, in alphabetical order. */
+/** Adds and removes tags; the result is in alphabetical order. */
 export function mixTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
   return [...new Set([...tags, ...added])].filter(tag => added.includes(tag) || !removed.includes(tag)).sort();
 }

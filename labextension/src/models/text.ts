@@ -1,22 +1,21 @@
 /**
- * Text from elsewhere, made safe to read. React already keeps markup from working; this keeps a name from looking like
- * another one.
+ * Makes untrusted text safe to display. React escapes markup; this prevents a name from imitating another one.
  */
 
-/** Control characters, and those that turn the direction of reading or show nothing at all. */
+/** Control characters, and characters that are invisible or change the text direction. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** The text with each invisible character shown as a replacement sign. */
+/** Replaces each invisible character by a replacement character. */
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '\ufffd');
 }
 
-/** A number of things with a comma between thousands: `2,000`. `foldnote.text.count` follows the same rule. */
+/** Formats a count with thousands separators: `2,000`, like `foldnote.text.count`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** What went wrong, in a sentence that can be shown. */
+/** The message of an error for display. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

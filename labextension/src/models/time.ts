@@ -1,5 +1,5 @@
 /**
- * Times as people say them. All inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
+ * Formatting of times. Inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
  */
 import type { JobRecord } from '../api/answers';
 import { PLAIN, type Trans } from './words';
@@ -8,7 +8,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A length of time in at most two units: `42 s`, `1 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
+/** Formats a duration in at most two units: `42 s`, `1 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < MINUTE) {
@@ -23,7 +23,7 @@ export function formatDuration(seconds: number): string {
   return pair(whole, DAY, 'd', HOUR, 'h');
 }
 
-/** How long ago, roughly: `just now`, `5 min ago`, `3 h ago`, `2 d ago`. */
+/** Formats an age approximately: `just now`, `5 min ago`, `3 h ago`, `2 d ago`. */
 export function formatAge(seconds: number, trans: Trans = PLAIN): string {
   if (seconds < MINUTE) {
     return trans.__('just now');
@@ -37,12 +37,12 @@ export function formatAge(seconds: number, trans: Trans = PLAIN): string {
   return trans.__('%1 d ago', Math.floor(seconds / DAY));
 }
 
-/** The moment in the reader's own time zone and language; empty for null. */
+/** Formats a date and time in the user's time zone and language; empty for null. */
 export function formatMoment(time: string | null | undefined): string {
   return time ? new Date(time).toLocaleString() : '';
 }
 
-/** The day in the reader's own time zone and language, with words for the last two; empty for null. */
+/** Formats a date in the user's time zone and language, or as today or yesterday; empty for null. */
 export function formatDay(time: string | null | undefined, now: number, trans: Trans = PLAIN): string {
   if (!time) {
     return '';
@@ -58,7 +58,7 @@ export function formatDay(time: string | null | undefined, now: number, trans: T
   return new Date(day).toLocaleDateString(undefined, { dateStyle: 'full' });
 }
 
-/** Age of a job since it was submitted; empty when the service does not say. */
+/** Time since a job's submission; empty if unknown. */
 export function jobAge(job: JobRecord, now: number, trans: Trans = PLAIN): string {
   return job.created ? formatAge((now - Date.parse(job.created)) / 1000, trans) : '';
 }

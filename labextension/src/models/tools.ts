@@ -1,12 +1,12 @@
 /**
- * The catalog as the page knows it. It is asked for once, and again when somebody wants it fresh.
+ * The page's model of the catalog, which is requested once, and again on demand.
  */
 import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { PLAIN, type Trans } from './words';
 
-/** Where tools come from. */
+/** Source of tools. */
 export interface ToolsSource {
   tools(): Promise<ToolsAnswer>;
 }
@@ -17,7 +17,7 @@ export interface ToolsState {
   readonly tools: readonly ToolRecord[] | null;
   readonly service: ServiceReport | null;
   readonly isAsking: boolean;
-  /** Why the Jupyter server itself did not answer; null while it does. */
+  /** Why the Jupyter server did not answer; null if it does. */
   readonly lost: string | null;
 }
 
@@ -32,13 +32,13 @@ export class ToolsModel extends Store<ToolsState> {
     this.retryMs = retryMs;
   }
 
-  /** The tools, asked for if they are not known yet. A service that is starting is waited for. */
+  /** Loads the tools unless they are known, waiting for a service that is starting. */
   async load(): Promise<readonly ToolRecord[]> {
     const known = this.state().tools;
     return known && known.length > 0 ? known : this.refresh();
   }
 
-  /** Asks again; a second caller waits for the same answer. */
+  /** Requests the tools again; concurrent calls share one request. */
   refresh(): Promise<readonly ToolRecord[]> {
     this.asking ??= this.ask().finally(() => {
       this.asking = null;
@@ -47,11 +47,11 @@ export class ToolsModel extends Store<ToolsState> {
     return this.asking;
   }
 
-  /** What people call the tool; its type while the catalog is unknown. */
+  /** Display name of a tool; its type while the catalog is unknown. */
   readonly displayName = (type: string): string =>
     this.state().tools?.find(tool => tool.type === type)?.displayName ?? type;
 
-  /** Forgets everything: another service is meant from now on. */
+  /** Resets the state after switching to another service. */
   reset(): void {
     this.update({ tools: null, service: null, lost: null });
     void this.refresh();

@@ -1,12 +1,11 @@
 /**
- * Sending one file: piece by piece to the Jupyter server, which goes on where a broken connection left it, and from there
- * to the service.
+ * Upload of one file: in pieces to the Jupyter server, resumed after a lost connection, and from there to the service.
  */
 import type { UploadAnswer } from '../api/answers';
 
 /** The server's side of an upload. */
 export interface UploadSource {
-  /** Begins an upload, or finds the one of the same file that was broken off. */
+  /** Begins an upload, or finds an interrupted one of the same file. */
   beginUpload(file: File, folder: string | null): Promise<UploadAnswer>;
   sendPiece(
     id: string,
@@ -15,29 +14,29 @@ export interface UploadSource {
     onProgress: (bytes: number) => void,
     signal: AbortSignal
   ): Promise<UploadAnswer>;
-  /** Has the whole passed on; asked until the answer has a path. */
+  /** Passes the file on to the service; called until the answer has a path. */
   finishUpload(id: string): Promise<UploadAnswer>;
   dropUpload(id: string): Promise<void>;
 }
 
-/** How far a file is. */
+/** Progress of an upload. */
 export interface Progress {
   /** `sending` to the Jupyter server, `passing` on to the service, `waiting` for a connection. */
   readonly phase: 'sending' | 'passing' | 'waiting';
-  /** Share of the phase, 0 to 1; null when that is not known. */
+  /** Progress of the phase, 0 to 1; null if unknown. */
   readonly fraction: number | null;
-  /** Why the service is waited for, or why it is sent anew; null where neither is. */
+  /** Why it waits for the service, or is sent again; null otherwise. */
   readonly reason: string | null;
 }
 
-/** How long to wait after each failure, in milliseconds; the last one is repeated. */
+/** Pause after each failure in milliseconds; the last one is repeated. */
 export type Pauses = readonly number[];
 
-/** One file on its way. */
+/** The upload of one file. */
 export class Sending {
   /**
-   * @param onProgress - told how far it is
-   * @param pausesMs - how long to wait after the first, second … failure in a row
+   * @param onProgress - called with the progress
+   * @param pausesMs - pauses after the first, second … consecutive failure, in milliseconds
    */
   constructor(
     private readonly source: UploadSource,
@@ -46,22 +45,22 @@ export class Sending {
     private readonly pieceBytes: number
   ) {}
 
-  /** Gives it up, also at the server. */
+  /** Cancels the upload, also at the server. */
   drop(): void {
     this.control.abort();
     this.hurry();
     if (this.id !== null) {
-      void this.source.dropUpload(this.id).catch(() => undefined); // the server forgets it by itself
+      void this.source.dropUpload(this.id).catch(() => undefined); // the server eventually discards it
     }
   }
 
-  /** Waits no longer for the connection. */
+  /** Retries at once instead of waiting for the connection. */
   hurry(): void {
     this.wake();
   }
 
   /**
-   * Sends the file and has it passed on. A connection that breaks is waited for, as long as it takes.
+   * Uploads the file. After a lost connection it retries without a time limit.
    *
    * @throws Error when somebody refuses it; another call goes on where this one was
    */
@@ -76,12 +75,12 @@ export class Sending {
         if (statusOf(error) !== FORGOTTEN || this.isDropped()) {
           throw error;
         }
-        this.news = 'Jupyter was started again and has lost what came of it, so that it is sent once more.';
+        this.news = 'Jupyter was restarted and lost the upload, so the file is being sent again.';
       }
     }
   }
 
-  /** Waits until the service has what the Jupyter server holds as a whole. */
+  /** Waits until the complete file has been passed on to the service. */
   async pass(upload: UploadAnswer): Promise<void> {
     this.id = upload.id;
     let now = upload;
@@ -107,7 +106,7 @@ export class Sending {
     return now;
   }
 
-  /** The answer, asked for again while the connection is broken; `recover` finds out what arrived. */
+  /** Repeats a request while the connection is lost; `recover` finds out what has arrived. */
   private async persist(
     ask: () => Promise<UploadAnswer>,
     recover: () => Promise<UploadAnswer> = ask
@@ -148,10 +147,10 @@ export class Sending {
   private wake: () => void = () => undefined;
 }
 
-/** Nobody answered, or a proxy in the place of a Jupyter server that is started again. */
+/** No answer, or that of a proxy while the Jupyter server is restarting. */
 const LOST: readonly unknown[] = [0, 424, 503, 504];
 
-/** The server was restarted without what it had, or was not asked for so long that it forgot the upload. */
+/** The server no longer has the upload, after a restart or a long pause. */
 const FORGOTTEN = 404;
 
 function statusOf(error: unknown): unknown {

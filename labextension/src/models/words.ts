@@ -1,8 +1,8 @@
 /**
- * Where words come from. JupyterLab's translation bundles fit this shape; without one, the words are as they stand here.
+ * The interface of translations, which JupyterLab's translation bundles implement; by default texts are not translated.
  */
 
-/** What translates: `%1`, `%2` … in a text stand for the arguments. */
+/** A translation; `%1`, `%2` … in a text are replaced by the arguments. */
 export interface Trans {
   /** A text. */
   __(text: string, ...values: readonly (string | number)[]): string;
@@ -13,7 +13,7 @@ export interface Trans {
   _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;
 }
 
-/** The words as they stand in the source. */
+/** The texts of the source, untranslated. */
 export const PLAIN: Trans = {
   __: (text, ...values) => fill(text, values),
   _n: (one, many, count, ...values) => fill(count === 1 ? one : many, [count, ...values])
