@@ -1,6 +1,6 @@
 /**
- * Cells are written through JupyterLab's own commands and through the few members of a notebook that are named here, so
- * that the extension needs no notebook package and works with whatever notebook the application brings.
+ * Writes cells through JupyterLab's commands and the few members of a notebook panel declared here, so that the extension
+ * does not depend on a notebook package and works with that of any application.
  */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -42,10 +42,10 @@ export function isNotebook(widget: Widget | null): widget is NotebookLike {
 }
 
 /**
- * Writes `code` into a cell and runs it: below the active cell of the notebook that is meant, or in a new notebook.
+ * Writes `code` into a cell and runs it: below the active cell of the current notebook, or in a new notebook.
  *
  * @returns the notebook
- * @throws Error when no notebook can be made
+ * @throws Error if no notebook can be created
  */
 export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string): Promise<Widget> {
   const found = cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
@@ -59,9 +59,9 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string)
 }
 
 /**
- * Writes `code` at the cursor of the active code cell of the current notebook.
+ * Inserts `code` at the cursor of the active code cell of the current notebook.
  *
- * @returns whether there was such a place
+ * @returns whether there was such a cell
  */
 export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
   const notebook = findNotebook(app);
@@ -76,11 +76,11 @@ export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
 }
 
 /**
- * Writes `code` into a new cell below `cell`, or below all cells, and leaves it to the person to run it.
+ * Writes `code` into a new cell below `cell`, or below all cells, without running it.
  *
  * @param cell - the node of a cell of the notebook
  * @returns the notebook
- * @throws Error when it gets no cell
+ * @throws Error if no cell can be created
  */
 export async function insertCellBelow(
   app: JupyterFrontEnd,
@@ -97,15 +97,15 @@ export async function insertCellBelow(
 }
 
 /**
- * Brings the notebook to the front at once. The focus would come with the next frame only, and until then JupyterLab's commands
- * are about the notebook that had it before.
+ * Activates the notebook at once. Otherwise it would get the focus only with the next frame, and until then JupyterLab's
+ * commands apply to the notebook that had it before.
  */
 function activate({ shell }: JupyterFrontEnd, { id }: Widget): void {
   shell.activateById(id);
   MessageLoop.flush();
 }
 
-/** Writes into the active cell where that is blank, else into a new one below it; never over something. */
+/** Writes into the active cell if it is blank, else into a new one below it; never overwrites code. */
 async function writeCell(app: JupyterFrontEnd, { content }: NotebookLike, code: string): Promise<void> {
   if (!isBlank(content.activeCell)) {
     await app.commands.execute('notebook:insert-cell-below');
@@ -117,7 +117,7 @@ async function writeCell(app: JupyterFrontEnd, { content }: NotebookLike, code: 
   cell.model.sharedModel.setSource(code);
 }
 
-/** The current notebook, else one that can be seen, else the only one that is open: a result's tab may be in front. */
+/** The current notebook, else a visible one, else the only open one: a result's tab may be in front. */
 function findNotebook(app: JupyterFrontEnd): NotebookLike | null {
   const current = app.shell.currentWidget;
   if (isNotebook(current)) {
@@ -136,7 +136,7 @@ async function createNotebook(app: JupyterFrontEnd, cwd: string): Promise<Notebo
   });
   const widget = created as Widget | null;
   if (!isNotebook(widget)) {
-    throw new Error('JupyterLab made no notebook. Open one and try again.');
+    throw new Error('JupyterLab could not create a notebook. Open one and try again.');
   }
   return widget;
 }

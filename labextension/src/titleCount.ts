@@ -1,12 +1,12 @@
 /**
- * Counts before the title of the browser's tab what happened while nobody looked at the page; looking clears it. JupyterLab
- * changes the title whenever it likes: the count is put before the new one.
+ * Counts events that happened while the page was not in focus, and shows the count before the title of the browser's tab,
+ * until the page gets the focus. When JupyterLab changes the title, the count is added again.
  */
 import { isAway } from './browserNotice';
 
 /** The count before the title. */
 export class TitleCount {
-  /** Counts so many more, unless somebody looks at the page. */
+  /** Increases the count, unless the page is in focus. */
   add(count: number): void {
     if (count === 0 || !isAway()) {
       return;
@@ -20,7 +20,7 @@ export class TitleCount {
     document.title = this.shown();
   }
 
-  /** Gives the title back as it would be without a count. */
+  /** Restores the title without a count. */
   clear(): void {
     if (this.count > 0) {
       this.follow();
@@ -37,7 +37,7 @@ export class TitleCount {
     }
   };
 
-  /** Puts the count before a title that somebody else has set. */
+  /** Adds the count to a title that was set elsewhere. */
   private readonly follow = (): void => {
     const title = document.title;
     if (title !== this.shown()) {
@@ -51,12 +51,12 @@ export class TitleCount {
     return `(${this.count}) `;
   }
 
-  /** Browsers leave out the spaces at the ends of a title. */
+  /** Browsers trim the title. */
   private shown(): string {
     return `${this.prefix()}${this.base}`.trim();
   }
 
-  /** The focus may come back into a frame of the page, of which the page hears nothing before the next key or press. */
+  /** If a frame of the page gets the focus, the page is not notified before the next key or mouse press. */
   private listen(how: 'addEventListener' | 'removeEventListener'): void {
     for (const type of ['focus', 'pointerdown', 'keydown']) {
       window[how](type, this.look, true);

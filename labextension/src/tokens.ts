@@ -1,5 +1,5 @@
 /**
- * What the extension's plugins, and other extensions, may ask for.
+ * The token by which plugins and other extensions access the models.
  */
 import { Token } from '@lumino/coreutils';
 
@@ -16,31 +16,31 @@ import type { SettingsModel } from './models/settings';
 import type { ToolsModel } from './models/tools';
 import type { Trans } from './models/words';
 
-/** The page's one truth about jobs, tools and files. */
+/** The page's shared models of jobs, tools and files. */
 export interface IFoldnote {
-  /** Every job; asks the server only while somebody watches. */
+  /** All jobs; polls the server only while watched. */
   readonly jobs: JobsModel;
-  /** The jobs of everybody in the organization. */
+  /** The jobs of all members of the organization. */
   readonly members: MembersModel;
-  /** The jobs that a person has selected in the list. */
+  /** The selected jobs of the list. */
   readonly selection: Selection;
   /** The catalog. */
   readonly tools: ToolsModel;
   /** The account's files. */
   readonly files: FilesModel;
-  /** What the account has left. */
+  /** The account's remaining allowance. */
   readonly account: AccountModel;
-  /** The services that can be chosen. */
+  /** The available services. */
   readonly profiles: ProfilesModel;
   /** The engines of the server's computer. */
   readonly engines: EnginesModel;
-  /** What a person has set in JupyterLab. */
+  /** The user's settings in JupyterLab. */
   readonly settings: SettingsModel;
-  /** Looks for jobs that end, also while no view shows them. */
+  /** Polls for jobs that end, also while no view shows them. */
   readonly attention: Attention;
   /** The server extension. */
   readonly api: LabApi;
-  /** The words of the page's language. */
+  /** The translation. */
   readonly trans: Trans;
 }
 

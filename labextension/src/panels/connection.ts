@@ -1,6 +1,6 @@
 /**
- * The form of a new connection. The key goes from its field to the server and is forgotten; it is part of no state, no
- * log and no answer.
+ * The form of a new connection. The key is sent from its field to the server and then discarded; it is never part of
+ * states, logs or answers.
  */
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
@@ -16,9 +16,9 @@ interface Given {
 }
 
 /**
- * Asks for a connection, tries it and has it kept.
+ * Asks for a connection, tests it, and lets the server store it.
  *
- * @returns the name of the profile; null when the person gave it up
+ * @returns the name of the profile; null if cancelled
  */
 export async function askConnection(
   api: LabApi,
@@ -42,7 +42,7 @@ export async function askConnection(
   return complaint === null ? value.name : askConnection(api, trans, value, complaint);
 }
 
-/** Why it cannot be used; null when it is kept. */
+/** Why it cannot be used; null if it was stored. */
 async function tryConnection(api: LabApi, given: Given): Promise<string | null> {
   try {
     const verdict = await api.connect(given);
@@ -69,7 +69,7 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
     }
   }
 
-  /** What was filled in; the key's field is emptied. */
+  /** Returns the input, and clears the key's field. */
   getValue(): Given {
     const given = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
     this.key.value = '';

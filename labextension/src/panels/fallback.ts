@@ -1,15 +1,15 @@
 /**
- * An output that is a live widget while its kernel lives, and its saved text when not.
+ * An output that shows a live widget while its kernel is running, and its saved text otherwise.
  *
- * ipywidgets ends in "Error displaying widget" for an output whose model is gone, and the text that was saved beside it is
- * never shown. This renderer delegates to the widget's own renderer, watches what becomes of it, and shows the saved text
- * (sanitised) instead of the error. If the widget appears later, it takes its place again.
+ * For an output whose model is gone, ipywidgets shows "Error displaying widget" and never the saved text. This renderer
+ * delegates to the widget's own renderer, observes it, and shows the saved text (sanitised) instead of the error. If the
+ * widget appears later, it replaces the text again.
  */
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-/** Mime type in the bundles of our forms and cards. */
+/** MIME type in the bundles of our forms and cards. */
 export const OURS = 'application/vnd.foldnote.widget+json';
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';
@@ -20,12 +20,12 @@ const PATIENCE_MS = 6000;
 const LOOK_EVERY_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
-/** Renders the live widget of a bundle, or what was saved beside it. */
+/** Renders the live widget of a bundle, or its saved text. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   /**
-   * @param options - as every renderer gets them
-   * @param findRegistry - the registry of the notebook around a node
-   * @param patienceMs - how long a widget may be loading before the saved text is shown
+   * @param options - the options of every renderer
+   * @param findRegistry - finds the registry of the notebook that contains a node
+   * @param patienceMs - how long to wait for a widget before showing the saved text, in milliseconds
    */
   constructor(
     options: IRenderMime.IRendererOptions,
@@ -42,8 +42,8 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   }
 
   /**
-   * Shows the bundle. The work waits until the output is in the page, because only then its notebook is known. A bundle of
-   * the same widget changes only what is saved: the live widget keeps its place, its focus and its contents.
+   * Shows the bundle, once the output is in the document, because only then its notebook is known. A new bundle of the same
+   * widget changes only the saved text: the live widget keeps its place, focus and contents.
    */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const isSame = this.live !== null && widgetId(model) === widgetId(this.model);
@@ -53,7 +53,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     }
   }
 
-  /** Ends the watching. */
+  /** Stops observing. */
   override dispose(): void {
     this.observer.disconnect();
     clearTimeout(this.timer);
@@ -96,8 +96,8 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   }
 
   /**
-   * Makes the widget's renderer anew when the notebook has got its widget manager. ipywidgets hands the manager to the
-   * renderers that stand in the outputs when the kernel is connected; ours stands inside another and is not found.
+   * Recreates the widget's renderer when the notebook gets its widget manager. ipywidgets passes the manager to the
+   * renderers in the outputs when the kernel connects, but does not find ours, which is nested.
    */
   private lookForManager(registry: IRenderMimeRegistry): void {
     if (!this.live?.node.textContent.startsWith(LOADING)) {
@@ -107,7 +107,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     }
   }
 
-  /** Looks at what the widget's renderer made. */
+  /** Checks what the widget's renderer has rendered. */
   private judge(isLate = false): void {
     if (!this.live || this.isDisposed) {
       return;
@@ -156,15 +156,15 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private saved: Widget | null = null;
 }
 
-/** Identity of the widget that a bundle shows; null without one. */
+/** Model id of the widget in a bundle; null without one. */
 function widgetId(model: IRenderMime.IMimeModel | null): unknown {
   const view: unknown = model?.data[LIVE];
   return view instanceof Object && 'model_id' in view ? view.model_id : null;
 }
 
 /**
- * Keeps keys that a control needs from the notebook's shortcuts: without this, `m` in a drop-down list turns the cell into
- * Markdown, arrows leave the list, and Enter on a button edits the cell. Shortcuts with a modifier still work.
+ * Keeps the notebook's shortcuts from handling keys that a control needs: otherwise `m` in a drop-down list converts the
+ * cell to Markdown, arrows leave the list, and Enter on a button edits the cell. Shortcuts with a modifier still work.
  */
 function keepKeys(event: KeyboardEvent): void {
   const hasModifier = event.ctrlKey || event.metaKey || event.altKey;

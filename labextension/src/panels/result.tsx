@@ -15,7 +15,7 @@ import { sentenceOf, visibleText } from '../models/text';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
 
-/** What the widget needs. */
+/** Options of the widget. */
 export interface ResultOptions {
   readonly place: JobPlace;
   readonly foldnote: IFoldnote;
@@ -23,14 +23,14 @@ export interface ResultOptions {
   readonly onAgain: () => void;
   readonly onDownload: (file: string | null) => void;
   readonly onInsertFile: (path: string) => void;
-  /** Looks for the job at the service of another profile, in the place of this one. */
+  /** Looks for the job at the service of another profile, replacing this widget. */
   readonly onElsewhere: (profile: string) => void;
   readonly onClose: () => void;
 }
 
 let lastId = 0;
 
-/** A job and what came of it. It asks for what is missing while it can be seen. */
+/** A job and its result. Missing data is requested while the widget is visible. */
 export class ResultPanel extends SeenWidget {
   constructor(options: ResultOptions) {
     super();
@@ -80,7 +80,7 @@ export class ResultPanel extends SeenWidget {
   private ends: (() => unknown)[] = [];
 }
 
-/** The server, and a note in the member's row of what a service refuses. */
+/** Source that also notes a service's refusal in the member's row. */
 function sourceOf({ api, members }: IFoldnote): ResultSource {
   return {
     record: place => api.record(place),
@@ -97,7 +97,7 @@ function sourceOf({ api, members }: IFoldnote): ResultSource {
   };
 }
 
-/** What the sidebar's lists tell of the job; nothing where they are about another service. */
+/** The job in the sidebar's lists; nothing if they show another service. */
 function listed({ jobs, members, profiles }: IFoldnote, { job, member, profile }: JobPlace): Listed {
   if (!profiles.isMeant(profile)) {
     return { isReady: true, isFollowed: false, job: undefined };
@@ -152,7 +152,7 @@ function Content(props: ResultOptions & { readonly model: ResultModel; readonly 
   );
 }
 
-/** The state, with what the list says of a service that does not answer: what it told of a job that lives is old. */
+/** Adds the list's fault to the state if the service does not answer and the job is unfinished. */
 function withService(state: ResultState, { jobs, profiles }: IFoldnote, place: JobPlace): ResultState {
   const { service, lost } = jobs.state();
   const sentence = lost ?? (service?.state === 'ok' ? null : (service?.error ?? null));
@@ -162,7 +162,7 @@ function withService(state: ResultState, { jobs, profiles }: IFoldnote, place: J
     : state;
 }
 
-/** A file of a result as a cell, an editor or a file field takes it; a field takes no file of another member's job. */
+/** A file of a result as a dragged item; without a value for file fields if it is of another member's job. */
 function draggedFile({ place, foldnote }: ResultOptions, path: string): Dragged {
   const { job, member, profile } = place;
   const code = jobFileCode(job, path, foldnote.profiles.forCode(profile), member);

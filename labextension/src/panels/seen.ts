@@ -1,12 +1,12 @@
-/** A panel that asks for news only while somebody can see it. */
+/** A panel that polls only while visible. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 
-/** Knows when it comes into sight and goes out of it. */
+/** Base class that tracks its visibility. */
 export abstract class SeenWidget extends ReactWidget {
-  /** It came into sight; called again when it was in sight already. */
+  /** Called when it becomes visible; may be called again while visible. */
   protected abstract watch(): void;
-  /** It goes out of sight, or is closed. */
+  /** Called when it is hidden or closed. */
   protected abstract unwatch(): void;
 
   protected override onAfterShow(message: Message): void {

@@ -1,4 +1,4 @@
-/** The sidebar as a Lumino widget: it watches while it can be seen and hands plain data to the views. */
+/** The sidebar as a Lumino widget: it polls while visible and passes plain data to the views. */
 import { refreshIcon } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { useCallback, type ReactElement } from 'react';
@@ -23,7 +23,7 @@ import { FilesTab, ToolsTab } from './tabs';
 /** The views of the sidebar. */
 export type SidebarView = 'jobs' | 'tools' | 'files';
 
-/** What the sidebar needs. */
+/** Options of the sidebar. */
 export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions, MemberActions {
   readonly foldnote: IFoldnote;
   readonly choices: ChoicesModel;
@@ -49,12 +49,12 @@ export class Sidebar extends SeenWidget {
     this.addClass('fn-Sidebar');
   }
 
-  /** The view in front. */
+  /** The current view. */
   get view(): SidebarView {
     return this.shownView;
   }
 
-  /** Brings one of the views to the front; without one, shows the widget as Lumino does. */
+  /** Shows one of the views; without an argument, Lumino's `show`. */
   override show(view?: SidebarView): void {
     super.show();
     if (view) {
@@ -62,7 +62,7 @@ export class Sidebar extends SeenWidget {
     }
   }
 
-  /** Takes files that are dragged from JupyterLab's file browser. */
+  /** Accepts files dragged from JupyterLab's file browser. */
   handleEvent(event: Event): void {
     const drag = event as DragEvent & LuminoDrag;
     if (this.shownView !== 'files' || !drag.mimeData.hasData(DRAGGED_FILES)) {
@@ -116,7 +116,7 @@ export class Sidebar extends SeenWidget {
     this.load();
   }
 
-  /** Asks for what only the view in front shows. */
+  /** Requests data that only the current view shows. */
   private load(): void {
     if (this.shownView === 'files') {
       void this.options.foldnote.files.refresh();
@@ -135,7 +135,7 @@ export class Sidebar extends SeenWidget {
 
 const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
-/** The members of Lumino's drag events that are used here. */
+/** The members of Lumino's drag events used here. */
 interface LuminoDrag {
   readonly mimeData: { hasData(type: string): boolean; getData(type: string): unknown };
   dropAction: string;
@@ -197,7 +197,7 @@ function JobsTab(props: ContentProps): ReactElement {
   const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
   const onChoose = (change: Partial<Choices>): void => {
     if (change.whose) {
-      selection.clear(); // commands are about what can be seen
+      selection.clear(); // commands apply to visible jobs only
       members.choose(null);
     }
     choices.choose(change);

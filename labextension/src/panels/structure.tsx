@@ -1,4 +1,4 @@
-/** A file of JupyterLab's file browser, drawn as results are: a structure, molecules, an alignment, aligned errors. */
+/** Viewer of files: structures, molecules, alignments and predicted aligned errors, displayed as in results. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
@@ -9,7 +9,7 @@ import { Words } from '../components/words';
 import { sentenceOf } from '../models/text';
 import type { Trans } from '../models/words';
 
-/** What the widget needs. */
+/** Options of the widget. */
 export interface StructureOptions {
   /** Path in the file browser. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface StructureOptions {
   readonly onEdit: () => void;
 }
 
-/** The picture of a file. */
+/** The viewer of a file. */
 export class StructurePanel extends ReactWidget {
   constructor(options: StructureOptions) {
     super();
@@ -27,7 +27,7 @@ export class StructurePanel extends ReactWidget {
     this.addClass('fn-ResultPanel');
   }
 
-  /** Draws the file anew, as it is now on disk. */
+  /** Reloads the file from disk. */
   reload(): void {
     this.version += 1;
     this.update();

@@ -1,4 +1,4 @@
-/** The sidebar's tabs of tools and files: what their models know, handed to views as plain data. */
+/** The sidebar's tabs of tools and files: connect the models to the views. */
 import { type ReactElement } from 'react';
 
 import { EnginesView } from '../components/EnginesView';
@@ -10,7 +10,7 @@ import { fileCode } from '../models/code';
 import { visibleText } from '../models/text';
 import type { SidebarOptions } from './sidebar';
 
-/** The catalog, and the engines where they are this computer's. */
+/** The catalog, and the engines if the service is on this computer. */
 export function ToolsTab(props: SidebarOptions): ReactElement {
   const { foldnote, onNewCell, onInstall, onRemove, onCancelEngine } = props;
   const { api, engines, tools } = foldnote;
@@ -60,7 +60,7 @@ export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder 
   );
 }
 
-/** A file of the account as a cell, an editor or a file field takes it. */
+/** A file of the account as a dragged item. */
 function draggedFile(path: string): Dragged {
   const code = fileCode(path);
   const cell = `import foldnote as fn\n\n${code}`;

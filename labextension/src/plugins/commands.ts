@@ -1,4 +1,4 @@
-/** The commands about cells, files and services, and the places of all commands in the palette. */
+/** The commands about cells, files and services, and the palette entries of all commands. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, Notification, showDialog } from '@jupyterlab/apputils';
 import type { Widget } from '@lumino/widgets';
@@ -10,7 +10,7 @@ import { insertAtCursor, runInCell } from '../notebooks';
 import { askConnection } from '../panels/connection';
 import { IFoldnote } from '../tokens';
 
-/** Where the commands stand in the palette. */
+/** Category in the palette. */
 export const CATEGORY = 'Protein analysis';
 
 /** The commands. */
@@ -46,7 +46,7 @@ function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldn
 }
 
 function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFoldnote): void {
-  const describedBy = { args: textArgument('path', 'The file as a setting names it') };
+  const describedBy = { args: textArgument('path', 'Path of the file as used in a setting') };
   app.commands.addCommand(CommandIDs.insertFile, {
     label: args => trans.__('Insert %1 into the notebook', visibleText(readText(args, 'path'))),
     describedBy,
@@ -111,14 +111,14 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       if (name !== null) {
         await profiles.load();
         profiles.choose(name);
-        jobs.reset(); // under the same name, the key may be another account's
+        jobs.reset(); // a profile of the same name may have the key of another account
         await jobs.refresh();
       }
     }
   });
 }
 
-/** Puts the tools that can run into the palette, when they are known. */
+/** Adds the available tools to the palette, when they are known. */
 function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   const offered = new Set<string>();
   tools.changed.connect(() => {
@@ -132,7 +132,7 @@ function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   });
 }
 
-/** Whether the person agrees; the button is that of a warning where nothing else is given. */
+/** Asks for confirmation; the accept button is a warning button by default. */
 export async function isConfirmed(
   title: string,
   body: string | Widget,
@@ -144,7 +144,7 @@ export async function isConfirmed(
   return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
 }
 
-/** The result, or null after telling the user why there is none. */
+/** The result, or null after showing the error. */
 export async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
   try {
     return await work;
@@ -154,7 +154,7 @@ export async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
   }
 }
 
-/** What a command takes, for those who ask it. */
+/** JSON Schema of a command's argument. */
 export function textArgument(name: string, description: string) {
   return { type: 'object', properties: { [name]: { type: 'string', description } } };
 }

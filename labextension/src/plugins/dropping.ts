@@ -1,6 +1,6 @@
 /**
- * Takes jobs and files that are dropped into a notebook beside its editors: they become a cell of their own. Editors take
- * the code by themselves, and forms the value.
+ * Handles jobs and files that are dropped into a notebook outside its editors, by inserting a new cell. Editors accept the
+ * code by themselves, and forms the value.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
@@ -8,7 +8,7 @@ import { CELL_MIME } from '../dragging';
 import { insertCellBelow, isNotebook, type NotebookLike } from '../notebooks';
 import { orNotify } from './commands';
 
-/** What takes a drop by itself. */
+/** Selector of elements that handle drops themselves. */
 const TAKERS = '.jp-Editor, .foldnote-form';
 const OVER = 'fn-mod-dropHere';
 const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
@@ -16,7 +16,7 @@ const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 /** Cells from drops. */
 export const droppingPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:dropping',
-  description: 'Makes cells of jobs and files that are dropped into a notebook.',
+  description: 'Inserts cells for jobs and files that are dropped into a notebook.',
   autoStart: true,
   activate: (app: JupyterFrontEnd) => {
     let marked: Element | null = null;
@@ -47,13 +47,13 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
       }
     };
     for (const type of TYPES) {
-      // On the way down: the dock panel around a notebook keeps these events from going up.
+      // In the capture phase: the dock panel around a notebook stops these events from bubbling.
       document.body.addEventListener(type, onDrag, true);
     }
   }
 };
 
-/** The members of Lumino's drag events that are used here. */
+/** The members of Lumino's drag events used here. */
 interface DropEvent extends Event {
   readonly mimeData: { hasData(type: string): boolean; getData(type: string): unknown };
   dropAction: string;
@@ -61,7 +61,7 @@ interface DropEvent extends Event {
 
 interface Place {
   readonly notebook: NotebookLike;
-  /** The cell at that place; null beside the cells. */
+  /** The cell at that position; null outside cells. */
   readonly cell: Element | null;
 }
 

@@ -1,4 +1,4 @@
-/** Registers the renderer that shows what was saved beside a widget when the widget is gone. */
+/** Registers the renderer that shows the saved text of a widget that is gone. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
@@ -6,7 +6,7 @@ import { isNotebook } from '../notebooks';
 import { OURS, WidgetOrFallback } from '../panels/fallback';
 import { IFoldnote } from '../tokens';
 
-/** ipywidgets registers with -10; the lowest rank is asked first. */
+/** ipywidgets registers with -10; the lowest rank takes precedence. */
 const RANK = -20;
 
 /** Saved forms and cards stay readable without their kernel. */
@@ -34,7 +34,7 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The registry of the notebook that holds `node`: it alone knows the notebook's widget manager. */
+/** The registry of the notebook that contains `node`, which alone has the notebook's widget manager. */
 function findRendermime(app: JupyterFrontEnd, node: Node): IRenderMimeRegistry | null {
   for (const widget of app.shell.widgets('main')) {
     if (isNotebook(widget) && widget.node.contains(node)) {

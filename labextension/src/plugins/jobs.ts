@@ -69,16 +69,16 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The jobs that a command is about. */
+/** The jobs that a command applies to. */
 interface Meant {
   readonly names: readonly string[];
-  /** Address of the member whose job it is; null for one's own. */
+  /** Address of the member who owns the job; null for your own. */
   readonly member: string | null;
-  /** Name of the profile of their service; null for the chosen one. */
+  /** Name of the profile of their service; null for the selected one. */
   readonly profile: string | null;
 }
 
-/** The jobs that a command is about: those it is given, else the selected ones. */
+/** The jobs that a command applies to: the given ones, else the selected ones. */
 function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): Meant {
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
@@ -91,7 +91,7 @@ function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnot
     : { names: [...selection.state().names], member: null, profile: null };
 }
 
-/** What a command about this one job takes. */
+/** Arguments of a command for this job. */
 function argsOf({ job, member, profile }: JobPlace): JobArgs {
   return { job, ...(member === null ? {} : { member }), ...(profile === null ? {} : { profile }) };
 }
@@ -99,13 +99,13 @@ function argsOf({ job, member, profile }: JobPlace): JobArgs {
 /** A command about jobs. */
 interface JobCommand {
   readonly label: string;
-  /** The label where the caller names the job; menus and the palette know what is selected. */
+  /** The label if the caller names the job; menus and the palette apply to the selection. */
   readonly named?: (name: string) => string;
-  /** What the label says further of the jobs that are meant. */
+  /** Addition to the label about these jobs. */
   readonly more?: (meant: Meant) => string;
-  /** Whether there is something to do. */
+  /** Whether the command is enabled. */
   readonly canRun: (meant: Meant) => boolean;
-  /** Whether it is there; always, when nothing is said. */
+  /** Whether the command is visible; by default always. */
   readonly isThere?: (meant: Meant) => boolean;
   readonly run: (meant: Meant, args: ReadonlyPartialJSONObject) => unknown;
 }
@@ -132,7 +132,7 @@ const hasOne = ({ names }: Meant): boolean => names.length > 0;
 const isOwn = ({ member }: Meant): boolean => member === null;
 const isOwnAndThere = (meant: Meant): boolean => hasOne(meant) && isOwn(meant);
 
-/** The record of a job that is meant; undefined also where the lists are about another service. */
+/** The record of a job; undefined if unknown, or if the lists show another service. */
 function recordOf(name: string, { member, profile }: Meant, foldnote: IFoldnote): JobRecord | undefined {
   const { jobs, members, profiles } = foldnote;
   if (!profiles.isMeant(profile)) {
@@ -181,7 +181,7 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
       }
     }
   });
-  /** Of a job that no list holds, the service says so. */
+  /** For a job on no list, the service reports an error. */
   const isComplete = (name: string, given: Meant): boolean =>
     (recordOf(name, given, foldnote)?.status ?? 'Complete') === 'Complete';
   addJobCommand(app, foldnote, CommandIDs.downloadJob, {
@@ -210,7 +210,7 @@ type Results = WidgetTracker<MainAreaWidget<ResultPanel>>;
 async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results, given: JobPlace): Promise<void> {
   const { profiles } = foldnote;
   if (given.profile === null && profiles.meant() === null) {
-    await profiles.load(); // a tab is about one service, also after another one was chosen
+    await profiles.load(); // a tab keeps its service, also after another one is selected
   }
   const place = { ...given, profile: given.profile ?? profiles.meant() };
   const { job, member } = place;
@@ -243,7 +243,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
   app.shell.add(widget, 'main');
   if (!widget.isAttached) {
     widget.addClass('fn-mod-below');
-    app.shell.add(widget, 'down'); // Notebook 7 has one document a page
+    app.shell.add(widget, 'down'); // Notebook 7 has one document per page
   }
   void tracker.add(widget);
   app.shell.activateById(widget.id);
@@ -253,7 +253,7 @@ function isSame(one: JobPlace, other: JobPlace): boolean {
   return one.job === other.job && one.member === other.member && one.profile === other.profile;
 }
 
-/** Whose job it is and at which service, where that is not the usual. */
+/** Owner and service of a job, if not the default. */
 function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote): string {
   return [
     member === null ? '' : trans.__('A job of %1', visibleText(member)),
@@ -263,12 +263,12 @@ function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote
     .join(' · ');
 }
 
-/** Has the server fetch a result, and the browser save it. */
+/** Lets the server fetch a result, and the browser save it. */
 async function download({ api, members }: IFoldnote, place: JobPlace, file: string | null): Promise<void> {
   const { job, member } = place;
   try {
     save(await api.fetchResult(place, file));
-    await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop what comes at once
+    await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop simultaneous downloads
   } catch (error) {
     const reason = sentenceOf(error);
     if (member !== null && !isPassing(error)) {
@@ -278,7 +278,7 @@ async function download({ api, members }: IFoldnote, place: JobPlace, file: stri
   }
 }
 
-/** Has the browser save what is at the address. */
+/** Lets the browser save the file at the address. */
 function save(address: string): void {
   const link = document.createElement('a');
   link.href = address;
@@ -340,12 +340,12 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: given => isOwn(given) && leaving(given).length > 0,
     run: given => {
       const heard = leaving(given);
-      return jobs.keep(heard.length > 0 ? heard : given.names); // the page may not have heard yet that they are leaving
+      return jobs.keep(heard.length > 0 ? heard : given.names); // the page may not know yet that they are to be deleted
     }
   });
 }
 
-/** Has the server delete the jobs after a while, and offers to undo that meanwhile. */
+/** Schedules the deletion of jobs, and offers to undo it meanwhile. */
 async function deleteLater(
   { commands }: JupyterFrontEnd,
   { jobs, settings, trans }: IFoldnote,

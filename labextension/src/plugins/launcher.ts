@@ -1,4 +1,4 @@
-/** A card in the launcher for each tool that can run. */
+/** A card in the launcher for each available tool. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ILauncher } from '@jupyterlab/launcher';
 import type { ReadonlyJSONObject } from '@lumino/coreutils';
@@ -51,7 +51,7 @@ function addCard(launcher: ILauncher, tool: ToolRecord): void {
   launcher.add({ command: CommandIDs.launchTool, category: CATEGORY, args: cardOf(tool) });
 }
 
-/** What the command of cards and menus takes for a tool. */
+/** Arguments of the command of cards and menus for a tool. */
 export function cardOf(tool: ToolRecord): ReadonlyJSONObject {
   return {
     tool: tool.type,

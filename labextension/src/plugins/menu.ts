@@ -1,4 +1,4 @@
-/** The main menu: tools by family, what can be shown, the service; with keys for every entry. */
+/** The main menu: tools by family, views, and the service, with mnemonics for every entry. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IMainMenu } from '@jupyterlab/mainmenu';
 import { MenuSvg } from '@jupyterlab/ui-components';
@@ -45,7 +45,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     const fill = (): void => {
       const known = tools.state().tools;
       if (known !== shown) {
-        shown = known; // a menu that is open stays as it is while other things are heard of
+        shown = known; // an open menu is not rebuilt by unrelated changes
         fillCatalog(app, foldnote, catalog);
       }
     };
@@ -55,7 +55,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** A submenu for each family that has tools which can run; a line that says so while there are none. */
+/** A submenu for each family with available tools, or an entry that says that there are none. */
 function fillCatalog(app: JupyterFrontEnd, { tools, trans }: IFoldnote, catalog: MenuSvg): void {
   const known = (tools.state().tools ?? []).filter(tool => tool.available);
   for (const { submenu } of [...catalog.items]) {

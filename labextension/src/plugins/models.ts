@@ -1,4 +1,4 @@
-/** Provides the page's one truth about jobs, tools and files. */
+/** Provides the shared models of jobs, tools and files. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ITranslator } from '@jupyterlab/translation';
 
@@ -59,7 +59,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
   }
 };
 
-/** Jobs at the service, also those that the page does not hold. */
+/** Number of jobs at the service, including those not loaded. */
 function countJobs({ statuses }: JobsState): number {
   return Object.values(statuses ?? {}).reduce((sum, count) => sum + count, 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Tells in JupyterLab's own notifications that a job ended, and in the browser's while nobody looks at the page, unless the
- * settings say no.
+ * Reports the end of jobs by JupyterLab's notifications, and by the browser's while the page is hidden, unless disabled in
+ * the settings.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget, Notification } from '@jupyterlab/apputils';
@@ -20,12 +20,12 @@ import { IFoldnote } from '../tokens';
 import { CATEGORY } from './commands';
 import { followSettings, SETTINGS } from './settings';
 
-/** Jobs that end in the same moment and are still told one by one. */
+/** Maximum number of jobs ending together that are reported individually. */
 const MOST_AT_ONCE = 3;
 
 const SHOWN_MS = 15_000;
 
-/** The notifications; the extension's settings go by this plugin's name. */
+/** The notifications. The extension's settings use the id of this plugin. */
 export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   id: SETTINGS,
   description: 'Notifies when a protein-analysis job ends.',
@@ -78,7 +78,7 @@ function tell(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobReco
   }
 }
 
-/** Tells of one job, or of several; without a pop-up while a person looks at what shows the same. */
+/** Reports one or several jobs, without a pop-up while a view shows the same. */
 function emit(
   app: JupyterFrontEnd,
   { settings }: IFoldnote,
@@ -102,7 +102,7 @@ function isListSeen(app: JupyterFrontEnd): boolean {
   return false;
 }
 
-/** Whether the job's result or its card can be seen. */
+/** Whether the job's result or card is visible. */
 function isJobSeen({ shell }: JupyterFrontEnd, job: string): boolean {
   for (const widget of shell.widgets('main')) {
     const content: unknown = widget instanceof MainAreaWidget ? widget.content : null;
@@ -146,7 +146,7 @@ function addBrowserCommand(
   });
 }
 
-/** Offers to have the browser ask; the question itself comes only after a click. */
+/** Offers to request the browser's permission, which is done only after a click. */
 function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
   const leave = readLeave();
   if (leave !== 'default') {

@@ -1,13 +1,13 @@
-/** What JupyterLab's settings editor says to the extension. */
+/** Reads the extension's settings from JupyterLab's settings editor. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { COLORINGS, STANDARD, type Settings, type SettingsModel } from '../models/settings';
 
-/** The settings go by the name of this plugin. */
+/** The settings use the id of this plugin. */
 export const SETTINGS = 'foldnote:plugin';
 
-/** Keeps the model as the settings editor says, now and whenever that changes. */
+/** Updates the model from the settings, now and at every change. */
 export async function followSettings(registry: ISettingRegistry | null, model: SettingsModel): Promise<void> {
   try {
     const settings = await registry?.load(SETTINGS);
@@ -15,12 +15,12 @@ export async function followSettings(registry: ISettingRegistry | null, model: S
     settings?.changed.connect(read);
     read();
   } catch (error) {
-    console.warn('The settings of foldnote cannot be read; the standard ones hold.', error);
+    console.warn('The settings of foldnote cannot be read; the defaults are used.', error);
     model.take(STANDARD);
   }
 }
 
-/** The settings, with the standard in the place of what is missing or makes no sense. */
+/** The settings, with defaults for missing and invalid values. */
 export function readSettings(given: ReadonlyPartialJSONObject): Settings {
   const seconds = (value: unknown, standard: number): number =>
     typeof value === 'number' && value >= 0 ? value : standard;

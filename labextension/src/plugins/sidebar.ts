@@ -110,7 +110,7 @@ function createSidebar(
   return sidebar;
 }
 
-/** What is dragged with jobs: code for cells, and of a single one its files for a file field. */
+/** Dragged jobs: code for cells and, for a single job, its files for a file field. */
 function dragJobs({ profiles, trans }: IFoldnote, names: readonly string[]): Dragged {
   const [name = ''] = names;
   const profile = profiles.forCode();
@@ -122,13 +122,13 @@ function dragJobs({ profiles, trans }: IFoldnote, names: readonly string[]): Dra
   };
 }
 
-/** What is dragged with a job of a member: code that loads its result. */
+/** A dragged job of a member: code that loads its result. */
 function dragResult({ profiles }: IFoldnote, job: string, member: string): Dragged {
   const line = keptResultLine(job, member, profiles.forCode());
   return { label: visibleText(job), code: line, cell: `import foldnote as fn\n\n${line}\nresult` };
 }
 
-/** Says in the sidebar's own tab how many jobs are unfinished. */
+/** Shows the number of unfinished jobs in the sidebar's tab. */
 function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
   const show = (): void => {
     const count = jobs.state().jobs.filter(isLive).length;

@@ -1,4 +1,4 @@
-/** The number of unfinished jobs in the status bar, where there is one. */
+/** The number of unfinished jobs in the status bar, if there is one. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ReactWidget } from '@jupyterlab/ui-components';

@@ -1,6 +1,6 @@
 /**
- * Structures, molecules, alignments and aligned errors open from JupyterLab's file browser in our viewer; the text editor
- * stays one choice away, and of other JSON files it stays the first.
+ * Opens structures, molecules, alignments and predicted aligned errors of JupyterLab's file browser in our viewer. The text
+ * editor remains available, and remains the default for other JSON files.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ABCWidgetFactory, DocumentWidget, type DocumentRegistry, type IDocumentWidget } from '@jupyterlab/docregistry';
@@ -10,13 +10,13 @@ import { FILE_KINDS } from '../models/filetypes';
 import { StructurePanel } from '../panels/structure';
 import { IFoldnote } from '../tokens';
 
-/** JupyterLab's own kind of JSON files. */
+/** JupyterLab's file type of JSON. */
 const JSON_KIND = 'json';
 
 /** The viewer of files. */
 export const structuresPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:structures',
-  description: 'Opens structures, molecules, alignments and aligned errors from the file browser, drawn.',
+  description: 'Displays structures, molecules, alignments and predicted aligned errors from the file browser.',
   autoStart: true,
   requires: [IFoldnote],
   activate: (app: JupyterFrontEnd, foldnote: IFoldnote) => {
@@ -41,7 +41,7 @@ export const structuresPlugin: JupyterFrontEndPlugin<void> = {
       fileTypes: [...FILE_KINDS.map(kind => kind.name), JSON_KIND],
       defaultFor: FILE_KINDS.filter(kind => kind.isFirst).map(kind => kind.name)
     });
-    app.docRegistry.addWidgetFactory(factory as unknown as DocumentRegistry.WidgetFactory); // its types are older
+    app.docRegistry.addWidgetFactory(factory as unknown as DocumentRegistry.WidgetFactory); // declared for an older version
   }
 };
 

@@ -1,8 +1,8 @@
 /**
- * Gives 3Dmol.js to the outputs of py3Dmol, so that they draw without a network.
+ * Provides 3Dmol.js to the outputs of py3Dmol, so that they work without a network.
  *
- * py3Dmol's outputs wait for `window.$3Dmolpromise` and then use `window.$3Dmol`; where the promise is missing they load a
- * script from the internet. Ours exists from the start, and loads the bundled file when the first output asks.
+ * py3Dmol's outputs wait for `window.$3Dmolpromise` and then use `window.$3Dmol`; without the promise they load a script
+ * from the internet. Ours exists from the start, and loads the bundled file when the first output awaits it.
  */
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
@@ -16,20 +16,20 @@ declare global {
 /** The preloaded 3Dmol.js. */
 export const viewer3dPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:viewer3d',
-  description: 'Draws py3Dmol outputs from the bundled 3Dmol.js, without a network.',
+  description: 'Displays py3Dmol outputs with the bundled 3Dmol.js, without a network.',
   autoStart: true,
   activate: () => {
     window.$3Dmolpromise ??= new LazyPromise(load3Dmol);
   }
 };
 
-/** A promise whose work begins when somebody first waits for it. */
+/** A promise whose work starts when it is first awaited. */
 export class LazyPromise<T> implements PromiseLike<T> {
   constructor(work: () => Promise<T>) {
     this.work = work;
   }
 
-  /** Begins the work, if nobody did before, and waits for it. A failed attempt is made again by the next caller. */
+  /** Starts the work, unless started, and waits for it. After a failure the next call tries again. */
   then<A = T, B = never>(
     onDone?: ((value: T) => A | PromiseLike<A>) | null,
     onFault?: ((reason: unknown) => B | PromiseLike<B>) | null
