@@ -69,6 +69,8 @@ describe('JobFacts', () => {
     completed: '2026-11-21T10:00:47.000Z',
     score: { ptm: 0.8712 },
     weightedHours: 0.01234,
+    cpuSeconds: 83,
+    peakMemoryMb: 512,
     notebook: '/home/ann/projects/panel/first.ipynb'
   });
   const now = Date.parse('2026-11-21T10:05:00Z');
@@ -76,6 +78,12 @@ describe('JobFacts', () => {
     const { container } = render(<JobFacts job={job} toolName="AbodyBuilder" now={now} details={details} />);
     return [...(container.firstElementChild?.children ?? [])].map(node => node.textContent);
   };
+
+  it('tells with the duration what the run used', () => {
+    const { container } = render(<JobFacts job={job} toolName="AbodyBuilder" now={now} details={['duration']} />);
+    const title = container.querySelector('.fn-JobRow-duration')?.getAttribute('title');
+    expect(title).toContain('Processor time: 1 min 23 s\nMost memory of a process: 537 MB');
+  });
 
   it('shows what it always showed before anybody chooses', () => {
     expect(factsWith(FIRST_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);

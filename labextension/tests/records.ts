@@ -23,6 +23,8 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     batch: null,
     score: null,
     weightedHours: null,
+    cpuSeconds: null,
+    peakMemoryMb: null,
     error: null,
     progress: null,
     message: null,

@@ -15,6 +15,8 @@ COLUMNS = {
     "duration_s": "float64",
     "progress": "float64",
     "weighted_hours": "float64",
+    "cpu_seconds": "float64",
+    "peak_memory_mb": "float64",
     "batch": "str",
     "error": "str",
 }

@@ -24,6 +24,8 @@ RECORD = {
     "batch": str | None,
     "score": dict | None,
     "weightedHours": float | None,
+    "cpuSeconds": float | None,
+    "peakMemoryMb": float | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

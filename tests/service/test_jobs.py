@@ -10,7 +10,7 @@ from service_process import PDB, SETTINGS
 from foldnote import catalog
 
 RECORD_KEYS = ["jobName", "type", "status", "settings", "projectTag", "created", "started", "completed", "email",
-               "batch", "score", "weightedHours", "error", "progress", "message"]  # fmt: skip
+               "batch", "score", "weightedHours", "cpuSeconds", "peakMemoryMb", "error", "progress", "message"]  # fmt: skip
 
 
 def test_submit_answers_with_a_receipt(service, name):
@@ -29,6 +29,8 @@ def test_a_complete_job_has_the_whole_record(service, name):
     assert job["score"] == {"probe": 0.5}
     assert job["created"] <= job["started"] <= job["completed"]
     assert job["weightedHours"] > 0
+    assert 0 < job["cpuSeconds"] < 30
+    assert 5 < job["peakMemoryMb"] < 200
     assert job["progress"] == 1.0
     assert job["error"] is None
 

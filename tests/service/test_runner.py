@@ -81,6 +81,22 @@ def test_the_outcome_names_the_archives_hash(run):
     assert Outcome.read(spec.folder).result_sha256 == hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.parametrize("job_name", ["memory-64.child", "memory-64.fail", "memory-64.crash-3"])
+def test_the_outcome_has_the_processor_time_and_the_memory_of_the_run(make_attempt, job_name):
+    """The probe is one small Python process, which fills 64 MB."""
+    spec = make_attempt(job_name)
+    start_runner(spec)
+    outcome = Outcome.read(spec.folder)
+    assert 70 < outcome.peak_memory_mb < 130
+    assert 0.01 < outcome.cpu_seconds < 10
+
+
+def test_the_processor_time_is_that_of_all_processes(make_attempt):
+    spec = make_attempt("burn-0_3.burn-0_3")
+    start_runner(spec)
+    assert 0.6 < Outcome.read(spec.folder).cpu_seconds < 3
+
+
 def test_the_manifest_says_what_was_really_run(run):
     manifest = json.loads(read_member(run("output-1"), "manifest.json"))
     seed = {"seed": 11, "seedNote": None, "seedOffered": 11}

@@ -372,6 +372,11 @@ export interface components {
             batchStatus: components["schemas"]["BatchStatus"] | null;
             /** Completed */
             completed?: string | null;
+            /**
+             * Cpuseconds
+             * @default null
+             */
+            cpuSeconds: number | null;
             /** Created */
             created?: string | null;
             /**
@@ -406,6 +411,11 @@ export interface components {
              * @default null
              */
             notebook: string | null;
+            /**
+             * Peakmemorymb
+             * @default null
+             */
+            peakMemoryMb: number | null;
             /**
              * Progress
              * @default null

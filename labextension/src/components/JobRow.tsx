@@ -15,9 +15,10 @@ import { batchShare, batchWords, isBatch } from '../models/batch';
 import { FACTS, spareFacts, type Detail, type Fact } from '../models/details';
 import { notebookName } from '../models/listing';
 import { findScore, formatScore } from '../models/score';
+import { formatSize } from '../models/size';
 import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
-import { formatMoment, jobAge, jobDuration } from '../models/time';
+import { formatDuration, formatMoment, jobAge, jobDuration } from '../models/time';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
 import { StateIcon } from './icons';
@@ -219,13 +220,26 @@ function factsOf(
     tool: [toolName, toolName],
     notebook: [visibleText(notebookName(notebook)), visibleText(notebook)],
     score: score === null ? ['', ''] : [formatScore(score), `${visibleText(score.name)}: ${score.value}`],
-    duration: [jobDuration(job, now), trans.__('Started %1', formatMoment(job.started))],
+    duration: [
+      jobDuration(job, now),
+      [trans.__('Started %1', formatMoment(job.started)), ...usageOf(job, trans)].join('\n')
+    ],
     hours:
       hours === null
         ? ['', '']
         : [trans.__('%1 weighted h', Number(hours.toPrecision(3))), trans.__('%1 weighted hours', hours)],
     age: [jobAge(job, now, trans), trans.__('Submitted %1', formatMoment(job.created))]
   };
+}
+
+/** What a run used, where the service measured it. */
+function usageOf({ cpuSeconds, peakMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
+  return cpuSeconds === null || peakMemoryMb === null
+    ? []
+    : [
+        trans.__('Processor time: %1', formatDuration(cpuSeconds)),
+        trans.__('Most memory of a process: %1', formatSize(peakMemoryMb * 2 ** 20))
+      ];
 }
 
 function RowActions(props: JobRowProps): ReactElement {

@@ -62,6 +62,12 @@ class Job(WireModel):
     """Figures of the result; null while there are none."""
     weighted_hours: float | None = None
     """Cost in weighted hours; null where it is not counted."""
+    cpu_seconds: float | None = None
+    """User and system time of all processes of the run, in seconds, as the kernel counted it; null before the
+    end and where it is not measured. Loading an engine for many jobs is not part of it."""
+    peak_memory_mb: float | None = None
+    """Highest resident memory of the run's largest process, in MB (2**20 bytes), as the kernel counted it;
+    null before the end and where it is not measured. Several processes together may have used more."""
     error: str | None = None
     """Why the run failed; null unless it did. A failed job's status is ``Stopped``."""
     progress: float | None = Field(default=None)

@@ -5,7 +5,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
 """
 
 import fcntl
@@ -114,6 +114,12 @@ def env(_: str) -> None:
     Path("outputs/environment.json").write_text(json.dumps(dict(os.environ)))
 
 
+def burn(seconds: str) -> None:
+    """Compute in a process of its own, for seconds of processor time."""
+    program = f"import time\nwhile time.process_time() < {float(seconds.replace('_', '.'))}: pass"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def strew(_: str) -> None:
     (Path.home() / "strewn.txt").write_text("This does not belong here.")
 
@@ -146,6 +152,7 @@ DOINGS = {
         echo,
         silent,
         env,
+        burn,
         strew,
         call,
     )

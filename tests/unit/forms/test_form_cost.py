@@ -15,6 +15,7 @@ from foldnote.forms.submission.checking import describe_cost
         (Experience(), "1 job of your allowance; the run time is not known yet."),
         (Experience(1, 40.0), "about 40 s (as the previous job)."),
         (Experience(4, 600.0, 0.25), "about 10 min and 0.25 weighted hours (median of 4 earlier jobs)."),
+        (Experience(3, 60.0, None, 1024.0), "(median of 3 earlier jobs), with up to 1.07 GB of memory."),
         (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier jobs)."),
     ],
 )

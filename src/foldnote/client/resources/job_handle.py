@@ -99,6 +99,16 @@ class JobHandleOperations(Api):
         return self.record.weighted_hours
 
     @property
+    def cpu_seconds(self) -> float | None:
+        """Time on processors of all its processes; None before the end and where it is not measured."""
+        return self.record.cpu_seconds
+
+    @property
+    def peak_memory_mb(self) -> float | None:
+        """Most that its largest process had in memory, in MB (2**20 bytes); None as for ``cpu_seconds``."""
+        return self.record.peak_memory_mb
+
+    @property
     def batch(self) -> str | None:
         """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch

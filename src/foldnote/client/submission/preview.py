@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.submission.batch_submission import BatchAttempt
 from foldnote.models import Job, JobStatus, RowVerdict
-from foldnote.text import format_duration
+from foldnote.text import format_duration, format_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +27,14 @@ class Experience:
         count: number of jobs; if 0, the figures are None.
         duration_s: median run time of a job in seconds.
         weighted_hours: median weighted hours of a job; None if the service does not count them.
+        peak_memory_mb: most memory that a job's largest process had, in MB (2**20 bytes); None where the
+            service does not measure it.
     """
 
     count: int = 0
     duration_s: float | None = None
     weighted_hours: float | None = None
+    peak_memory_mb: float | None = None
 
 
 def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
@@ -41,7 +44,13 @@ def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
     ended = [job for job in jobs if job.type == tool_type and job.status is JobStatus.COMPLETE]
     times = [job.duration_s for job in ended if job.duration_s is not None]
     hours = [job.weighted_hours for job in ended if job.weighted_hours is not None]
-    return Experience(len(ended), median(times) if times else None, median(hours) if hours else None)
+    peaks = [job.peak_memory_mb for job in ended if job.peak_memory_mb is not None]
+    return Experience(
+        len(ended),
+        median(times) if times else None,
+        median(hours) if hours else None,
+        max(peaks) if peaks else None,
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,8 +153,10 @@ class Preview:
             return " The run time is unknown: no job of this tool has completed here yet."
         each = f"median of {self.experience.count} earlier"
         text = f" About {format_duration(self.duration_s)} of computing ({each})"
-        hours = self.weighted_hours
-        return f"{text}{'' if hours is None else f', {hours:.3g} weighted hours'}."
+        hours, peak = self.weighted_hours, self.experience.peak_memory_mb
+        text += "" if hours is None else f", {hours:.3g} weighted hours"
+        text += "" if peak is None else f", up to {format_size(peak * 2**20)} of memory a job"
+        return f"{text}."
 
     def __repr__(self) -> str:
         rows = [

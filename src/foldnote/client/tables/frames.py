@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIMES = ("created", "started", "completed")
-_NUMBERS = ("duration_s", "progress", "weighted_hours")
+_NUMBERS = ("duration_s", "progress", "weighted_hours", "cpu_seconds", "peak_memory_mb")
 
 
 def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
@@ -71,6 +71,10 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
         - ``duration_s`` (float64, seconds): from start to end, or until now; NaN before the start
         - ``progress`` (float64, 0 to 1; NaN if the engine does not report it)
         - ``weighted_hours`` (float64, weighted hours; NaN if not counted)
+        - ``cpu_seconds`` (float64, seconds): processor time of all of the run's processes; NaN before the end
+          and where it is not measured
+        - ``peak_memory_mb`` (float64, MB of 2**20 bytes): most that the run's largest process had in memory;
+          NaN as before
         - ``batch`` (str): the batch that the job is part of; missing outside batches
         - ``error`` (str): why a run failed; missing if it did not
     """

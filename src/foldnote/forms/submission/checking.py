@@ -20,7 +20,7 @@ from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.uploading import upload_files
 from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
-from foldnote.text import count, format_duration
+from foldnote.text import count, format_duration, format_size
 
 _SETTLE_S = 0.5
 """Seconds without a change after which a typed name is looked up."""
@@ -171,4 +171,6 @@ def _describe_time(experience: Experience, more: str = "") -> str:
     if experience.duration_s is None:
         return "; the run time is not known yet"
     based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"
-    return f", about {format_duration(experience.duration_s)}{more} ({based})"
+    peak = experience.peak_memory_mb
+    memory = "" if peak is None else f", with up to {format_size(peak * 2**20)} of memory"
+    return f", about {format_duration(experience.duration_s)}{more} ({based}){memory}"

@@ -49,6 +49,8 @@ def describe(result: Result) -> dict[str, Any]:
             "started": manifest.started or record.get("started"),
             "ended": manifest.ended or record.get("completed"),
             "weightedHours": record.get("weightedHours"),
+            "cpuSeconds": record.get("cpuSeconds"),
+            "peakMemoryMb": record.get("peakMemoryMb"),
         },
         "settings": normalized if isinstance(normalized, Mapping) else record.get("settings"),
         "settingsAre": "normalized" if isinstance(normalized, Mapping) else "as submitted",

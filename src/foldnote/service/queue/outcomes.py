@@ -41,6 +41,8 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
         score=None if outcome.score is None else dict(outcome.score),
         measures={
             "weighted_hours": weighted_hours(outcome.started, outcome.ended, cores),
+            "cpu_seconds": outcome.cpu_seconds,
+            "peak_memory_mb": outcome.peak_memory_mb,
         },
         result_sha256=outcome.result_sha256 if has_result else None,
         result_size=outcome.result_size_bytes if has_result else None,

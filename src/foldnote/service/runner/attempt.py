@@ -125,6 +125,10 @@ class Outcome:
     """One sentence for the user about a successful run, such as omitted figures."""
     nonce: str | None = None
     """The attempt's nonce; None if written by a runner of an earlier version."""
+    cpu_seconds: float | None = None
+    """User and system time of all processes of the engine; None if their end was not seen."""
+    peak_memory_mb: float | None = None
+    """Highest resident memory, in MB (2**20 bytes), of the one process that had most; None as before."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:

@@ -35,6 +35,7 @@ from foldnote.service.runner.publishing import (
     write_manifest,
 )
 from foldnote.service.runner.supervision import EngineExit, Supervisor
+from foldnote.service.runner.usage import Usage
 from foldnote.service.runner.worker import WorkerSlot
 from foldnote.text import format_duration
 
@@ -152,8 +153,8 @@ def run_attempt(attempt_dir: Path, workers: WorkerSlot | None = None) -> Outcome
     try:
         spec = files.read_spec(attempt_dir)
         nonce = spec.nonce
-        ending = _run_engine(spec, workers)
-        outcome = _publish(spec, ending, started, began_s)
+        ending, usage = _run_engine(spec, workers)
+        outcome = _publish(spec, ending, started, began_s, usage)
     except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
         _note_trouble(attempt_dir)
         error = f"The runner could not go on: {files.without_path(exc)}"
@@ -168,17 +169,20 @@ def _note_trouble(attempt_dir: Path) -> None:
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
 
 
-def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> EngineExit:
+def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> tuple[EngineExit, Usage | None]:
     if (spec.folder / files.CANCEL).exists():
-        return EngineExit("stopped", "The job was stopped before its engine started.")
+        return EngineExit("stopped", "The job was stopped before its engine started."), None
     try:
         with Supervisor(spec, workers) as supervisor:
-            return supervisor.run()
+            ending = supervisor.run()
+            return ending, supervisor.usage
     except EngineError as exc:
-        return EngineExit("failed", exc.message)
+        return EngineExit("failed", exc.message), None
 
 
-def _publish(spec: AttemptSpec, ending: EngineExit, started: str, began_s: float) -> Outcome:
+def _publish(
+    spec: AttemptSpec, ending: EngineExit, started: str, began_s: float, usage: Usage | None
+) -> Outcome:
     score = read_score(spec.folder)
     archive, ending = _pack(spec, ending, started, score, began_s)
     has_succeeded = ending.state == "succeeded"
@@ -192,6 +196,8 @@ def _publish(spec: AttemptSpec, ending: EngineExit, started: str, began_s: float
         ended=files.now(),
         note=score.note if has_succeeded else None,
         nonce=spec.nonce,
+        cpu_seconds=round(usage.cpu_seconds, 3) if usage else None,
+        peak_memory_mb=round(usage.peak_memory_mb, 1) if usage else None,
     )
 
 

@@ -23,6 +23,7 @@ from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
+from foldnote.service.runner.usage import MeasuredProgram, Usage, count_cpu_seconds
 from foldnote.service.runner.worker import WorkerJob, WorkerSlot
 from foldnote.text import format_duration
 
@@ -99,11 +100,21 @@ class Supervisor:
         self._drain()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
-    def _start(self) -> subprocess.Popen[bytes] | WorkerJob:
+    @property
+    def usage(self) -> Usage | None:
+        """What the run used, once none of its processes is left; None where its end was not seen.
+
+        What a worker took to load the engine is no part of it.
+        """
+        peak = self._process.peak_memory_mb
+        return None if peak is None else Usage(count_cpu_seconds() - self._cpu_before, peak)
+
+    def _start(self) -> MeasuredProgram | WorkerJob:
         job = self._workers.start_job(
             self._spec, self._scratch, self._guard.inherited, lambda: self._check_orders() is not None
         )
         process = job or self._start_program()
+        self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job is none of its
         self._guard.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
@@ -112,8 +123,8 @@ class Supervisor:
             self._selector.register(stream, selectors.EVENT_READ)
         return process
 
-    def _start_program(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+    def _start_program(self) -> MeasuredProgram:
+        return MeasuredProgram(
             self._spec.command,
             cwd=self._spec.folder / files.WORK,
             env={**self._spec.environment, "TMPDIR": str(self._scratch)},

@@ -22,6 +22,7 @@ from foldnote.io import hash_bytes
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
+from foldnote.service.runner.usage import MeasuredProcess
 
 _TICK_S = 0.2
 _ANSWER_BYTES = 100
@@ -49,43 +50,19 @@ def worker_key(spec: AttemptSpec) -> str:
     return hash_bytes(json.dumps(content).encode())
 
 
-class WorkerJob:
-    """A job's process: what ``subprocess.Popen`` is for one that was started by a program.
+class WorkerJob(MeasuredProcess):
+    """A job's process: what ``MeasuredProgram`` is for one that was started by a program.
 
     Attributes:
         pid: its process id, which is that of its session and process group, too.
-        returncode: its exit status, negative for a signal; None until ``poll`` or ``wait`` has seen its end.
         stdout: what it writes.
         stderr: what it writes to the standard error.
     """
 
     def __init__(self, pid: int, stdout: BinaryIO, stderr: BinaryIO) -> None:
         self.pid = pid
-        self.returncode: int | None = None
         self.stdout = stdout
         self.stderr = stderr
-
-    def poll(self) -> int | None:
-        """The exit status, or None while it runs."""
-        return self._await(os.WNOHANG)
-
-    def wait(self) -> int:
-        """Wait for the end, and return the exit status."""
-        while self._await(0) is None:
-            continue
-        assert self.returncode is not None
-        return self.returncode
-
-    def _await(self, options: int) -> int | None:
-        if self.returncode is None:
-            try:
-                pid, status = os.waitpid(self.pid, options)
-            except ChildProcessError:  # reaped elsewhere: how it ended is unknown
-                self.returncode = -signal.SIGKILL
-            else:
-                if pid:
-                    self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
 
 
 class Worker:

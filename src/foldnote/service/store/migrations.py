@@ -292,3 +292,10 @@ def m0017_storage(connection: sqlite3.Connection) -> None:
         CREATE INDEX jobs_storage ON jobs (account_id, stored_bytes, result_size) WHERE is_purged = 0;
         """,
     )
+
+
+@migration
+def m0018_measured_runs(connection: sqlite3.Connection) -> None:
+    """What a run used, as the kernel counted it."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN cpu_seconds REAL")
+    connection.execute("ALTER TABLE jobs ADD COLUMN peak_memory_mb REAL")

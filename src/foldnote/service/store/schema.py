@@ -82,6 +82,8 @@ jobs = sa.Table(
     sa.Column("message", sa.Text),
     sa.Column("score", sa.Text),
     sa.Column("weighted_hours", sa.Float, info=MEASURED),
+    sa.Column("cpu_seconds", sa.Float, info=MEASURED),
+    sa.Column("peak_memory_mb", sa.Float, info=MEASURED),
     # seconds that a run may take, None for what the engine allows; weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),

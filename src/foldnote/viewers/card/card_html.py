@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
-from foldnote.text import format_duration
+from foldnote.text import format_duration, format_size
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -132,10 +132,17 @@ def _write_top(job: Job, look: StateAppearance) -> str:
 
 def _write_elapsed(job: Job) -> str:
     if job.duration_s is not None:
-        return f"{'took' if job.is_final else 'for'} {format_duration(job.duration_s)}"
+        return f"{'took' if job.is_final else 'for'} {format_duration(job.duration_s)}{_tell_usage(job)}"
     if job.created is not None and not job.is_final:
         return f"waiting {format_duration((datetime.now(UTC) - job.created).total_seconds())}"
     return ""
+
+
+def _tell_usage(job: Job) -> str:
+    """Processor time and memory of a run, where they were measured."""
+    if job.cpu_seconds is None or job.peak_memory_mb is None:
+        return ""
+    return f", CPU {format_duration(job.cpu_seconds)}, memory {format_size(job.peak_memory_mb * 2**20)}"
 
 
 def _write_progress(job: Job) -> str:

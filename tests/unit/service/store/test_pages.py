@@ -203,6 +203,8 @@ def told(row):
         "batch": row["batch"],
         "score": None if row["score"] is None else json.loads(row["score"]),
         "weightedHours": row["weighted_hours"],
+        "cpuSeconds": row["cpu_seconds"],
+        "peakMemoryMb": row["peak_memory_mb"],
         "error": row["error"],
     }
     if row["type"] == "batch":
