@@ -147,7 +147,7 @@ def test_of_a_single_chain_fv_each_field_takes_its_own_domain(tmp_path):
         (LIGHT, None, "Check that heavy and light are not exchanged"),
         (HEAVY, HEAVY, "No variable domain of light chains was found"),
         (LYSOZYME, None, "No variable domain of heavy chains was found in the heavy sequence."),
-        ("EVQLVX1", None, "The heavy sequence cannot be numbered"),
+        ("EVQLVX1", None, "The heavy sequence has 1, X; ANARCI takes the 20 standard"),
         ("  ", None, "The heavy sequence is empty"),
     ],
     ids=["exchanged", "two heavy", "lysozyme", "letters", "empty"],
