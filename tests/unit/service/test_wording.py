@@ -39,7 +39,7 @@ SCREENING = {"batchName": "b", "receptor": "r", "ligands": ["l"]}
         (
             ResultRequest,
             {"jobName": "j", "jobEmail": f"{'a' * 65}@lab.org"},
-            "jobEmail: what stands before the @ has more than 64 characters.",
+            "jobEmail: the part before the @ has more than 64 characters.",
         ),
         (
             RouterRequest,

@@ -1,8 +1,8 @@
-"""Connections: how many there may be, how long a head and a body may take, and upgrades that nobody needs.
+"""Limits of connections: their number, the time for a head and a body; and ignored protocol upgrades.
 
-The only module that overrides private methods of uvicorn, whose HTTP protocol has none of these limits and
-gives an application no way to its transport. `pyproject.toml` bounds uvicorn's version; a test names what is
-needed of it.
+The only module that overrides private methods of uvicorn, whose HTTP protocol lacks these limits and does not
+give applications access to its transport. `pyproject.toml` bounds uvicorn's version; a test lists the members
+used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 LONGEST_HEAD_BYTES = 64 << 10
 """Of method, path and headers; what a path or a key may have fits in many times."""
 HEAD_S = 15.0
-"""Within which a head must be complete, from the connection or from its first byte on."""
+"""Seconds within which a head must be complete, from the connection or from its first byte."""
 BODY_LOOK_S = 15.0
-"""How often the progress of a body is looked at."""
+"""Seconds between checks of a body's progress."""
 BODY_BYTES_PER_S = 500
-"""What a body must bring in between two looks, while the service reads."""
+"""Minimum rate of a body in bytes per second, while the service reads it."""
 BACKLOG = 128
 """Connections that wait to be accepted; asyncio accepts as many in one turn."""
 MOST_FILES = 65_536
@@ -38,14 +38,14 @@ _FILES_PER_CONNECTION = 2
 _TURN_AWAY_S = 1.0
 _MOST_TURNED_AWAY = 64
 _IDLE_S = 1.0
-"""A connection without a request for so long gives way to a new one."""
+"""Seconds without a request after which a connection may be closed in favour of a new one."""
 _TELL_EVERY_S = 60.0
 _UPGRADE = frozenset({b"upgrade", b"http2-settings"})
 _LINE_END = re.compile(rb"[\r\n]")
 
 
 def raise_file_limit() -> int:
-    """Let this process have as many files as the system allows it (65,536 at most); gives the number."""
+    """Raise this process's limit of open files as far as allowed (65,536 at most); returns it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -55,12 +55,12 @@ def raise_file_limit() -> int:
 
 
 def find_capacity(files: int) -> int:
-    """Connections that a process of so many files may have at once."""
+    """Maximum number of connections of a process with this limit of open files."""
     return min(MOST_CONNECTIONS, max(16, (files - _OWN_FILES) // _FILES_PER_CONNECTION))
 
 
 def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
-    """Log at most once a minute that no connection can be accepted; asyncio would for each try."""
+    """Log at most once a minute that no connection can be accepted; asyncio would log every try."""
     told_at, count = -_TELL_EVERY_S, 0
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class Connection(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _idle_since: float | None = None
     _turned_away: ClassVar[int] = 0
-    """How many still have a moment to read why they were turned away."""
+    """Number of refused connections that may still read the answer."""
 
     def extend_app(self, app: ASGIApp, _cycle: RequestResponseCycle) -> ASGIApp:
         """The application that answers one request; subclasses offer it extensions."""
@@ -100,7 +100,7 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, self.extend_app(app, cycle))  # type: ignore[arg-type]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, or turn it away where there are too many."""
+        """Accept the connection, or refuse it if there are too many."""
         capacity = (self.limit_concurrency or MOST_CONNECTIONS + 1) - 1
         if len(self.connections) >= capacity and not self._drop_idle():
             self._turn_away(transport)
@@ -187,7 +187,7 @@ class Connection(HttpToolsProtocol):
             self._deadline = None
 
     def _give_up_head(self) -> None:
-        """Close what never began; tell what began and did not go on."""
+        """Close a connection without a request; answer 408 to an incomplete head."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._wait_for_head()  # an earlier request is still being answered
         elif self._head_bytes:
@@ -196,7 +196,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _look_at_body(self) -> None:
-        """End a request whose body hardly moves, unless it waits for the service."""
+        """End a request whose body arrives too slowly, unless it is waiting for the service."""
         is_waiting = self.flow.read_paused or self.cycle.waiting_for_100_continue
         if not is_waiting and self._body_bytes < BODY_LOOK_S * BODY_BYTES_PER_S:
             self._end(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
@@ -205,7 +205,7 @@ class Connection(HttpToolsProtocol):
         self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
 
     def _end(self, status: int, sentence: str) -> None:
-        """Answer, where no answer began, and close."""
+        """Answer, unless an answer has begun, and close."""
         if not self.transport.is_closing():
             is_answered = not self._is_in_head and self.cycle is not None and self.cycle.response_started
             if not is_answered:
@@ -213,7 +213,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _drop_idle(self) -> bool:
-        """Close the connection that has been without a request for longest, if for a second at least."""
+        """Close the connection that has been idle for longest, if for at least a second."""
         since = {each: getattr(each, "_idle_since", None) for each in self.connections}
         idle = {each: moment for each, moment in since.items() if moment is not None}
         oldest = min(idle, key=idle.__getitem__, default=None)
@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol):
         return True
 
     def _turn_away(self, transport: asyncio.Transport) -> None:
-        """Say so and close, a moment later for a few of them: a reset could overtake the answer."""
+        """Answer 503 and close, for a few of them with a delay: a reset could overtake the answer."""
         self.transport, self._is_refused = transport, True
         transport.write(_answer(503, "The service has too many connections. Try again in a second."))
         if Connection._turned_away >= _MOST_TURNED_AWAY:

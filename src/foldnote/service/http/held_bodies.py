@@ -1,8 +1,8 @@
 """Limit the total memory of request bodies that are being received.
 
-One request may bring tens of megabytes, and each is parsed and checked as a whole. So that many at once do
-not take the memory of the machine, large ones that find no room are answered 503 and come again. Uploads are
-written to the disk as they come and do not count.
+A body may have tens of megabytes, and is parsed and checked as a whole. To bound the memory of simultaneous
+requests, large bodies above the total are answered 503, to be sent again. Uploads are written to disk as they
+arrive and do not count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lets a client read the refusal of a body that it is still sending.
+"""Let a client read the refusal of a body that it is still sending.
 
-A server that closes a connection with unread input resets it, and the reset can overtake the answer. So the
-answer is sent whole, what still comes in is thrown away for a short time, and only then the exchange ends.
+Closing a connection with unread input resets it, and the reset can overtake the answer. So after the answer
+is sent, further input is discarded for a short time before the exchange ends.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Requests that a web page of somebody else makes a browser send, or that were meant for another host.
+"""Protection against cross-site requests and DNS rebinding.
 
-A page may send simple requests to any address, and with a name that it makes lead to 127.0.0.1 (DNS
-rebinding) read the answers, too. A browser says where a request comes from (`Origin`, `Sec-Fetch-Site`) and
-what name it asked for (`Host`); other clients send no `Origin`.
+A web page may send simple requests to any address, and read the answers if its host name resolves to
+127.0.0.1 (DNS rebinding). Browsers report the origin of a request (`Origin`, `Sec-Fetch-Site`) and the
+requested host name (`Host`); other clients send no `Origin`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEYLESS = "/agent/provision"
-"""The route that changes something and needs neither a key nor a secret."""
+"""The only route that changes state without a key or a secret."""
 
 
 class OriginMiddleware:
-    """Refuses (403) requests from pages of other sites, or for names of other hosts.
+    """Refuses (403) requests from pages of other sites, and requests for other host names.
 
     Args:
-        hosts: names that the service answers to besides those of this machine itself; None for any.
-        public_url: where people find the service, if that is known.
+        hosts: accepted host names in addition to those of this machine; None for any.
+        public_url: public address of the service, if known.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None, public_url: str | None) -> None:

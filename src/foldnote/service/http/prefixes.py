@@ -1,7 +1,7 @@
-"""Every route answers bare, under `/v1` and under `/api`: the prefix is set aside before routing.
+"""Every route exists without a prefix, under `/v1` and under `/api`: the prefix is removed before routing.
 
-Clients put addresses together from parts, and deployed services forgive a slash too many between a prefix and
-a route, or at the end. So `/api//jobs` and `/jobs/` are `/jobs` here. The name of a file stays as it is.
+Clients join addresses from parts, and deployed services tolerate an extra slash after the prefix or at the
+end. So `/api//jobs` and `/jobs/` mean `/jobs`. File names are left unchanged.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Notes each request: one log line without secrets, and the moment, which the idle stop asks for.
+"""Log each request without secrets, and record its time for the idle stop.
 
-Queries are not logged: those of links are signatures.
+Queries are not logged, since those of links contain signatures.
 """
 
 from __future__ import annotations
