@@ -65,7 +65,7 @@ class TestContract(EngineContract):
     engine = "aggrescan3d"
     needs_seed = False
     long_setting = "pdbFile"
-    rare_odd_inputs = ("pdbFile-insertion codes", "pdbFile-5000 letters")
+    rare_odd_inputs = ("pdbFile-gaps", "pdbFile-insertion codes", "pdbFile-5000 letters")
 
     def test_the_manifest_says_what_is_not_included(self, run):
         assert "dynamic mode and the mutation modes" in read_manifest(run)["engine"]["note"]

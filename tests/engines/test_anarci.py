@@ -73,6 +73,7 @@ class TestContract(EngineContract):
     engine = "anarci"
     needs_seed = False
     long_setting = "sequence"
+    rare_odd_inputs = ("sequence-gaps",)  # for ANARCI a letter like any unknown one
 
     def test_a_sequence_is_recorded_as_it_was_cleaned(self, run):
         assert read_manifest(run)["settingsChanged"]["sequence"]["used"] == HEAVY
