@@ -204,7 +204,7 @@ def test_a_screening_without_ligands_or_with_a_doubtful_file_is_refused(scripted
 
 
 async def test_our_service_screens_with_docking_tools_only(api, settle, name):
-    with pytest.raises(BadRequestError, match="anarci takes no receptorFile"):
+    with pytest.raises(BadRequestError, match="anarci does not have the settings receptorFile"):
         await settle(api.screenings.submit(inline(PDB), [inline("C")], tool="anarci", batch_name=name))
 
 
@@ -277,7 +277,7 @@ def test_a_registered_tool_is_listed_runs_and_is_deleted(tmp_path):
         assert "job.json" in {file.name for file in job.result().files}
         client.models.delete("my-tool")
         assert client.models.registered() == ()
-        with pytest.raises(BadRequestError, match="No tool is registered as 'my-tool'"):
+        with pytest.raises(BadRequestError, match="No tool of type 'my-tool' is registered"):
             client.models.delete("my-tool")
 
 
@@ -316,7 +316,7 @@ def test_a_file_that_the_service_would_take_for_a_stages_is_refused(client, name
         Stage("fold", FOLD.tool, FOLD.settings),
         Stage("align", "align-pdbs", {"pdbFiles": [file, file]}),
     ]
-    with pytest.raises(SettingsError, match="stage 2, pdbFiles: .* for a file of the stage fold"):
+    with pytest.raises(SettingsError, match="stage 2, pdbFiles: .* as a file of the stage fold"):
         client.pipelines.submit(name, stages)
 
 

@@ -225,9 +225,11 @@ def test_free_runners_end_with_the_executor(executor, make_attempt, ended):
 
 
 def test_an_engine_and_its_children_end_with_a_runner_that_nobody_watches(executor, make_attempt):
-    spec = make_attempt("sleep 60 & sleep 60")
+    spec = make_attempt("echo begun; sleep 60 & sleep 60")
     runner = start_and_find_runner(executor, spec)
     wait_until(lambda: len(engines_of(spec)) == 3, "the engine and its children")
+    log = spec.folder / files.LOG  # who reads what the engine writes has tied it to himself
+    wait_until(lambda: log.exists() and "begun" in log.read_text(), "the runner's first look")
     for pid in (parent_of(runner), runner):
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not engines_of(spec), "the end of them all")
