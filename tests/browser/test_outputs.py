@@ -58,7 +58,7 @@ def test_a_widget_without_its_kernel_shows_what_was_saved(lab, server):
     lab.save()
     lab.execute("kernelmenu:shutdown")
     lab.open("saved.ipynb", workspace="later")
-    lab.page.get_by_text("The saved text").wait_for()
+    lab.page.locator(".jp-OutputArea").get_by_text("The saved text", exact=True).wait_for()
     lab.page.wait_for_timeout(500)
     assert "Error displaying widget" not in "".join(lab.outputs())
     assert lab.page.evaluate("window.hacked") is None

@@ -137,6 +137,7 @@ def test_unions_are_chosen_and_keep_what_was_typed(lab_page, form):
     control(form, "How").select_option("By distance")
     control(form, "Target").select_option("list")
     group(form, "Target").locator("textarea").fill("a\nb")
+    expect(form.locator(".fn-code pre")).to_contain_text("target")
     value = value_of(form, lab_page)
     assert value["site"] == {"how": "distance", "nm": 1.5}
     assert value["target"] == ["a", "b"]
