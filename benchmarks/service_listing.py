@@ -58,6 +58,8 @@ class Record(BaseModel):
     batch: str | None
     score: dict | None
     weightedHours: float | None
+    cpuSeconds: float | None
+    peakMemoryMb: float | None
     error: str | None
     progress: float | None
     message: str | None
