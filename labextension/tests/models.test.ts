@@ -4,6 +4,7 @@ import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
+import type { ToolRecord } from '../src/api/answers';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
 import { makeAnswer, makeEngine, makeJob, makeTool, SERVICE } from './records';
 
@@ -134,6 +135,19 @@ describe('tools', () => {
     const rest = { version: null, licence: null, citation: null, note: null, outputs: [] };
     expect(methodOf(makeTool({ engine: { ...engine, ...rest } }))).toBe('ProteinMPNN (substitute)');
     expect(methodOf(makeTool())).toBe('');
+  });
+
+  it('keeps its list while the service answers the same, so that an open menu is not rebuilt', async () => {
+    let answered: ToolRecord[] = [makeTool(), makeTool({ type: 'b' })];
+    const model = new ToolsModel({
+      tools: () => Promise.resolve({ tools: structuredClone(answered), service: SERVICE })
+    });
+    const first = await model.load();
+    expect(await model.refresh()).toBe(first);
+    expect(model.state().tools).toBe(first);
+    answered = [makeTool()];
+    expect(await model.refresh()).toHaveLength(1);
+    expect(model.state().tools).toHaveLength(1);
   });
 
   it('waits for a service that is starting', async () => {

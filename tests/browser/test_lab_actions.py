@@ -96,10 +96,13 @@ def test_the_main_menu_has_the_tools_by_family_the_views_and_the_service(lab):
     for label in ("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "Refresh"):
         expect(menu.get_by_text(label, exact=True)).to_be_visible()
     expect(menu.get_by_text("Connect to a Service …")).to_be_visible()
-    for key in ("ArrowDown", "ArrowRight"):  # to the first entry, and into its submenu
-        lab.page.keyboard.press(key)
+    active = menu.locator(".lm-Menu-item.lm-mod-active")
+    lab.page.keyboard.press("ArrowDown")
+    expect(active).to_have_count(1)  # the first entry
+    lab.page.keyboard.press("ArrowRight")  # into its submenu
     expect(menu.get_by_text("All Tools …")).to_be_visible()
-    lab.page.keyboard.press("ArrowRight")
+    expect(active).to_have_count(2)
+    lab.page.keyboard.press("ArrowRight")  # into the first family
     expect(
         menu.locator(".lm-Menu-item", has_text=re.compile("AutoDock Vina|AbodyBuilder|ANARCI")).first
     ).to_be_visible()

@@ -1,6 +1,7 @@
 /**
  * The page's model of the catalog, which is requested once, and again on demand.
  */
+import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
@@ -62,9 +63,10 @@ export class ToolsModel extends Store<ToolsState> {
     for (let attempt = 0; attempt < RETRIES; attempt += 1) {
       try {
         const answer = await this.source.tools();
-        this.update({ tools: answer.tools, service: answer.service, lost: null });
+        const tools = this.keep(answer.tools);
+        this.update({ tools, service: answer.service, lost: null });
         if (answer.service.state !== 'starting') {
-          return answer.tools;
+          return tools;
         }
       } catch (error) {
         this.update({ lost: sentenceOf(error) });
@@ -75,9 +77,19 @@ export class ToolsModel extends Store<ToolsState> {
     return this.state().tools ?? [];
   }
 
+  /** The known list if the answer says the same, so that open menus and lists are not rebuilt. */
+  private keep(answered: readonly ToolRecord[]): readonly ToolRecord[] {
+    const known = this.state().tools;
+    return known && isSame(known, answered) ? known : answered;
+  }
+
   private readonly source: ToolsSource;
   private readonly retryMs: number;
   private asking: Promise<readonly ToolRecord[]> | null = null;
+}
+
+function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
+  return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
 }
 
 /** The tools whose text holds every word of `query`, those that can run first, then by name. */
