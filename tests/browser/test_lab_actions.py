@@ -102,10 +102,15 @@ def test_the_main_menu_has_the_tools_by_family_the_views_and_the_service(lab):
     lab.page.keyboard.press("ArrowRight")  # into its submenu
     expect(menu.get_by_text("All Tools …")).to_be_visible()
     expect(active).to_have_count(2)
-    lab.page.keyboard.press("ArrowRight")  # into the first family
-    expect(
-        menu.locator(".lm-Menu-item", has_text=re.compile("AutoDock Vina|AbodyBuilder|ANARCI")).first
-    ).to_be_visible()
+    lab.page.keyboard.press("ArrowRight")  # into the first family, which depends on the installed engines
+    expect(menu).to_have_count(3)
+    expect(active).to_have_count(3)
+    members = menu.last.locator(".lm-Menu-itemLabel").all_inner_texts()
+    for member in members:
+        expect(
+            sidebar.get_by_role("button", name=f"New cell with the form of {member}", exact=True)
+        ).to_be_visible()
+    assert members
     lab.picture("main-menu")
     while menu.count() > 0:
         lab.page.keyboard.press("Escape")
