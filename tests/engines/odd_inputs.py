@@ -225,7 +225,9 @@ def double(atoms: list[str], place: tuple[str, int]) -> Iterator[str]:
 def tile(atoms: list[str], residues: int) -> Iterator[str]:
     """Copies beside one another, with their residues numbered on; LONG residues in all."""
     numbers = {place: count for count, place in enumerate(dict.fromkeys(map(place_of, atoms)))}
-    side, step = 16, 60
+    side = 16
+    spans = [[float(line[start : start + 8]) for line in atoms] for start in (30, 38)]
+    step = 10 + max(max(span) - min(span) for span in spans)
     for copy in range(LONG // residues):
         for line in atoms:
             moved = [

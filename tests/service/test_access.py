@@ -7,6 +7,8 @@ import httpx
 import pytest
 from service_process import SETTINGS
 
+from foldnote import catalog
+
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]
 
@@ -25,7 +27,7 @@ def test_open_routes_need_no_key(service, path, prefix):
 def test_both_catalogs_are_the_same(client):
     rows = client.get("/tools").json()
     assert rows == client.get("/tools.json").json()
-    assert len(rows) == 40
+    assert len(rows) == len(catalog.tools())
     anarci = next(row for row in rows if row["type"] == "anarci")
     assert (anarci["available"], anarci["unavailableReason"], anarci["engine"]["name"]) == (
         True,
@@ -34,7 +36,7 @@ def test_both_catalogs_are_the_same(client):
     )
     assert all(row["unavailableReason"] for row in rows if not row["available"])
     notes = {row["type"]: row["schema"]["x-foldnote"] for row in rows}
-    assert [each for each, note in notes.items() if note.get("beyondReference")] == ["vina"]
+    assert [each for each, note in notes.items() if note.get("beyondReference")] == ["propka", "vina"]
     assert all("citation" in note for note in notes.values())
 
 

@@ -11,7 +11,8 @@ from foldnote import catalog
 from foldnote.errors import ArgumentError
 from foldnote.results import open_result
 from foldnote.viewers import result_bundles
-from foldnote.viewers.display.structure_views import show_aggregation, show_domains
+from foldnote.viewers.display.structure_views import show_aggregation, show_domains, show_ionisation
+from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.profile import plot_profile
 
 TRP_CAGE = (Path(catalog.__file__).parent / "examples" / "trp-cage.pdb").read_text()
@@ -70,7 +71,39 @@ def test_domains_colour_the_protein_and_what_was_removed_is_grey(tmp_path):
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter"])
+PKA = (
+    "chain,number,residue,group,pka,model_pka,pka_shift,buried_percent,charge,coupled\n"
+    "A,1,ASN,N-terminus,7.80,8.00,-0.20,0,0.863,False\n"
+    "A,8,LYS,side chain,10.31,10.50,-0.19,0,1.000,False\n"
+    "A,9,ASP,side chain,2.60,3.80,-1.20,10,-1.000,True\n"
+)
+CHARGE = "ph,charge_folded,charge_unfolded\n0.0,2.000,2.000\n7.0,0.900,0.800\n14.0,-2.000,-1.900\n"
+STABILITY = "ph,folding_energy_kcal_per_mol\n0.0,0.100\n7.0,-1.500\n14.0,0.700\n"
+
+
+def test_pka_shifts_colour_the_protein_and_curves_show_charge_and_stability_by_ph(tmp_path):
+    files = {"propka.pdb": TRP_CAGE, "pka.csv": PKA, "charge.csv": CHARGE, "stability.csv": STABILITY}
+    result = make_result(tmp_path, "propka", **files, **{"score.json": '{"ph": 7.0}'})
+    scene, charge, stability, groups, *_ = show_ionisation(result)
+
+    assert scene.coloring.name == "pKa shift"
+    assert scene.coloring.values[0]["A"][8] == pytest.approx(-1.2)
+    assert scene.coloring.values[0]["A"][1] is None
+    assert charge.words == "folded: 2 at 0, -2 at 14; unfolded: 2 at 0, -1.9 at 14."
+    assert list(charge.data.columns) == ["ph", "charge_folded", "charge_unfolded"]
+    assert stability.data["folding_energy_kcal_per_mol"].tolist() == [0.1, -1.5, 0.7]
+    assert groups["text/plain"].index("ASP") < groups["text/plain"].index("ASN")
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_curves_need_their_columns_and_numbers():
+    frame = pd.DataFrame({"ph": [1.0, 2.0], "charge": [None, None]})
+    for columns in ({"charge": "charge"}, {"missing": "missing"}):
+        with pytest.raises(ArgumentError):
+            plot_curves(frame, "ph", columns, "Charge", labels=("pH", "e"))
+
+
+@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter", "propka"])
 def test_results_of_another_form_have_the_usual_layout(tmp_path, tool):
     shown = result_bundles(make_result(tmp_path, tool, **{"t.csv": "a\n1\n"}))
 

@@ -1,4 +1,4 @@
-"""Layouts for structures: superpositions, aggregation scores and domains.
+"""Layouts for structures: superpositions, aggregation scores, pKa values and domains.
 
 Results without the expected files use the default layout.
 """
@@ -15,6 +15,7 @@ from foldnote.text import count
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, table_bundle
 from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.profile import plot_profile
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import Scale, color_by_column, color_by_values, read_column
@@ -93,6 +94,63 @@ def show_aggregation(result: Result) -> list[Any]:
     prone = [table_bundle(worst.reset_index(drop=True), "Aggregation-prone residues")] if len(worst) else []
     rest = default_view(result, without=[_CHAINS])
     return [_compose_colored(result, structure, coloring), profile, *chains, *prone, *rest[1:]]
+
+
+@builtin_view("propka")
+def show_ionisation(result: Result) -> list[Any]:
+    """Show the protein coloured by pKa shift, charge and stability by pH, then the ionisable groups."""
+    groups, structure = read_table(result, "pka.csv"), _find_structure(result, "propka")
+    charge, stability = read_table(result, "charge.csv"), read_table(result, "stability.csv")
+    if groups is None or structure is None or charge is None or stability is None:
+        return default_view(result)
+    if not groups["pka_shift"].notna().any():
+        return default_view(result)
+    at = _to_number(result.scores.get("ph"))
+    plots = [
+        plot_curves(
+            charge,
+            "ph",
+            {"charge_folded": "folded", "charge_unfolded": "unfolded"},
+            "Net charge by pH",
+            labels=("pH", "Net charge (e)"),
+            place=at,
+        ),
+        plot_curves(
+            stability,
+            "ph",
+            {"folding_energy_kcal_per_mol": "folding"},
+            "Contribution of ionisation to the free energy of folding",
+            labels=("pH", "kcal/mol"),
+            place=at,
+        ),
+    ]
+    shifted = groups.reindex(groups["pka_shift"].abs().sort_values(ascending=False, kind="stable").index)
+    rest = default_view(result, without=["pka.csv", "charge.csv", "stability.csv"])
+    return [
+        _compose_colored(result, structure, _color_by_shift(groups, structure)),
+        *plots,
+        table_bundle(shifted.reset_index(drop=True), "Ionisable groups, the most shifted first"),
+        *rest[1:],
+    ]
+
+
+def _color_by_shift(groups: pd.DataFrame, structure: Structure) -> Coloring:
+    """Colour residues by the largest shift of their groups; those without a group have no value."""
+    frame = groups.assign(chain=groups["chain"].fillna("").astype(str), number=groups["number"].astype(str))
+    frame = frame.dropna(subset=["pka_shift"])
+    order = frame["pka_shift"].abs().sort_values(ascending=False, kind="stable").index
+    frame = frame.loc[order].drop_duplicates(["chain", "number"])
+    known = read_column(frame, "pka_shift", structure.chains)
+    values = {chain: [_to_number(value) for value in row] for chain, row in known.items()}
+    limit = max(float(frame["pka_shift"].abs().max()), 0.1)
+    return color_by_values(
+        "pKa shift",
+        values,
+        key="pka-shift",
+        source="pka.csv",
+        scale=Scale(palette.ramp(palette.DIVERGING, _SHADES), -limit, limit),
+        ends=(", more acidic than in water", "", ", less acidic than in water"),
+    )
 
 
 @builtin_view("alphacutter")

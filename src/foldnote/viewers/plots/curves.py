@@ -1,0 +1,77 @@
+"""Plot columns of a table as curves over another column, such as charges by pH."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from foldnote.errors import ArgumentError
+from foldnote.viewers.plots.drawing import Axis, Border, Curve, Drawing, Mark
+from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.scene import palette
+
+
+def plot_curves(
+    frame: pd.DataFrame,
+    x: str,
+    columns: Mapping[str, str],
+    title: str,
+    *,
+    labels: tuple[str, str],
+    place: float | None = None,
+) -> Plot:
+    """Plot columns of a table as curves over the column ``x``.
+
+    Args:
+        frame: one row per position, sorted by ``x``.
+        x: column of positions.
+        columns: the columns to plot, each with its name in the legend.
+        title: heading.
+        labels: of the horizontal and the vertical axis, with units.
+        place: position on the horizontal axis at which a dashed line is drawn; None for no line.
+
+    Returns:
+        The plot. Its data has the columns ``x`` and ``columns`` as float64, without rows that lack ``x``.
+
+    Raises:
+        ArgumentError: a column is missing, or the columns have no numbers.
+    """
+    if missing := [name for name in (x, *columns) if name not in frame.columns]:
+        raise ArgumentError(f"The table has no column {', '.join(missing)}.")
+    data = frame[[x, *columns]].apply(pd.to_numeric, errors="coerce").astype(float).dropna(subset=[x])
+    values = data[list(columns)]
+    if not values.notna().any(axis=None):
+        raise ArgumentError(f"The columns {', '.join(columns)} have no numbers.")
+    low, high = float(values.min(axis=None)), float(values.max(axis=None))
+    margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
+    marks: list[Mark] = [Border("y", 0.0)] if low < 0 < high else []
+    if place is not None:
+        marks.append(Border("x", place))
+    positions = data[x].tolist()
+    marks += [
+        Curve(
+            positions,
+            data[column].tolist(),
+            palette.chain_color(index),
+            name=name if len(columns) > 1 else "",
+        )
+        for index, (column, name) in enumerate(columns.items())
+    ]
+    drawing = Drawing(
+        Axis(labels[0], float(data[x].min()), float(data[x].max())),
+        Axis(labels[1], low - margin, high + margin),
+        marks,
+    )
+    return Plot(title, _describe(data, x, columns), data.reset_index(drop=True), drawing)
+
+
+def _describe(data: pd.DataFrame, x: str, columns: Mapping[str, str]) -> str:
+    """Give the ends of each curve in words."""
+    parts = []
+    for column, name in columns.items():
+        known = data.dropna(subset=[column])
+        if len(known):
+            first, last = known.iloc[0], known.iloc[-1]
+            parts.append(f"{name}: {first[column]:.4g} at {first[x]:g}, {last[column]:.4g} at {last[x]:g}")
+    return "; ".join(parts) + "."
