@@ -296,6 +296,10 @@ class BatchSettingsError(SettingsError):
         return pd.DataFrame(columns).rename_axis("row")
 
 
+class NotSentWarning(UserWarning):
+    """Something given beside the settings was not sent, since the service does not take it with the tool."""
+
+
 class ToolError(FoldnoteError):
     """A tool cannot be used."""
 

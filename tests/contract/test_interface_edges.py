@@ -11,7 +11,7 @@ from served import SETTINGS, Served
 
 TOOL = {
     "type", "name", "displayName", "description", "family", "modalities", "functions", "available",
-    "unavailableReason", "engine", "schema", "exampleJob",
+    "unavailableReason", "engine", "schema", "exampleJob", "extensions",
 }  # fmt: skip
 TYPES = (
     "abb4 abfe abgpt ablang ablang-mpnn abmap abmpnn abnativ abodybuilder adapt admet aev-plig"

@@ -395,6 +395,13 @@ export interface components {
              */
             failed: number | null;
             /**
+             * Foldnote
+             * @default null
+             */
+            foldnote: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Isleaving
              * @default false
              */
@@ -647,6 +654,11 @@ export interface components {
             exampleJob: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Extensions
+             * @default []
+             */
+            extensions: string[];
             /**
              * Family
              * @default

@@ -53,6 +53,34 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     return name_uploads(tool, settings)  # local files are given by --file
 
 
+def add_extensions(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments for what is sent beside the settings."""
+    parser.add_argument("--agree", action="append", default=[], metavar="PURPOSE",
+                        help="agree that its inputs leave the machine; PURPOSE: msa-server")  # fmt: skip
+    parser.add_argument(
+        "--alignment", type=Path, metavar="PATH", help="your own alignment, which is uploaded"
+    )
+    parser.add_argument("--label", help="free text that is kept with the job")
+
+
+def read_extensions(options: argparse.Namespace, client: Client) -> dict[str, Any]:
+    """What is sent beside the settings; the alignment is uploaded.
+
+    Raises:
+        FoldnoteError: the alignment cannot be read.
+    """
+    from foldnote.models.extensions import ALIGNMENT, EXTERNAL, LABEL
+
+    extensions: dict[str, Any] = {}
+    if options.agree:
+        extensions[EXTERNAL] = options.agree
+    if options.alignment is not None:
+        extensions[ALIGNMENT] = client.files.upload(options.alignment, progress=True)
+    if options.label:
+        extensions[LABEL] = options.label
+    return extensions
+
+
 def fields_of(tool: Tool) -> Mapping[str, Any]:
     """The schema of each setting."""
     fields = tool.settings_schema.get("properties", {})

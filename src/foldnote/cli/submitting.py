@@ -8,7 +8,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldnote.cli.arguments import add_settings, fields_of, read_given, read_table, read_value, split_pairs
+from foldnote.cli.arguments import (
+    add_extensions,
+    add_settings,
+    fields_of,
+    read_extensions,
+    read_given,
+    read_table,
+    read_value,
+    split_pairs,
+)
 from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
@@ -34,6 +43,7 @@ def add_submit(parser: argparse.ArgumentParser) -> None:
         "--again", action="store_true", help="submit a new job even if the same one was submitted before"
     )
     parser.add_argument("--wait", action="store_true", help="wait until it has ended")
+    add_extensions(parser)
     add_connection(parser)
 
 
@@ -49,7 +59,12 @@ def run_submit(options: argparse.Namespace) -> int:
     if not isinstance(settings, dict):
         raise ArgumentError("The settings should be one JSON object; use `foldnote batch` for several rows.")
     job = client.jobs.submit(
-        tool, settings, job_name=options.name, project_tag=options.project, again=options.again
+        tool,
+        settings,
+        job_name=options.name,
+        project_tag=options.project,
+        extensions=read_extensions(options, client),
+        again=options.again,
     )
     record = job.finish(on_change=report_change) if options.wait else job.record
     return _print_job(record, options)
@@ -80,6 +95,7 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation of a large batch")
     parser.add_argument("--wait", action="store_true", help="wait until it has ended")
+    add_extensions(parser)
     retry = parser.add_argument("--retry", metavar="BATCH", help="run the failed jobs of this batch again")
     complete_by(retry, offer_jobs)
     add_connection(parser)
@@ -104,6 +120,7 @@ def run_batch(options: argparse.Namespace) -> int:
         project_tag=options.project,
         max_runtime_s=options.max_runtime,
         weighted_hours_budget=options.budget,
+        extensions=read_extensions(options, client),
         again=options.again,
     )
     if options.preview:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from foldnote.cli.arguments import add_settings, read_given
+from foldnote.cli.arguments import add_extensions, add_settings, read_extensions, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, show
@@ -102,6 +102,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``validate``."""
     add_tool(parser)
     add_settings(parser)
+    add_extensions(parser)
     add_connection(parser)
 
 
@@ -111,7 +112,8 @@ def run_validate(options: argparse.Namespace) -> int:
 
     client = connect(options)
     tool = client.tools.get(options.tool)
-    verdict = client.jobs.validate(tool.type, read_given(options, client, tool))
+    settings, extensions = read_given(options, client, tool), read_extensions(options, client)
+    verdict = client.jobs.validate(tool.type, settings, extensions=extensions)
     if options.json:
         print_json(verdict.model_dump(mode="json", by_alias=True))
     elif isinstance(verdict, BatchVerdict):

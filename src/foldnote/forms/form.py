@@ -13,6 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.wording import tell_unknown
+from foldnote.client.submission.extensions import with_extensions
 from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.forms.batch.batch_table import BatchTable
 from foldnote.forms.fields.field import Field, is_same
@@ -26,6 +27,7 @@ from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
+from foldnote.forms.submission.extension_fields import ExtensionFields
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
@@ -34,6 +36,7 @@ from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
 from foldnote.forms.view.page_events import Surface
 from foldnote.forms.view.static_table import write_static_html, write_static_text
+from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
@@ -102,6 +105,9 @@ class Form:
         self.batch_table = BatchTable(self, self.verdicts, self._hold_batch)
         self.surface = Surface(self, self.batch_table, self.verdicts)
         self.frame.show_surface(self.surface.widget)
+        self._beside = ExtensionFields(self, tool.extensions if self._has_job else ())
+        if self._beside.section is not None:
+            self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""
         self.bindings = Bindings(self)
@@ -142,6 +148,11 @@ class Form:
         return self._judge().value
 
     @property
+    def extensions(self) -> dict[str, Any]:
+        """What is sent beside the settings: the user's consent, an own alignment; empty for nothing."""
+        return self._beside.value
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """All current problems in the order of the fields, that of the job name last."""
         return self._list_problems(self._judge())
@@ -149,7 +160,7 @@ class Form:
     @property
     def job_name(self) -> str:
         """The typed name, else the proposed one."""
-        return self.typed_job_name or propose_name(self.tool.type, self._judge().normalized, self.client)
+        return self.typed_job_name or self._propose_name(self._judge())
 
     @property
     def typed_job_name(self) -> str:
@@ -202,7 +213,8 @@ class Form:
         files = {name for name, field in fields.items() if is_file(field.spec)}
         has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
         marks = Marks(settings.keys() - shown.keys(), self.bindings.names, files, self._uploads, has_gaps)
-        return write_call(self.tool.type, settings | shown, self.typed_job_name or None, marks)
+        name = self.typed_job_name or None
+        return write_call(self.tool.type, settings | shown, name, marks, self.extensions)
 
     def submit(self) -> Any:
         """Submit the job if the settings are valid.
@@ -216,20 +228,43 @@ class Form:
         """Read and validate all fields, and show the problems at each; returns them like `problems`."""
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
+        self._beside.express()
         self._show_counts(judgement)
-        self.verdicts.drop_stale(take_snapshot(self.fields, judgement.value, self.typed_job_name))
+        self.verdicts.drop_stale(self._snapshot_of(judgement.value))
         self.batch_table.refresh()
         return self._list_problems(judgement)
 
     def snapshot(self) -> Snapshot:
         """The current job name, settings and local files."""
-        return take_snapshot(self.fields, self.value, self.typed_job_name)
+        return self._snapshot_of(self.value)
+
+    def _snapshot_of(self, value: dict[str, Any]) -> Snapshot:
+        return take_snapshot(self.fields, value, self.typed_job_name, self.extensions)
+
+    def _propose_name(self, judgement: Judgement) -> str:
+        content = with_extensions(judgement.normalized, self.extensions)
+        return propose_name(self.tool.type, content, self.client)
+
+    def extensions_changed(self) -> None:
+        """Handle a person's change of what is sent beside the settings."""
+        self.changed_at = time.monotonic()
+        self.refresh()
+        self.note_change()
+
+    def forget_extensions(self) -> None:
+        """Empty what was sent beside the settings: consent is for one job."""
+        if self.extensions:
+            self._beside.clear()
+            self.refresh()
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Show the service's error at the field ``name``; False if there is no such field."""
         path = name or ""
         if path == JOB_NAME:
             self.name_error = message
+        elif path.startswith(f"{WIRE_NAME}."):
+            if not self._beside.show_verdict(path, message):
+                return False
         elif first_step(path, self.section.names) in self.section.names:
             self._service_errors[path] = message
         else:
@@ -248,6 +283,9 @@ class Form:
 
     def go_to(self, path: str) -> None:
         """Focus the field at a dotted path, unfolding its group if needed."""
+        if path.startswith(f"{WIRE_NAME}."):
+            self._beside.go_to(path)
+            return
         name = first_step(path, self.section.names)
         field = self.section.reveal(name)
         if field is None:
@@ -331,7 +369,7 @@ class Form:
     def _list_problems(self, judgement: Judgement) -> tuple[Problem, ...]:
         wrong_name = self._judge_job_name()
         own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
-        return (*judgement.problems, *own)
+        return (*judgement.problems, *self._beside.problems, *own)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name
@@ -352,7 +390,7 @@ class Form:
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
-        wrong, pristine = (1 if wrong_name else 0), 0
+        wrong, pristine = (1 if wrong_name else 0) + len(self._beside.problems), 0
         names = self.section.names
         for name, problems in share(judgement.problems, names).items():
             field = self.section.find(name)
@@ -370,7 +408,7 @@ class Form:
                 if position in read.state.applying and field.differs(read.readings[position].value)
             ]
         )
-        self.frame.show_job_name(propose_name(self.tool.type, judgement.normalized, self.client), wrong_name)
+        self.frame.show_job_name(self._propose_name(judgement), wrong_name)
         if self.frame.shown_language:
             self._show_code(self.frame.shown_language)
 
@@ -382,6 +420,7 @@ class Form:
         shown = leave_out_secrets(self.tool.settings_schema, self.value)
         if self._has_job:
             shown = {"jobName": self.job_name, "type": self.tool.type, "settings": as_sent(shown)}
+            shown = with_extensions(shown, as_sent(self.extensions))
         return json.dumps(shown, indent=2, ensure_ascii=False, default=str)
 
     def _actions(self) -> Actions:

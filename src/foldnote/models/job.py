@@ -86,6 +86,8 @@ class Job(WireModel):
     """Number of stopped subjobs whose run failed; null where unknown."""
     result_url: str | None = None
     """Link to the aggregated archive of a batch parent; null until it is built."""
+    extensions: dict[str, Any] | None = Field(default=None, alias="foldnote")
+    """What was submitted beside the settings: consent, an own alignment, a label; null for nothing."""
 
     @field_serializer("created", "started", "completed")
     def _write_time(self, value: datetime | None) -> str | None:
@@ -133,7 +135,7 @@ class Job(WireModel):
     def to_wire(self) -> dict[str, Any]:
         """The record as our service gives it; a parent's fields only on a parent."""
         skipped = set() if self.is_batch else set(_PARENT_FIELDS)
-        skipped |= {name for name in ("result_url", "failed") if getattr(self, name) is None}
+        skipped |= {name for name in ("result_url", "failed", "extensions") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=skipped)
 
 
@@ -199,6 +201,8 @@ def read_job(answer: object) -> Job:
     if fields.get("batchStatus"):
         fields["batchStatus"] = read_batch_status(fields["batchStatus"])
     fields["settings"] = _read_map(fields.get("settings"))
+    if not isinstance(fields.get("foldnote"), Mapping):
+        fields.pop("foldnote", None)  # another service's own key
     fields["score"] = _read_map(fields.get("score")) if fields.get("score") not in (None, "") else None
     try:
         return Job.model_validate({key: _read_value(key, value) for key, value in fields.items()})
@@ -216,6 +220,7 @@ def _is_plain(answer: object) -> bool:
         and str(answer.get("status")) in _PLAIN_WORDS
         and type(answer.get("settings")) is dict
         and type(answer.get("score")) in (dict, NoneType)
+        and type(answer.get("foldnote")) in (dict, NoneType)
         and answer.get("batchStatus") is None
         and answer.get("statuses") is None
         and all((time := answer.get(name)) is None or str(time)[-1:] == "Z" for name in _TIMES)

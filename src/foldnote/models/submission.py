@@ -21,6 +21,8 @@ class Submission(WireModel):
     """Fields of the tool's schema."""
     project_tag: str | None = None
     """Identifier of the project that the job belongs to; null for none."""
+    extensions: dict[str, Any] | None = Field(default=None, alias="foldnote")
+    """What foldnote's own service takes beside the settings (`models.extensions`); null for nothing."""
 
     def to_wire(self) -> dict[str, Any]:
         """The body without a null project."""

@@ -93,6 +93,9 @@ class Tool(WireModel):
     """JSON Schema 2020-12 of the settings object."""
     example_job: dict[str, Any] | None = None
     """A valid submission; null when the service gives none."""
+    extensions: tuple[str, ...] = ()
+    """What may stand in the object ``foldnote`` beside the settings, e.g. ``alignment``, ``label`` or
+    ``external:msa-server``; empty for services that do not know that object."""
     _origin: ToolOrigin = PrivateAttr(default_factory=ToolOrigin)
 
     @property

@@ -56,6 +56,7 @@ def submit_batch(
     profile: str | None = ...,
     max_runtime_s: float | None = ...,
     weighted_hours_budget: float | None = ...,
+    extensions: Mapping[str, Any] | None = ...,
     preview: Literal[False] = ...,
     ask: bool = ...,
     again: bool = ...,
@@ -81,6 +82,7 @@ def submit_batch(
     profile: str | None = None,
     max_runtime_s: float | None = None,
     weighted_hours_budget: float | None = None,
+    extensions: Mapping[str, Any] | None = None,
     preview: bool = False,
     ask: bool = True,
     again: bool = False,
@@ -104,6 +106,7 @@ def submit_batch(
         profile: which service; by default the active profile's.
         max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
         weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+        extensions: what is sent beside the settings of every row, see ``fn.submit``.
         preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
         again: make a new batch even if the same rows have one already.
@@ -127,6 +130,7 @@ def submit_batch(
         "project_tag": project_tag,
         "max_runtime_s": max_runtime_s,
         "weighted_hours_budget": weighted_hours_budget,
+        "extensions": extensions,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
         return make_live_batch(client.batches.submit(tool, rows, batch_name, **limits))

@@ -56,15 +56,16 @@ def provision(*, profile: str | None = None) -> Account:
 
 
 @verb
-def stage(name: str, tool: str, /, **settings: Any) -> Stage:
+def stage(name: str, tool: str, /, *, extensions: Mapping[str, Any] | None = None, **settings: Any) -> Stage:
     """One run of a tool in a pipeline; ``stage.file("path")`` is what a later stage's file field takes.
 
     Args:
         name: unique in the pipeline.
         tool: the tool's type.
+        extensions: what is sent beside the settings in every run, see ``fn.submit``.
         **settings: fields of the tool's schema.
     """
-    return Stage(name, tool, settings)
+    return Stage(name, tool, settings, extensions)
 
 
 @verb

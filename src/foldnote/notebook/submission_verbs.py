@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,6 +37,7 @@ def submit(
     job_name: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
+    extensions: Mapping[str, Any] | None = None,
     again: bool = False,
     **settings: Any,
 ) -> NotebookJob:
@@ -47,6 +49,9 @@ def submit(
             tools that have no setting of this name.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
+        extensions: what is sent beside the settings where the service takes it: ``external``, the purposes
+            for which you agree that inputs leave the machine, such as ``["msa-server"]``; ``alignment``, a
+            file value; ``label``, free text.
         again: make a new job even if the same submission has one already.
         **settings: fields of the tool's schema. A file field takes ``fn.upload(path)``,
             ``fn.uploaded(name)``, ``job.file(path)`` or ``fn.inline(text)``.
@@ -62,18 +67,33 @@ def submit(
     if "name" in settings:
         tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
         job_name = take_name(tool, job_name, settings)
-    handle = client.jobs.submit(tool, settings, job_name=job_name, project_tag=project_tag, again=again)
+    handle = client.jobs.submit(
+        tool, settings, job_name=job_name, project_tag=project_tag, extensions=extensions, again=again
+    )
     return make_live(handle)
 
 
 @verb
-def validate(tool: str, /, *, profile: str | None = None, **settings: Any) -> Verdict | BatchVerdict:
+def validate(
+    tool: str,
+    /,
+    *,
+    profile: str | None = None,
+    extensions: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Verdict | BatchVerdict:
     """The service's verdict on settings; nothing is submitted and it costs nothing.
+
+    Args:
+        tool: the tool's type.
+        profile: which service; by default the active profile's.
+        extensions: what is sent beside the settings, see ``fn.submit``.
+        **settings: fields of the tool's schema.
 
     Raises:
         ServiceError: the service refused.
     """
-    return connection.find_client(profile).jobs.validate(tool, settings)
+    return connection.find_client(profile).jobs.validate(tool, settings, extensions=extensions)
 
 
 @verb

@@ -19,7 +19,7 @@ from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
 from foldnote.models.wire import lower_first
 
 _TEXTS: Final = ("displayName", "description", "family", "unavailableReason")
-_LISTS: Final = ("modalities", "functions")
+_LISTS: Final = ("modalities", "functions", "extensions")
 _FILLED: Final = ("display_name", "description", "family", "modalities", "functions", "example_job")
 _FORMS: Final = ("schema", "parameters", "settings")
 

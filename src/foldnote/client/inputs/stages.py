@@ -12,6 +12,7 @@ from foldnote.client.inputs.file_values import FileValue, StageFile, find_doubts
 from foldnote.errors import ArgumentError, SettingsError
 from foldnote.io import hash_bytes
 from foldnote.models import Problem, Tool, check_job_name
+from foldnote.models.extensions import WIRE_NAME
 
 Inputs = Mapping[str, Any]
 
@@ -24,11 +25,13 @@ class Stage:
         name: unique in the pipeline; a file field of a later stage refers to it as ``name/path``.
         tool: the tool's type.
         settings: fields of the tool's schema; missing ones may be given with each run.
+        extensions: what is sent beside the settings where the service takes it; None for nothing.
     """
 
     name: str
     tool: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    extensions: Mapping[str, Any] | None = None
 
     def file(self, path: str = "") -> FileValue:
         """Refer to this stage's output in a file field of a later stage.
@@ -46,7 +49,8 @@ class Stage:
 
     def to_wire(self) -> dict[str, Any]:
         """The stage in the body of POST /submit-pipeline."""
-        return {"name": self.name, "type": self.tool, "settings": dict(self.settings)}
+        row = {"name": self.name, "type": self.tool, "settings": dict(self.settings)}
+        return row | ({WIRE_NAME: dict(self.extensions)} if self.extensions else {})
 
 
 @dataclass(frozen=True)

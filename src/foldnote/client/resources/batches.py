@@ -16,6 +16,7 @@ from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
+from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview, learn
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
@@ -117,9 +118,11 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         tool = yield from recall_tool(self._connection, self.record.tool_type)
         settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
         ledger = Ledger(service=self._connection.service)
+        sent = choose_sent(tool, self.record.extensions)
+        limits = batch_submission.BatchLimits()
         attempt = yield Run(
             lambda: batch_submission.prepare(
-                ledger, tool, settings, name, names, self.record.project_tag, batch_submission.BatchLimits()
+                ledger, tool, settings, name, names, self.record.project_tag, limits, sent
             )
         )
         job = yield from batch_submission.submit_batch(self._connection, ledger, attempt)
@@ -161,6 +164,7 @@ class BatchesOperations(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[B]:
         """Submit rows as a batch, unless the same rows were submitted before; returns the batch.
@@ -176,6 +180,8 @@ class BatchesOperations(Resource, Generic[B]):
             max_runtime_s: time limit of each job in seconds, where the service supports it.
             weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports
                 it.
+            extensions: what is sent beside the settings of every row where the service takes it, such as
+                ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
             again: submit a new batch even if these rows were submitted before.
 
         Raises:
@@ -190,7 +196,9 @@ class BatchesOperations(Resource, Generic[B]):
         """
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
-        attempt, verdicts = yield from self._draft(tool, table, batch_name, project_tag, limits, again)
+        attempt, verdicts = yield from self._draft(
+            tool, table, batch_name, project_tag, limits, extensions, again
+        )
         require_valid(attempt.tool, verdicts)
         job = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
         return self._hold(job, (yield from self._note_sheet(job, attempt, table)))
@@ -206,6 +214,7 @@ class BatchesOperations(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[Preview]:
         """Report what ``submit`` with the same arguments would do; nothing is submitted, and it is free.
@@ -218,13 +227,17 @@ class BatchesOperations(Resource, Generic[B]):
         """
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
-        attempt, verdicts = yield from self._draft(tool, table, batch_name, project_tag, limits, again)
+        attempt, verdicts = yield from self._draft(
+            tool, table, batch_name, project_tag, limits, extensions, again
+        )
         existing = None
         if all(verdict.valid for verdict in verdicts):
             if not attempt.is_again:
                 existing = yield from batch_submission.find_batch(self._connection, self.ledger, attempt)
             if existing is None:
-                verdicts = yield from judge_rows(self._connection, attempt.tool, attempt.rows)
+                verdicts = yield from judge_rows(
+                    self._connection, attempt.tool, attempt.rows, attempt.extensions
+                )
         earlier = yield from job_pages.list_page(self._connection, {"limit": "200", "includeSubjobs": "true"})
         experience = learn(earlier.jobs, attempt.tool.type)
         left = yield from count_left(self._connection)
@@ -237,13 +250,15 @@ class BatchesOperations(Resource, Generic[B]):
         batch_name: str | None,
         project_tag: str | None,
         limits: batch_submission.BatchLimits,
+        extensions: Extensions | None,
         again: bool,
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
         """Prepare the request, and validate each row by the tool's schema."""
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
+        sent = choose_sent(known, extensions)
         draft: tuple[batch_submission.BatchAttempt, list[RowVerdict]] = yield Run(
             lambda: batch_submission.draft(
-                self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits
+                self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits, sent
             )
         )
         attempt, verdicts = draft

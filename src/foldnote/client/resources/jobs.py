@@ -14,6 +14,7 @@ from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
+from foldnote.client.submission.extensions import Extensions, choose_sent, with_extensions
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
@@ -44,6 +45,7 @@ class JobsOperations(Resource, Generic[H]):
         *,
         job_name: str | None = None,
         project_tag: str | None = None,
+        extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[H]:
         """Submit a job, unless the same submission was made before; returns the job.
@@ -53,6 +55,8 @@ class JobsOperations(Resource, Generic[H]):
             settings: fields of the tool's schema.
             job_name: requested name; by default derived from tool and settings.
             project_tag: identifier of a project.
+            extensions: what is sent beside the settings where the service takes it, such as
+                ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
             again: submit a new job even if the same submission was made before.
 
         Raises:
@@ -71,16 +75,36 @@ class JobsOperations(Resource, Generic[H]):
             settings,
             job_name=job_name,
             project_tag=project_tag,
+            extensions=extensions,
             again=again,
         )
         return self._hold(job)
 
     @operation
     def validate(
-        self, tool: str, settings: Mapping[str, Any] | list[Mapping[str, Any]], *, job_name: str = "check"
+        self,
+        tool: str,
+        settings: Mapping[str, Any] | list[Mapping[str, Any]],
+        *,
+        job_name: str = "check",
+        extensions: Extensions | None = None,
     ) -> Operation[Verdict | BatchVerdict]:
-        """Validate settings, or a batch of them, at the service; nothing is submitted, and it is free."""
+        """Validate settings, or a batch of them, at the service; nothing is submitted, and it is free.
+
+        Args:
+            tool: the tool's type.
+            settings: fields of the tool's schema, or a list of such objects.
+            job_name: requested name.
+            extensions: what is sent beside the settings where the service takes it, such as
+                ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+
+        Raises:
+            SettingsError: ``extensions`` cannot be read; nothing was sent.
+        """
         body = {"jobName": job_name, "type": tool, "settings": settings}
+        if extensions:
+            known = yield from recall_tool(self._connection, tool)
+            body = with_extensions(body, choose_sent(known, extensions))
         answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_verdict, answer)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
@@ -13,6 +14,7 @@ from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages,
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
+from foldnote.client.submission.extensions import choose_sent
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.client.submission.job_submission import uploads_in
 from foldnote.client.tables.frames import tabulate_batch
@@ -108,6 +110,7 @@ class PipelinesOperations(Resource, Generic[R]):
         for stage in stages:
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         check_stages(name, stages, tools)
+        stages = [replace(each, extensions=choose_sent(tools[each.tool], each.extensions)) for each in stages]
         body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
         answer = yield from self._connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
         names = tuple(stage.name for stage in stages)

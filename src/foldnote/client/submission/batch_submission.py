@@ -15,6 +15,7 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.submission.extensions import Extensions, tell_other, with_extensions
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare, uploads_in
 from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
@@ -69,6 +70,8 @@ class BatchAttempt:
     limits: BatchLimits
     is_again: bool = False
     """Whether to submit the same rows again as another batch."""
+    extensions: Extensions | None = None
+    """What is sent beside the settings of every row; None for nothing."""
 
     def once_more(self, name: str) -> BatchAttempt:
         """Another batch of the same rows; its jobs are named after ``name`` unless the user chose names."""
@@ -78,13 +81,19 @@ class BatchAttempt:
 
     def to_wire(self) -> dict[str, Any]:
         """The body of POST /submit-batch."""
-        body = {"batchName": self.name, "type": self.tool.type, "settings": self.rows, "jobNames": self.names}
+        body: dict[str, Any] = {
+            "batchName": self.name,
+            "type": self.tool.type,
+            "settings": self.rows,
+            "jobNames": self.names,
+        }
         more = {
             "projectTag": self.project_tag,
             "maxRuntimeSeconds": self.limits.max_runtime_s,
             "weightedHoursBudget": self.limits.weighted_hours_budget,
         }
-        return body | {name: value for name, value in more.items() if value is not None}
+        body |= {name: value for name, value in more.items() if value is not None}
+        return with_extensions(body, self.extensions)
 
 
 def name_rows(batch_name: str, count: int) -> list[str]:
@@ -125,7 +134,8 @@ def submit_batch(
     job = None if attempt.is_again else (yield from find_batch(connection, ledger, attempt))
     if job is None:
         if not is_judged:
-            require_valid(attempt.tool, (yield from judge_rows(connection, attempt.tool, attempt.rows)))
+            judged = judge_rows(connection, attempt.tool, attempt.rows, attempt.extensions)
+            require_valid(attempt.tool, (yield from judged))
         job = yield from _post(connection, attempt)
     parent = job
     yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
@@ -140,6 +150,7 @@ def prepare(
     names: Sequence[str] | None,
     project_tag: str | None,
     limits: BatchLimits,
+    sent: Extensions | None = None,
 ) -> BatchAttempt:
     """Prepare the batch, and validate it by the tool's schema.
 
@@ -147,7 +158,7 @@ def prepare(
         BatchSettingsError: some rows are invalid.
         SettingsError: a name is invalid, or there are no rows.
     """
-    attempt, verdicts = draft(ledger, tool, rows, batch_name, names, project_tag, limits)
+    attempt, verdicts = draft(ledger, tool, rows, batch_name, names, project_tag, limits, sent)
     require_valid(tool, verdicts)
     return attempt
 
@@ -160,6 +171,7 @@ def draft(
     names: Sequence[str] | None,
     project_tag: str | None,
     limits: BatchLimits,
+    sent: Extensions | None = None,
 ) -> tuple[BatchAttempt, list[RowVerdict]]:
     """Prepare the batch; returns it with the verdict of the tool's schema on each row.
 
@@ -169,7 +181,7 @@ def draft(
     _check_names(tool, rows, batch_name, names)
     normalized, verdicts = check_rows(tool, rows)
     wished = None if names is None else list(names)
-    content = {"rows": normalized, "names": wished}
+    content = with_extensions({"rows": normalized, "names": wished}, sent)
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
     name = batch_name or propose_job_name(f"{tool.type}-batch", identity)
     attempt = BatchAttempt(
@@ -182,6 +194,7 @@ def draft(
         is_named=batch_name is not None,
         project_tag=project_tag,
         limits=limits,
+        extensions=sent,
     )
     return attempt, verdicts
 
@@ -232,6 +245,7 @@ def _parent(attempt: BatchAttempt) -> Job:
         batch_status=BatchStatus.IN_QUEUE,
         batch_size=len(attempt.rows),
         project_tag=attempt.project_tag,
+        extensions=None if attempt.extensions is None else dict(attempt.extensions),
     )
 
 
@@ -242,7 +256,7 @@ def _compare_parents(attempt: BatchAttempt, job: Job) -> list[str]:
         return [f"that batch runs the tool {job.tool}, this one {attempt.tool.type}"]
     if job.batch_size is not None and job.batch_size != len(attempt.rows):
         return [f"that batch has {job.batch_size} rows, this one {len(attempt.rows)}"]
-    return []
+    return tell_other(job.extensions, attempt.extensions)
 
 
 def _compare_rows(attempt: BatchAttempt, theirs: Mapping[str, Job]) -> list[str]:

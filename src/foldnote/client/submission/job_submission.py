@@ -17,6 +17,7 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
 from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.submission.extensions import Extensions, choose_sent, tell_other, with_extensions
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
 from foldnote.errors import SettingsError
 from foldnote.models import (
@@ -44,11 +45,13 @@ def submit(
     *,
     job_name: str | None = None,
     project_tag: str | None = None,
+    extensions: Extensions | None = None,
     again: bool = False,
 ) -> Operation[Job]:
     """Submit a job, unless it was submitted before; returns its record.
 
     Args:
+        extensions: what is sent beside the settings, where the service takes it.
         again: submit a new job even if the same submission was made before.
 
     Raises:
@@ -58,7 +61,8 @@ def submit(
         ServiceError: the service refused.
         TransportError: no answer was received, and the service does not have the job.
     """
-    attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
+    sent = choose_sent(tool, extensions)
+    attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
         attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
     else:
@@ -101,22 +105,34 @@ class SubmissionAttempt:
 
 
 def prepare(
-    ledger: Ledger, tool: Tool, settings: Mapping[str, Any], job_name: str | None, project_tag: str | None
+    ledger: Ledger,
+    tool: Tool,
+    settings: Mapping[str, Any],
+    job_name: str | None,
+    project_tag: str | None,
+    sent: Extensions | None = None,
 ) -> SubmissionAttempt:
-    """Prepare and validate a submission.
+    """Prepare and validate a submission, with what is ``sent`` beside the settings.
 
     Raises:
         SettingsError: the settings or the name are invalid.
     """
     given = {name: _plain(value) for name, value in settings.items()}
     normalized = check_submission(tool, given, job_name)
-    files = uploads_in(normalized, ledger)
-    identity = identify(tool.type, normalized, job_name, files)
+    content = with_extensions(normalized, sent)
+    files = uploads_in(content, ledger)
+    identity = identify(tool.type, content, job_name, files)
     name = job_name or propose_job_name(tool.type, identity)
     earlier = ledger.identities(name) if files else frozenset()
     return SubmissionAttempt(
         tool=tool,
-        wanted=Submission(job_name=name, type=tool.type, settings=given, project_tag=project_tag),
+        wanted=Submission(
+            job_name=name,
+            type=tool.type,
+            settings=given,
+            project_tag=project_tag,
+            extensions=None if sent is None else dict(sent),
+        ),
         normalized=normalized,
         identity=identity,
         is_named=job_name is not None,
@@ -183,6 +199,7 @@ def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:
         # A deployment that does not report settings: a name derived from them suffices.
         return ["the service does not report its settings"] if attempt.is_named else []
     differences = compare(job, attempt.normalized, attempt.tool)
+    differences += tell_other(job.extensions, attempt.wanted.extensions)
     if not differences and attempt.other_files:
         return ["a file of the same name had other contents at that time"]
     return differences

@@ -11,6 +11,7 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts
+from foldnote.client.submission.extensions import Extensions, with_extensions
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
 from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdict
 
@@ -52,8 +53,13 @@ def require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
         raise BatchSettingsError(problems, tool.type, verdicts)
 
 
-def judge_rows(connection: ServiceConnection, tool: Tool, rows: Sequence[Row]) -> Operation[list[RowVerdict]]:
+def judge_rows(
+    connection: ServiceConnection, tool: Tool, rows: Sequence[Row], sent: Extensions | None = None
+) -> Operation[list[RowVerdict]]:
     """Validate every row at the service, in chunks within its limits of rows and bytes.
+
+    Args:
+        sent: what is sent beside the settings of every row.
 
     Raises:
         SettingsError: the service refuses the batch as a whole.
@@ -62,7 +68,7 @@ def judge_rows(connection: ServiceConnection, tool: Tool, rows: Sequence[Row]) -
     """
     verdicts: list[RowVerdict] = []
     for chunk in cut_rows(rows):
-        verdicts += yield from _judge(connection, tool, chunk)
+        verdicts += yield from _judge(connection, tool, chunk, sent)
     return [verdict.model_copy(update={"index": row}) for row, verdict in enumerate(verdicts)]
 
 
@@ -83,16 +89,18 @@ def cut_rows(
         yield chunk
 
 
-def _judge(connection: ServiceConnection, tool: Tool, rows: list[Row]) -> Operation[list[RowVerdict]]:
-    body = {"jobName": "check", "type": tool.type, "settings": rows}
+def _judge(
+    connection: ServiceConnection, tool: Tool, rows: list[Row], sent: Extensions | None
+) -> Operation[list[RowVerdict]]:
+    body = with_extensions({"jobName": "check", "type": tool.type, "settings": rows}, sent)
     try:
         answer = yield from connection.ask("POST", "/validate-job", json=body, repeatable=True)
     except TooLargeError:
         if len(rows) == 1:
             raise
         half = len(rows) // 2
-        first = yield from _judge(connection, tool, rows[:half])
-        return first + (yield from _judge(connection, tool, rows[half:]))
+        first = yield from _judge(connection, tool, rows[:half], sent)
+        return first + (yield from _judge(connection, tool, rows[half:], sent))
     verdict = understand(read_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
         message = verdict.error or "The service refuses the batch as a whole."

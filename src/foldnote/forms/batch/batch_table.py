@@ -22,7 +22,7 @@ from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.files.file_reference import describe_file, settle
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.submission.filled_form import FilledForm, StatusLine
-from foldnote.forms.submission.uploading import upload_files
+from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.shared_styles import Looks
@@ -47,6 +47,9 @@ class BatchForm(FilledForm, Protocol):
     @property
     def looks(self) -> Looks:
         """The form's shared layout and style models."""
+
+    def forget_extensions(self) -> None:
+        """Empty what was sent beside the settings, since consent is for one submission."""
 
     @property
     def frame(self) -> BatchFrame:
@@ -168,7 +171,7 @@ class BatchTable:
 
     def _snapshot(self) -> Snapshot:
         """The completed rows and their local files."""
-        return take_snapshot(self._form.fields, {"rows": self.settings()})
+        return take_snapshot(self._form.fields, {"rows": self.settings()}, "", self._form.extensions)
 
     async def _price(self) -> None:
         form = self._form
@@ -176,7 +179,10 @@ class BatchTable:
         try:
             priced = self._snapshot()
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
-            found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
+            extensions = await upload_alignment(form, priced.extensions)
+            more: dict[str, Any] = {"names": self.job_names()}
+            more |= {"extensions": extensions} if extensions else {}
+            found = await call(form.client.batches, "preview", form.tool, rows, **more)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._show_error(error)
             return
@@ -198,6 +204,7 @@ class BatchTable:
             return
         finally:
             self._is_busy = False
+        self._form.forget_extensions()
         self._say(f"Submitted as the batch {batch.job_name}.")
         self._verdicts.guard(lambda: self.on_submit(batch))
 

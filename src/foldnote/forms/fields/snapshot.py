@@ -6,12 +6,14 @@ A local file is compared by modification time and size, since its contents may c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.files.file_reference import local_path
+from foldnote.models.extensions import ALIGNMENT
 
 
 class Snapshot(NamedTuple):
@@ -21,20 +23,28 @@ class Snapshot(NamedTuple):
     settings: dict[str, Any]
     files: dict[str, tuple[int, int] | None]
     """Modification time (ns) and size (bytes) by path; None if there is no such file."""
+    extensions: Mapping[str, Any] = MappingProxyType({})
+    """What would be sent beside the settings; empty for nothing."""
 
     def restamped(self) -> Snapshot:
         """The same settings with the files as they are now."""
         return self._replace(files={path: _stamp(path) for path in self.files})
 
 
-def take_snapshot(fields: Mapping[str, Field], settings: dict[str, Any], job_name: str = "") -> Snapshot:
+def take_snapshot(
+    fields: Mapping[str, Field],
+    settings: dict[str, Any],
+    job_name: str = "",
+    extensions: Mapping[str, Any] = MappingProxyType({}),
+) -> Snapshot:
     """The snapshot of ``settings``; ``fields`` (by name) determine which settings are files."""
     paths = {
         path
         for name, value in settings.items()
         for path in _find_paths(value, is_open=name in fields and is_file(fields[name].spec))
     }
-    return Snapshot(job_name, settings, {path: _stamp(path) for path in sorted(paths)})
+    paths.update(_find_paths(extensions.get(ALIGNMENT), is_open=True))
+    return Snapshot(job_name, settings, {path: _stamp(path) for path in sorted(paths)}, dict(extensions))
 
 
 def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:

@@ -21,9 +21,9 @@ _READ_BYTES: Final = 50_000_000
 """Largest file that is hashed for the job's name while the form is being filled in."""
 
 
-def propose_name(tool_type: str, settings: dict[str, Any], client: Any) -> str:
-    """The name of the job with ``settings``, in which defaults are filled in."""
-    return propose_job_name(tool_type, identify_settings(tool_type, settings, client))
+def propose_name(tool_type: str, content: dict[str, Any], client: Any) -> str:
+    """The name of the job with settings in which defaults are filled in, and what is sent beside them."""
+    return propose_job_name(tool_type, identify_settings(tool_type, content, client))
 
 
 def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> str:

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from foldnote import catalog
+from foldnote.client.submission.extensions import with_extensions
 from foldnote.client.submission.preview import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
@@ -18,7 +19,7 @@ from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.jobs.job_name import identify_settings
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.submission import FormSubmission
-from foldnote.forms.submission.uploading import upload_files
+from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
 from foldnote.text import count, format_duration, format_size
 
@@ -83,8 +84,10 @@ class Checking:
         judged = form.snapshot()
         try:
             settings = await upload_files(form, judged.settings)
+            extensions = await upload_alignment(form, judged.extensions)
+            more: dict[str, Any] = {"extensions": extensions} if extensions else {}
             verdict = await call(
-                form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name
+                form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name, **more
             )
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._verdicts.show_error(error, judged=judged)
@@ -123,7 +126,7 @@ class Checking:
         form = self._form
         if self._submission.job is not None and self._submission.job.job_name == job.job_name:
             return True
-        normalized = catalog.check(form.tool, form.value).normalized
+        normalized = with_extensions(catalog.check(form.tool, form.value).normalized, form.extensions)
         return bool(
             form.client.ledger.find(identify_settings(form.tool.type, normalized, form.client))
             == job.job_name

@@ -55,6 +55,10 @@ class FilledForm(Protocol):
         """The settings as they would be sent."""
 
     @property
+    def extensions(self) -> dict[str, Any]:
+        """What is sent beside the settings; empty for nothing."""
+
+    @property
     def job_name(self) -> str:
         """The typed name, else the proposed one."""
 

@@ -19,7 +19,7 @@ from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.submission.cell import CellKey
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.reopening import show_kept
-from foldnote.forms.submission.uploading import upload_files
+from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.models import JobStatus
 
@@ -44,6 +44,9 @@ class SubmittedForm(FilledForm, Protocol):
     @property
     def on_attach(self) -> Callable[[Any], object] | None:
         """Called with the handle of a job that the same cell submitted before."""
+
+    def forget_extensions(self) -> None:
+        """Empty what was sent beside the settings, since consent is for one job."""
 
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Suggest the uploads ``names`` in file fields."""
@@ -142,10 +145,12 @@ class FormSubmission:
     async def _post(self, sent: Snapshot) -> Any:
         form, job_name = self._form, sent.job_name or None
         settings = await upload_files(form, sent.settings)
+        extensions = await upload_alignment(form, sent.extensions)
         form.frame.show_sending("Sending…")
-        job = await call(form.client.jobs, "submit", form.tool, settings, job_name=job_name)
+        more: dict[str, Any] = {"job_name": job_name} | ({"extensions": extensions} if extensions else {})
+        job = await call(form.client.jobs, "submit", form.tool, settings, **more)
         if job.status is JobStatus.STOPPED:  # failed or stopped: submitting again means another run
-            return await call(form.client.jobs, "submit", form.tool, settings, job_name=job_name, again=True)
+            return await call(form.client.jobs, "submit", form.tool, settings, **more, again=True)
         return job
 
     async def _load_uploads(self) -> None:
@@ -164,6 +169,7 @@ class FormSubmission:
         if self._key is not None:
             for name in self._key.names:
                 form.client.ledger.remember_cell(name, job.job_name)
+        form.forget_extensions()
         form.frame.say(_describe_submission(job), kind="well")
         if form.on_submit is not None:
             form.on_submit(job)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from foldnote.client.inputs.file_values import LocalFile, name_uploads
+from foldnote.client.inputs.file_values import FileValue, LocalFile, name_uploads
 from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.container import HolderField
 from foldnote.forms.fields.field import Field
@@ -17,6 +17,7 @@ from foldnote.forms.jobs.background_calls import call
 from foldnote.forms.jobs.job_name import name_folder
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.io import hash_file
+from foldnote.models.extensions import ALIGNMENT
 
 
 async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,6 +34,18 @@ async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[st
         if name in fields:
             sent[name] = await _send_field(form, fields[name], value)
     return dict(name_uploads(form.tool, sent))  # text settings that the fields have identified as files
+
+
+async def upload_alignment(form: FilledForm, extensions: Mapping[str, Any]) -> dict[str, Any]:
+    """Upload the alignment beside the settings, if it is a local file; returns what is sent.
+
+    Raises:
+        FoldnoteError: the file does not exist, or the service does not accept it.
+    """
+    if ALIGNMENT not in extensions:
+        return dict(extensions)
+    value = await _send(form, extensions[ALIGNMENT])
+    return {**extensions, ALIGNMENT: value if isinstance(value, FileValue) else FileValue(value)}
 
 
 async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.files.file_reference import settle
+from foldnote.models.extensions import ALIGNMENT
 
 _LONGEST_TEXT = 4000
 
@@ -30,7 +31,11 @@ class Marks:
 
 
 def write_call(
-    tool_type: str, settings: Mapping[str, Any], job_name: str | None, marks: Marks = Marks()
+    tool_type: str,
+    settings: Mapping[str, Any],
+    job_name: str | None,
+    marks: Marks = Marks(),
+    extensions: Mapping[str, Any] | None = None,
 ) -> str:
     """``fn.submit(...)`` with one argument per line.
 
@@ -48,6 +53,12 @@ def write_call(
             others[name] = written
     if others:
         lines.append("    **{" + ", ".join(f"{name!r}: {written}" for name, written in others.items()) + "},")
+    if extensions:
+        parts = [
+            f"{name!r}: {_write_files(name, value, marks, before) if name == ALIGNMENT else repr(value)}"
+            for name, value in extensions.items()
+        ]
+        lines.append("    extensions={" + ", ".join(parts) + "},")
     if job_name:
         lines.append(f"    job_name={job_name!r},")
     return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
@@ -61,7 +72,7 @@ def write_value(value: Any) -> str:
     return f"{{\n{lines}}}"
 
 
-_RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client"}
+_RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client", "extensions"}
 
 
 def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:

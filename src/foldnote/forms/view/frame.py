@@ -192,6 +192,12 @@ class Frame:
         batch = self.looks.box(parts, "foldnote-batch")
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
+    def show_beside(self, parts: list[widgets.Widget]) -> None:
+        """Show the fields of what is sent beside the settings, above the buttons."""
+        shown = list(self.widget.children)
+        place = shown.index(self._footer)
+        self.widget.children = (*shown[:place], *parts, *shown[place:])
+
     def show_surface(self, surface: widgets.Widget) -> None:
         """Add the widget with the page's script, which shows nothing."""
         self._footer.children = (*self._footer.children, surface)

@@ -7,11 +7,12 @@ upload is replaced or an earlier job is deleted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 from foldnote.service.faults import bad_request
@@ -55,6 +56,18 @@ class FileResolver:
             else:
                 problems.append(Problem(field=path, message=found, code="file_not_uploaded"))
         return located, problems
+
+    def locate_alignment(
+        self, caller: Caller, extensions: Mapping[str, Any] | None
+    ) -> tuple[Located, ...] | Problem:
+        """Locate the alignment beside the settings, if one is given; a problem if it does not exist."""
+        value = (extensions or {}).get(ALIGNMENT)
+        if value is None:
+            return ()
+        found = self._locate_one(caller, ALIGNMENT_PATH, value, ".a3m")
+        if isinstance(found, Located):
+            return (replace(found, name=f"{ALIGNMENT}.a3m") if found.text is not None else found,)
+        return Problem(field=ALIGNMENT_PATH, message=found, code="file_not_uploaded")
 
     def is_uploaded(self, caller: Caller, value: str) -> bool:
         """Whether the caller has an upload of this name."""

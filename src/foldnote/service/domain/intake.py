@@ -11,14 +11,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote import catalog
+from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 from foldnote.service.config import Limits
 from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.storage import StorageService
+from foldnote.service.domain.extensions import (
+    NOT_AGREED,
+    find_refusal_of,
+    read_extensions,
+    require_runnable,
+)
 from foldnote.service.domain.file_resolution import FileResolver, Located
-from foldnote.service.domain.requests import BatchSubmission, JobPayload, JobSubmission
+from foldnote.service.domain.requests import BatchSubmission, Extensions, JobPayload, JobSubmission
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
@@ -35,6 +42,8 @@ class Checked:
     normalized: Mapping[str, Any]
     missing_fields: tuple[str, ...]
     located: tuple[Located, ...] = ()
+    extensions: Mapping[str, Any] | None = None
+    """What is beside the settings; None for nothing."""
 
 
 class Intake:
@@ -74,11 +83,13 @@ class Intake:
         """
         require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
-        job = self._make_job(caller, tool, submission.job_name, submission.settings)
+        job = self._make_job(
+            caller, tool, submission.job_name, submission.settings, foldnote=submission.foldnote
+        )
         job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
         with self._names_first(caller, [("jobName", None, job.name)]):
             self._allowance.require(caller, tool, [job])
-        self._toolbox.require_engine(tool)
+        self._require_runnable(tool, [job])
         with refusals("jobName"):
             self._store.jobs.add(caller.account_id, job)
         self._wake()
@@ -101,7 +112,7 @@ class Intake:
         limit_s = batch.max_runtime_seconds
         rows = [
             replace(
-                self._make_job(caller, tool, name, settings, row=row),
+                self._make_job(caller, tool, name, settings, row=row, foldnote=batch.foldnote),
                 max_runtime_s=limit_s,
                 project_tag=batch.project_tag,
             )
@@ -110,13 +121,24 @@ class Intake:
         asked = [("jobNames", row, name) for row, name in enumerate(names)]
         with self._names_first(caller, [("batchName", None, batch.batch_name), *asked]):
             self._allowance.require(caller, tool, rows)
-        self._toolbox.require_engine(tool)
-        parent = NewJob(batch.batch_name, batch.type, about or {}, about or {}, batch.project_tag)
+        self._require_runnable(tool, rows, has_rows=True)
+        settings, kept = about or {}, rows[0].extensions
+        parent = NewJob(batch.batch_name, batch.type, settings, settings, batch.project_tag, extensions=kept)
         with refusals("batchName"):
             hours = batch.weighted_hours_budget
             self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
         self._wake()
         return names
+
+    def _require_runnable(self, tool: Tool, jobs: Sequence[NewJob], *, has_rows: bool = False) -> None:
+        """Refuse jobs that cannot run here, and those for which their engine lacks the user's consent."""
+        for row, job in enumerate(jobs):
+            try:
+                require_runnable(tool, self._toolbox, job.normalized, job.extensions)
+            except RefusalError as refusal:
+                if has_rows and refusal.code == NOT_AGREED:
+                    refusal.row = row
+                raise
 
     @contextmanager
     def _names_first(self, caller: Caller, names: Sequence[tuple[str, int | None, str]]) -> Iterator[None]:
@@ -139,11 +161,13 @@ class Intake:
                 require_name(payload.job_name)
         except RefusalError as refusal:
             return {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": []}
-        checked = self._check(caller, tool, payload.settings)
+        checked = self._judge(caller, tool, payload.settings, payload.foldnote)
         if checked.problems:
             missing = list(checked.missing_fields)
             return {"valid": False, **_first_problem(checked), "missingFields": missing}
         echo = {"type": tool.type, "settings": dict(checked.normalized)}
+        if checked.extensions:
+            echo["foldnote"] = dict(checked.extensions)
         head = {} if payload.job_name is None else {"jobName": payload.job_name}
         tail = {} if payload.project_tag is None else {"projectTag": payload.project_tag}
         return {"valid": True, "normalized": head | echo | tail}
@@ -156,7 +180,9 @@ class Intake:
             require_name(payload.batch_name, "batchName")
         if payload.job_names is not None:
             _require_names(payload.job_names, len(rows))
-        results = [self._validate_row(caller, tool, index, row) for index, row in enumerate(rows)]
+        results = [
+            self._validate_row(caller, tool, index, row, payload.foldnote) for index, row in enumerate(rows)
+        ]
         valid_count = sum(bool(result["valid"]) for result in results)
         return {
             "valid": valid_count == len(rows),
@@ -165,22 +191,47 @@ class Intake:
             "results": results,
         }
 
-    def _validate_row(self, caller: Caller, tool: Tool, index: int, row: Any) -> dict[str, Any]:
+    def _validate_row(
+        self, caller: Caller, tool: Tool, index: int, row: Any, foldnote: Extensions | None
+    ) -> dict[str, Any]:
         if not isinstance(row, dict):
             error = "Each element of settings must be an object."
             return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
-        checked = self._check(caller, tool, row)
+        checked = self._judge(caller, tool, row, foldnote)
         if checked.problems:
             return {"index": index, "valid": False, **_first_problem(checked)}
         normalized = {"type": tool.type, "settings": dict(checked.normalized)}
         return {"index": index, "valid": True, "normalized": normalized}
 
-    def _check(self, caller: Caller, tool: Tool, settings: Mapping[str, Any]) -> Checked:
+    def _check(
+        self, caller: Caller, tool: Tool, settings: Mapping[str, Any], foldnote: Extensions | None
+    ) -> Checked:
+        """Check settings, files, and what is beside the settings."""
         check = catalog.check(tool, settings)
         if check.problems:
             return Checked(tuple(check.problems), check.normalized, tuple(check.missing_fields))
         located, problems = self._files.locate(caller, tool, check.normalized)
-        return Checked(tuple(problems), check.normalized, (), tuple(located))
+        if problems:
+            return Checked(tuple(problems), check.normalized, ())
+        try:
+            extensions = read_extensions(foldnote, tool, self._toolbox)
+        except RefusalError as refusal:
+            return Checked((_as_problem(refusal),), check.normalized, ())
+        alignment = self._files.locate_alignment(caller, extensions)
+        if isinstance(alignment, Problem):
+            return Checked((alignment,), check.normalized, ())
+        kept = (*located, *alignment)
+        return Checked((), check.normalized, (), kept, extensions)
+
+    def _judge(
+        self, caller: Caller, tool: Tool, settings: Mapping[str, Any], foldnote: Extensions | None
+    ) -> Checked:
+        """Check a job, and whether its engine, where it is installed, would refuse it."""
+        checked = self._check(caller, tool, settings, foldnote)
+        if checked.problems or not self._toolbox.can_run(tool.type):
+            return checked
+        refusal = find_refusal_of(tool, self._toolbox, checked.normalized, checked.extensions)
+        return checked if refusal is None else replace(checked, problems=(_as_problem(refusal),))
 
     def _make_job(
         self,
@@ -190,15 +241,19 @@ class Intake:
         settings: Mapping[str, Any],
         *,
         row: int | None = None,
+        foldnote: Extensions | None = None,
     ) -> NewJob:
-        checked = self._check(caller, tool, settings)
+        checked = self._check(caller, tool, settings, foldnote)
         if checked.problems:
             first = checked.problems[0]
-            raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=row)
+            is_shared = first.field.startswith(f"{WIRE_NAME}.")
+            at = None if is_shared else row
+            raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=at)
         if not row:
             self._storage.require(caller.account_id, caller.tier)
         inputs = tuple(self._files.keep(located) for located in checked.located)
-        return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
+        extensions = checked.extensions
+        return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs, extensions=extensions)
 
 
 def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:
@@ -260,6 +315,10 @@ def make_names(batch_name: str, count: int) -> list[str]:
     width = len(str(count))
     stem = batch_name[: 100 - width - 1]
     return [f"{stem}-{number:0{width}d}" for number in range(1, count + 1)]
+
+
+def _as_problem(refusal: RefusalError) -> Problem:
+    return Problem(field=refusal.field or "", message=refusal.sentence, code=refusal.code)
 
 
 def problem_sentence(problem: Problem) -> str:

@@ -48,6 +48,20 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, extra="ignore")
 
 
+class Extensions(BaseModel):
+    """What a submission may have beside its settings; `GET /tools` names what a tool takes of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    external: list[Annotated[str, Field(max_length=100)]] | None = Field(default=None, max_length=10)
+    """The purposes, such as `msa-server`, for which the user agrees, for this submission, that inputs leave
+    the machine. Without it nothing is sent."""
+    alignment: str | None = None
+    """The user's own multiple sequence alignment, a file in any of the three forms."""
+    label: str | None = Field(default=None, max_length=200)
+    """Free text that is kept with the job."""
+
+
 class JobSubmission(RequestBody):
     """POST /submit-job."""
 
@@ -61,6 +75,7 @@ class JobSubmission(RequestBody):
     """Identifier of a project."""
     max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
     """Time limit of the run in seconds; the engine's own limit applies, too."""
+    foldnote: Extensions | None = None
 
 
 class JobPayload(RequestBody):
@@ -72,6 +87,7 @@ class JobPayload(RequestBody):
     settings: dict[str, Any] | list[Any]
     job_names: list[str] | None = None
     project_tag: str | None = Field(default=None, max_length=200)
+    foldnote: Extensions | None = None
 
     @field_validator("settings", mode="before")
     @classmethod
@@ -95,6 +111,8 @@ class BatchSubmission(RequestBody):
     """Time limit of each run in seconds; the engine's own limit applies, too."""
     weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
     """Limit of weighted hours for all runs together; then the queued ones are stopped."""
+    foldnote: Extensions | None = None
+    """For every row."""
 
 
 class JobsQuery(RequestBody):
@@ -151,6 +169,8 @@ class ListedBatch(RequestBody):
     project_tag: str | None = Field(default=None, max_length=200)
     max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
     weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
+    foldnote: Extensions | None = None
+    """For every job."""
 
     def as_batch(self) -> BatchSubmission:
         """Convert to the first form; without names, default names are made.
@@ -169,6 +189,7 @@ class ListedBatch(RequestBody):
             project_tag=self.project_tag,
             max_runtime_seconds=self.max_runtime_seconds,
             weighted_hours_budget=self.weighted_hours_budget,
+            foldnote=self.foldnote,
         )
 
 
@@ -181,6 +202,8 @@ class PipelineStage(RequestBody):
     """Tool identifier."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Fields of the tool's schema; missing ones may be given with a run."""
+    foldnote: Extensions | None = None
+    """For the stage's jobs, in each run; an alignment may be a file of an earlier stage."""
 
 
 class PipelineSubmission(RequestBody):

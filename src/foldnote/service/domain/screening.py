@@ -51,6 +51,7 @@ class ScreeningService:
             project_tag=wanted.project_tag,
             max_runtime_seconds=None,
             weighted_hours_budget=None,
+            foldnote=None,
         )
         names = self._intake.submit_batch(caller, batch, about={"rankBy": wanted.rank_by})
         return tool.type, names

@@ -10,6 +10,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.errors import UnknownToolError
+from foldnote.models.extensions import LABEL
 from foldnote.models.tool import Tool
 from foldnote.service.engines import Engine, engine_for
 from foldnote.service.engines.unserved import explain_unserved
@@ -86,6 +87,15 @@ class Toolbox:
         registered = self._look().get(tool_type)
         return None if registered is None else registered.engine
 
+    def extensions(self, tool_type: str) -> tuple[str, ...]:
+        """What a job of the tool may have beside its settings; a label always."""
+        engine = self.engine_of(tool_type)
+        return (*(() if engine is None else engine.extensions), LABEL)
+
+    def can_run(self, tool_type: str) -> bool:
+        """Whether an engine of the tool is installed here."""
+        return self._reason(tool_type, self.engine_of(tool_type)) is None
+
     def require_engine(self, tool: Tool) -> Engine:
         """Return the installed engine of the tool.
 
@@ -128,6 +138,7 @@ class Toolbox:
             "available": reason is None,
             "unavailable_reason": reason,
             "engine": None if engine is None else engine.as_tool_engine(tool.type),
+            "extensions": self.extensions(tool.type),
         }
         return tool.model_copy(update=update)
 

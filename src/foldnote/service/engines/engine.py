@@ -20,6 +20,7 @@ from foldnote.errors import EngineError
 from foldnote.io import hash_bytes, hash_file
 from foldnote.models.tool import ToolEngine
 from foldnote.service.engines.locks import LockSource, read_lock
+from foldnote.service.engines.refusals import Refusal, read_refusals
 
 Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
@@ -117,6 +118,11 @@ class Engine:
     """SHA-256 of the file of locked packages when the engine was read; empty without one."""
     adds_to: tuple[str, ...] = ()
     """Engines whose runs use this one where it is installed; then it is an add-on and may serve no tool."""
+    extensions: tuple[str, ...] = ()
+    """What it takes beside the settings: ``alignment``, and ``external:<purpose>`` for each purpose for which
+    it sends inputs to another machine, if the user agrees for the job."""
+    refusals: tuple[Refusal, ...] = ()
+    """Jobs that are refused before they are queued."""
     add_ons: tuple[Engine, ...] = ()
     """The engines that add to this one; filled in when all engines are loaded."""
 
@@ -275,6 +281,8 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "version": content["version"],
             "tools": _texts(content["tools"], "tools"),
             "adds_to": _texts(content.get("adds_to", ()), "adds_to"),
+            "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
+            "refusals": read_refusals(content.get("refusals", ()), extensions),
             "outputs": _read_outputs(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",

@@ -63,6 +63,7 @@ def build_attempt(
     tool: str,
     settings: Mapping[str, Any],
     files: Mapping[str, Sequence[str]] | None = None,
+    extensions: Mapping[str, Any] | None = None,
     seed: int = 0,
     max_cores: int | None = None,
     time_limit_s: float | None = None,
@@ -77,6 +78,7 @@ def build_attempt(
         tool: type of the tool.
         settings: settings with the defaults filled in.
         files: for each file field the paths below ``work/`` that ``prepare_attempt`` fills.
+        extensions: what was submitted beside the settings, without the alignment, which is a file.
         seed: seed of all random numbers.
         max_cores: maximum number of cores.
         time_limit_s: time limit in seconds, instead of the engine's own.
@@ -99,6 +101,7 @@ def build_attempt(
         worker=_worker_command(engine),
         environment={**make_environment(engine, cores), NONCE_VARIABLE: nonce},
         seed=seed,
+        extensions=dict(extensions or {}),
         files={name: tuple(paths) for name, paths in (files or {}).items()},
         time_limit_s=time_limit_s or engine.time_limit_s,
         cores=cores,

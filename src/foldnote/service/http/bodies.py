@@ -45,6 +45,7 @@ _WORDS = {
     "too_long": "this may have at most {max_length} of them",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
+    "extra_forbidden": "this key is not known here; external, alignment and label are",
 }
 """Messages in place of pydantic's, by its kind of error; in braces keys of the error's context."""
 _PATTERNS = {
@@ -195,6 +196,8 @@ def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
 
 def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
     """400 for one field of a body or query; `words` follow its name."""
+    if kind == "extra_forbidden":
+        return bad_request(f"{field}: {words}.", code="unknown_field", field=field, row=row)
     if kind == "missing":
         return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
     return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)

@@ -7,8 +7,10 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from foldnote.errors import EngineError
+from foldnote.models.extensions import ALIGNMENT
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.engines.launch import needed_resources
@@ -77,6 +79,7 @@ class Launcher:
             nonce=claim.nonce,
             job_name=claim.name,
             settings=json.loads(claim.normalized),
+            extensions=for_engine(claim.extensions),
             environment={**known.template.environment, NONCE_VARIABLE: claim.nonce},
             files=files,
             output_limit_bytes=self._output_bytes,
@@ -152,6 +155,13 @@ def input_places(claim: Claim) -> list[str]:
         places.append(place if place not in taken else f"inputs/{each.field}/{position}/{name}")
         taken.add(places[-1])
     return places
+
+
+def for_engine(extensions: str | None) -> dict[str, Any]:
+    """What an engine reads of what stands beside the settings; the alignment is one of its files."""
+    parts: dict[str, Any] = json.loads(extensions or "{}")
+    parts.pop(ALIGNMENT, None)
+    return parts
 
 
 def seed_of(claim: Claim) -> int:

@@ -97,6 +97,9 @@ class AttemptSpec:
     output_limit_bytes: int = 10 << 30
     """Maximum size of ``outputs/`` in bytes; larger outputs are not kept."""
     gpus: int = 0
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+    """What was submitted beside the settings: ``external``, the purposes for which inputs may leave the
+    machine, and ``label``. An own alignment is in ``files`` as ``foldnote.alignment``."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
 
@@ -248,6 +251,7 @@ def _job_file(spec: AttemptSpec) -> dict[str, Any]:
         "settings": dict(spec.settings),
         "files": {name: list(paths) for name, paths in spec.files.items()},
         "seed": spec.seed,
+        "extensions": dict(spec.extensions),
     }
 
 

@@ -101,6 +101,7 @@ def make_manifest(
         "settings": ran if is_shown else None,
         "settingsSha256": hash_bytes(settings.encode()),
         **(used.describe(spec.settings) if is_shown else {}),
+        **({"extensions": dict(spec.extensions)} if spec.extensions else {}),
         "inputs": _list_inputs(spec, check),
         "engine": used.describe_engine(spec.engine),
         "notes": _read_notes(spec.folder),

@@ -299,3 +299,9 @@ def m0018_measured_runs(connection: sqlite3.Connection) -> None:
     """What a run used, as the kernel counted it."""
     connection.execute("ALTER TABLE jobs ADD COLUMN cpu_seconds REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_memory_mb REAL")
+
+
+@migration
+def m0019_extensions(connection: sqlite3.Connection) -> None:
+    """What was submitted beside the settings: consent, an own alignment, a label."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN extensions TEXT")

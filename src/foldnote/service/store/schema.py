@@ -101,6 +101,8 @@ jobs = sa.Table(
     sa.Column("deleted", sa.Text),
     # what its settings and inline files take, about
     sa.Column("stored_bytes", sa.Integer, nullable=False, default=0, server_default="0"),
+    # JSON: what was submitted beside the settings, None for nothing
+    sa.Column("extensions", sa.Text),
     # whether the folders of a deleted job are gone
     sa.Column("is_purged", sa.Integer, nullable=False, default=0),
 )

@@ -13,8 +13,8 @@ import logging
 import math
 from collections.abc import Callable
 
+from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.status import JobStatus
-from foldnote.models.tool import Tool
 from foldnote.service.domain.file_resolution import FileResolver, Located, file_values
 from foldnote.service.domain.pipelines.references import (
     Reference,
@@ -35,6 +35,7 @@ from foldnote.service.worker_thread import Rounds
 log = logging.getLogger(__name__)
 MOST_VARIANTS = 100
 """Maximum number of jobs of one stage."""
+ALIGNMENT_EXTENSION = "a3m"
 Option = tuple[str | None, list[Input]]
 """Value of one reference in one job: the path in its settings, and the contents."""
 
@@ -96,16 +97,30 @@ class StageScheduler:
                 own = known.pop(next(i for i, each in enumerate(known) if each.field == field))
                 places.append((field, [(None, [own])]))
             else:
-                options = self._follow(held, tool, field, reference, takes_many="." in path)
+                hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
+                extensions = hints.get("extensions") or []
+                options = self._follow(held, field, extensions, reference, takes_many="." in path)
                 places.append((field, options))
-        return _combine(places)
+        return _combine([*places, *self._gather_alignment(held, known, names)])
+
+    def _gather_alignment(
+        self, held: HeldStage, known: list[Input], names: list[str]
+    ) -> list[tuple[str, list[Option]]]:
+        """The alignment beside the stage's settings: its own, which is known, or that of an earlier stage."""
+        if known:
+            return [(ALIGNMENT_PATH, [(None, known)])]
+        value = json.loads(held.extensions or "{}").get(ALIGNMENT, "")
+        reference = read_reference(value, names)
+        if reference is None:
+            return []
+        options = self._follow(held, ALIGNMENT_PATH, [ALIGNMENT_EXTENSION], reference, takes_many=False)
+        return [(ALIGNMENT_PATH, [(None, options[0][1])])]
 
     def _follow(
-        self, held: HeldStage, tool: Tool, field: str, reference: Reference, *, takes_many: bool
+        self, held: HeldStage, field: str, extensions: list[str], reference: Reference, *, takes_many: bool
     ) -> list[Option]:
         """Resolve a reference: one option with all files for a list field, else one option per file."""
         found: list[tuple[str, Input]] = []
-        hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
         for stage in held.earlier:
             if stage.name != reference.stage:
                 continue
@@ -114,7 +129,7 @@ class StageScheduler:
                 members = choose_members(
                     self._objects.path(sha256),
                     reference.path,
-                    hints.get("extensions") or [],
+                    extensions,
                     takes_many=takes_many,
                     choose_best=json.loads(stage.normalized).get("chooseBest"),
                 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from foldnote import catalog
+from foldnote.models.extensions import ALIGNMENT, WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+from foldnote.service.domain.extensions import read_extensions, require_runnable
 from foldnote.service.domain.file_resolution import FileResolver, file_values
 from foldnote.service.domain.intake import problem_sentence, refusals, require_name
 from foldnote.service.domain.pipelines.references import read_reference, substitute
@@ -49,7 +53,8 @@ class PipelineService:
             _refuse_later(index, stage, tool, names)
             check = catalog.check(tool, substitute(tool, stage.settings, names[:index]))
             _refuse_first(index, [each for each in check.problems if each.code != "missing_field"])
-        rows = [stage.model_dump(by_alias=True) for stage in pipeline.stages]
+            self._read_extensions(tool, index, stage)
+        rows = [_as_row(stage) for stage in pipeline.stages]
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
 
     def run(self, caller: Caller, wanted: RunPipelineRequest) -> list[str]:
@@ -67,8 +72,9 @@ class PipelineService:
         stages = with_inputs([PipelineStage.model_validate(row) for row in saved], wanted.given_inputs())
         tools = [self._find_tool(index, stage) for index, stage in enumerate(stages)]
         rows = [self._make_job(caller, wanted, stages, tool, index) for index, tool in enumerate(tools)]
-        for tool in tools:
-            self._toolbox.require_engine(tool)
+        for index, (tool, row) in enumerate(zip(tools, rows, strict=True)):
+            with _at_stage(index):
+                require_runnable(tool, self._toolbox, row.normalized, row.extensions)
         settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs()}
         parent = NewJob(wanted.job_name, PIPELINE, settings, settings, wanted.project_tag)
         with refusals("jobName"):
@@ -100,7 +106,9 @@ class PipelineService:
         own = {field for field, *_ in file_values(tool, normalized)}
         normalized |= {field: stage.settings[field] for field in own if field in stage.settings}
         waits_for = names[-1] if names else None
+        extensions = self._read_extensions(tool, index, stage)
         inputs = self._keep_inputs(caller, tool, normalized, names, index)
+        inputs += self._keep_alignment(caller, extensions, names, index)
         return NewJob(
             name,
             tool.type,
@@ -110,7 +118,24 @@ class PipelineService:
             inputs,
             stage=stage.name,
             waits_for=waits_for,
+            extensions=extensions,
         )
+
+    def _read_extensions(self, tool: Tool, index: int, stage: PipelineStage) -> dict[str, Any] | None:
+        with _at_stage(index):
+            return read_extensions(stage.foldnote, tool, self._toolbox)
+
+    def _keep_alignment(
+        self, caller: Caller, extensions: Mapping[str, Any] | None, names: Sequence[str], index: int
+    ) -> tuple[Input, ...]:
+        """Store the stage's own alignment, unless it is a file of an earlier stage."""
+        if read_reference((extensions or {}).get(ALIGNMENT, ""), names) is not None:
+            return ()
+        located = self._files.locate_alignment(caller, extensions)
+        if isinstance(located, Problem):
+            field = f"stages.{index}.{located.field}"
+            raise bad_request(problem_sentence(located), code=located.code, field=field)
+        return tuple(self._files.keep(each) for each in located)
 
     def _keep_inputs(
         self, caller: Caller, tool: Tool, normalized: Mapping[str, Any], names: Sequence[str], index: int
@@ -144,6 +169,23 @@ def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> l
         settings = {**stage.settings, **(first if index == 0 else {}), **given}
         changed.append(stage.model_copy(update={"settings": settings}))
     return changed
+
+
+@contextmanager
+def _at_stage(index: int) -> Iterator[None]:
+    """Name the stage in what is refused beside or among its settings."""
+    try:
+        yield
+    except RefusalError as refusal:
+        if refusal.field not in (None, "type"):
+            is_beside = str(refusal.field).startswith(f"{WIRE_NAME}.")
+            refusal.field = f"stages.{index}.{'' if is_beside else 'settings.'}{refusal.field}"
+        raise
+
+
+def _as_row(stage: PipelineStage) -> dict[str, Any]:
+    """The stage as it is saved."""
+    return stage.model_dump(by_alias=True, exclude=None if stage.foldnote else {"foldnote"})
 
 
 def _require_stages(stages: Sequence[PipelineStage]) -> None:

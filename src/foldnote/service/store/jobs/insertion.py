@@ -53,6 +53,8 @@ class NewJob:
     stage: str | None = None
     waits_for: str | None = None
     """The stage that must be complete before this job may be claimed."""
+    extensions: Mapping[str, Any] | None = None
+    """What was submitted beside the settings; None for nothing."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "state": str(JobStatus.IN_QUEUE),
         "settings": (settings := write_text(new.settings)),
         "normalized": (normalized := write_text(new.normalized)),
-        "stored_bytes": 2 * (len(settings) + len(normalized)),
+        "extensions": (extensions := write_text(new.extensions) if new.extensions else None),
+        "stored_bytes": 2 * (len(settings) + len(normalized) + len(extensions or "")),
         "project_tag": new.project_tag,
         "max_runtime_s": new.max_runtime_s,
         "stage": new.stage,

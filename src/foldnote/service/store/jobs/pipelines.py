@@ -59,6 +59,8 @@ class HeldStage:
     normalized: str
     inputs: tuple[Input, ...]
     earlier: tuple[DoneStage, ...]
+    extensions: str | None = None
+    """JSON: what was submitted beside the settings; None for nothing."""
 
 
 _IS_HELD = (IS_HELD, jobs.c.deleted.is_(None))
@@ -141,6 +143,7 @@ class PipelineStore:
                 held.project_tag,
                 each.inputs,
                 stage=held.stage,
+                extensions=None if held.extensions is None else json.loads(held.extensions),
             )
             for name, each in zip(names, others, strict=True)
         ]
@@ -196,6 +199,7 @@ def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:
         normalized=row["normalized"],
         inputs=tuple(Input(each.field, each.name, each.sha256) for each in connection.execute(own)),
         earlier=tuple(_read_done(each) for each in earlier),
+        extensions=row["extensions"],
     )
 
 

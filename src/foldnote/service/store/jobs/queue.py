@@ -64,6 +64,8 @@ class Claim:
     """Path of the attempt below the folder of all attempts; no other attempt of any database has it."""
     inputs: tuple[Input, ...] = ()
     max_runtime_s: float | None = None
+    extensions: str | None = None
+    """JSON: what was submitted beside the settings; None for nothing."""
 
 
 @dataclass(frozen=True)
@@ -383,5 +385,6 @@ def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
         claimed=row["claimed"],
         folder=row["folder"],
         max_runtime_s=row["max_runtime_s"],
+        extensions=row["extensions"],
         inputs=tuple(given),
     )

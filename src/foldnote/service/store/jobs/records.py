@@ -19,13 +19,20 @@ from foldnote.service.store.schema import accounts, jobs, records
 BATCH_TYPE = "batch"
 MARK = "\x1e"
 """Stands in a page before and after the number of a job whose record is to be completed; no JSON has it."""
-NOTHING_KEPT = {"settings": "{}", "normalized": "{}", "error": None, "message": None, "score": None}
+NOTHING_KEPT = {
+    "settings": "{}",
+    "normalized": "{}",
+    "extensions": None,
+    "error": None,
+    "message": None,
+    "score": None,
+}
 """Columns of a deleted job that may hold what it was given or what came out."""
 PIPELINE = "pipeline"
 """What stands as the tool of a pipeline's parent, which is a batch of its stages."""
 
 
-_SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size"}
+_SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size", "extensions"}
 _PLAIN = {
     name: field.alias for name, field in Job.model_fields.items() if name in jobs.c and name not in _SPECIAL
 }
@@ -48,7 +55,7 @@ def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
 
 
 def render_record(row: Mapping[Any, Any], email: str) -> str:
-    """The stored text of a job's record; `settings` and `score` are spliced in as they were serialised."""
+    """The stored text of a job's record; JSON columns are spliced in as they were serialised."""
     is_parent = row["type"] == BATCH_TYPE
     head = {"jobName": row["name"], "type": row["type"], "status": row["state"], "email": email}
     tail = {alias: row[name] for name, alias in _PLAIN.items()}
@@ -61,6 +68,7 @@ def render_record(row: Mapping[Any, Any], email: str) -> str:
         write_text(head)[:-1],
         f'"settings":{row["settings"]}',
         f'"score":{row["score"] or "null"}',
+        *([f'"foldnote":{row["extensions"]}'] if row["extensions"] else []),
         write_text(tail)[1:],
     )
     return ",".join(parts)

@@ -1,0 +1,209 @@
+"""The fields for what is sent beside a tool's settings: the alignment's source, and the user's consent.
+
+A form has them where its service takes such parts with the tool. They begin empty and are emptied once a job
+is submitted, so that consent is given for one job only: it is never a default, and never that of an earlier
+job of the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Field, FieldHost
+from foldnote.forms.fields.section import Section, share
+from foldnote.forms.schema.plan import read_plan
+from foldnote.forms.schema.spec import MISSING
+from foldnote.models.extensions import (
+    ALIGNMENT,
+    ALIGNMENT_PATH,
+    EXTERNAL,
+    MSA_SERVER,
+    WIRE_NAME,
+    name_consent,
+)
+from foldnote.models.verdict import Problem
+
+SOURCE = "alignmentSource"
+OWN, NO_ALIGNMENT, SERVER = "own", "none", "server"
+USES_MSA = "useMSA"
+"""The setting by which tools that align sequences are told not to."""
+_SENT_WORDS = {
+    OWN: "My own file",
+    NO_ALIGNMENT: "None (single sequence)",
+    SERVER: "Public ColabFold server — your sequence leaves this machine",
+}
+_ABOUT = (
+    "Where the alignment of related sequences comes from. Choosing the public server is your consent for this"
+    " job only; choose it again for the next one. Leave it open where the service has databases of its own."
+)
+
+
+class ExtensionHost(FieldHost, Protocol):
+    """The form that the fields belong to."""
+
+    @property
+    def section(self) -> Section:
+        """The fields of the settings."""
+
+    def set(self, values: Mapping[str, Any], /) -> None:
+        """Set fields."""
+
+    def extensions_changed(self) -> None:
+        """Called when a person changed what is sent beside the settings."""
+
+
+class ExtensionFields:
+    """The fields of one form; none where the service takes nothing that needs one."""
+
+    def __init__(self, form: ExtensionHost, taken: Sequence[str]) -> None:
+        self._form = form
+        self._verdicts: dict[str, str] = {}
+        schema = _write_schema(taken)
+        self.section = Section(read_plan(schema, schema), self) if schema["properties"] else None
+
+    @property
+    def widgets(self) -> list[widgets.Widget]:
+        """A heading and the fields; empty for none."""
+        if self.section is None:
+            return []
+        heading = '<div class="fn-group" role="heading" aria-level="3">Beside the settings</div>'
+        looks = self._form.looks
+        fields = looks.box(self.section.widgets, "foldnote-group", "foldnote-beside")
+        return [looks.html(heading, "foldnote-group-title"), fields]
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """What is sent beside the settings; empty for nothing."""
+        if self.section is None:
+            return {}
+        read = self.section.read().value
+        purposes = [name.partition(":")[2] for name, is_agreed in read.items() if is_agreed is True]
+        purposes += [MSA_SERVER] if read.get(SOURCE) == SERVER else []
+        own = {ALIGNMENT: read[ALIGNMENT]} if read.get(SOURCE) == OWN and read.get(ALIGNMENT) else {}
+        return ({EXTERNAL: purposes} if purposes else {}) | own
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is missing or cannot be read; paths begin with ``foldnote``."""
+        if self.section is None:
+            return ()
+        read = self.section.read()
+        found = list(read.inner)
+        if read.value.get(SOURCE) == OWN and not read.value.get(ALIGNMENT):
+            found.append(Problem(field=ALIGNMENT, message="Required.", code="missing_field"))
+        found += [Problem(field=name, message=text, code="service") for name, text in self._verdicts.items()]
+        return tuple(each.model_copy(update={"field": f"{WIRE_NAME}.{each.field}"}) for each in found)
+
+    def express(self) -> None:
+        """Show each problem at its field, and hide fields that do not apply."""
+        if self.section is not None:
+            own = share(self.problems, (WIRE_NAME,)).get(WIRE_NAME, ())
+            self.section.express(self.section.read(), own)
+
+    def clear(self) -> None:
+        """Empty the fields: consent was for the job that has just been submitted."""
+        if self.section is not None:
+            self.section.write({})
+            self._verdicts = {}
+            self.express()
+
+    def show_verdict(self, path: str, message: str) -> bool:
+        """Show the service's error on a part; False if it has no field."""
+        name = ALIGNMENT if path == ALIGNMENT_PATH else SOURCE
+        if self.section is None or self.section.find(name) is None:
+            return False
+        self._verdicts = {name: message}
+        self.express()
+        return True
+
+    def go_to(self, path: str) -> None:
+        """Focus the field of a path that begins with ``foldnote``."""
+        if self.section is not None:
+            name = path.removeprefix(f"{WIRE_NAME}.")
+            self.section.focus_at(name if name in self.section.names else SOURCE)
+
+    @property
+    def looks(self) -> Any:
+        """The form's shared layout and style models."""
+        return self._form.looks
+
+    @property
+    def shows_errors(self) -> bool:
+        """Whether the form shows missing values as errors."""
+        return self._form.shows_errors
+
+    @property
+    def client(self) -> Any:
+        """The form's client."""
+        return self._form.client
+
+    def field_changed(self, field: Field) -> None:
+        """Let the setting of the tool follow the choice: no alignment is a setting, the others are not."""
+        self._verdicts = {}
+        if field.spec.name == SOURCE and USES_MSA in self._form.section.names:
+            source = field.read().value
+            if source is not MISSING:
+                self._form.set({USES_MSA: source != NO_ALIGNMENT})
+        self._form.extensions_changed()
+
+    def announce(self, field: Field) -> None:
+        """Let the form read out the problem."""
+        self._form.announce(field)
+
+    def note_of(self, _field: Field) -> str:
+        """Empty: no variable is bound to these fields."""
+        return ""
+
+    def raw_value(self, name: str) -> Any:
+        """The value of one of these fields, else of a setting."""
+        section = getattr(self, "section", None)  # fields read each other while they are being built
+        field = section.find(name) if section is not None else None
+        return field.read().value if field is not None else self._form.raw_value(name)
+
+    def known_uploads(self) -> tuple[str, ...]:
+        """Names of the uploads that the form knows."""
+        return self._form.known_uploads()
+
+
+def _write_schema(taken: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of the fields for the parts that a tool takes."""
+    server, parts = name_consent(MSA_SERVER), set(taken)
+    properties: dict[str, Any] = {}
+    sources = [OWN] if ALIGNMENT in parts else []
+    sources += [NO_ALIGNMENT] if parts & {ALIGNMENT, server} else []
+    sources += [SERVER] if server in parts else []
+    if sources:
+        properties[SOURCE] = {
+            "title": "Alignment",
+            "description": _ABOUT,
+            "type": "string",
+            "oneOf": [{"const": source, "title": _SENT_WORDS[source]} for source in sources],
+            "x-foldnote": {"group": "common", "order": 1},
+        }
+    if ALIGNMENT in parts:
+        properties[ALIGNMENT] = {
+            "title": "Alignment file",
+            "description": "An alignment in A3M format whose first sequence is that of the job.",
+            "type": "string",
+            "format": "binary",
+            "x-foldnote": {
+                "group": "common",
+                "order": 2,
+                "role": "file",
+                "extensions": ["a3m"],
+                "appliesWhen": {SOURCE: [OWN]},
+            },
+        }
+    for name in taken:
+        head, _, purpose = name.partition(":")
+        if head == EXTERNAL and name != server:
+            properties[name] = {
+                "title": f"I agree: {purpose}",
+                "description": f"Inputs of this job leave the machine for the purpose {purpose}.",
+                "type": "boolean",
+                "x-foldnote": {"group": "common", "order": 3},
+            }
+    return {"type": "object", "properties": properties, "additionalProperties": False}

@@ -1,0 +1,74 @@
+"""Check what a submission has beside its settings: the object `foldnote`.
+
+Which parts of it a tool takes follows from its engine; a label is taken with every tool. Nothing of it enters
+the settings, so that the interface's schema stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH, EXTERNAL, WIRE_NAME, name_consent
+from foldnote.models.tool import Tool
+from foldnote.service.domain.requests import Extensions
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.engines.refusals import find_refusal
+from foldnote.service.faults import RefusalError, bad_request
+
+NOT_AGREED = "not_agreed"
+"""Code of a job for which something was not given beside its settings, such as consent."""
+
+
+def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> dict[str, Any] | None:
+    """The parts that are given, as they are kept with the job; None for none.
+
+    Raises:
+        RefusalError: 400 for a part that the tool does not take.
+    """
+    if given is None:
+        return None
+    parts = {name: value for name, value in given.model_dump().items() if value not in (None, [])}
+    if EXTERNAL in parts:
+        parts[EXTERNAL] = list(dict.fromkeys(parts[EXTERNAL]))
+    taken = toolbox.extensions(tool.type)
+    purposes = [name.partition(":")[2] for name in taken if name.startswith(f"{EXTERNAL}:")]
+    for purpose in parts.get(EXTERNAL, ()):
+        if name_consent(purpose) not in taken:
+            known = f"It may for {', '.join(purposes)}." if purposes else "It never sends anything."
+            sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {known}"
+            raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{EXTERNAL}")
+    if ALIGNMENT in parts and ALIGNMENT not in taken:
+        sentence = f"{tool.type} takes no alignment beside its settings. Leave it out."
+        raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
+    return parts or None
+
+
+def require_runnable(
+    tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
+) -> None:
+    """Refuse a job that cannot run here, or for which its engine lacks something, such as the user's consent.
+
+    Where the engine is not installed, the refusal says both, so that the user need not come back.
+
+    Raises:
+        RefusalError: 400 with what to do.
+    """
+    refusal = find_refusal_of(tool, toolbox, settings, extensions)
+    try:
+        toolbox.require_engine(tool)
+    except RefusalError as unavailable:
+        if refusal is not None:
+            unavailable.sentence = f"{unavailable.sentence} Once it can: {refusal.sentence}"
+        raise
+    if refusal is not None:
+        raise refusal
+
+
+def find_refusal_of(
+    tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
+) -> RefusalError | None:
+    """What the tool's engine, installed or not, refuses of this job; None for nothing."""
+    engine = toolbox.engine_of(tool.type)
+    found = None if engine is None else find_refusal(engine.refusals, settings, extensions)
+    return None if found is None else bad_request(found.sentence, code=NOT_AGREED, field=found.field)

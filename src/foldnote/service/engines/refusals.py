@@ -1,0 +1,82 @@
+"""What an engine refuses before a job is queued, as its ``engine.toml`` declares it.
+
+A row of ``[[refusals]]`` is about jobs whose settings have certain values, and says what else must have been
+given beside the settings, or configured at the service, so that the engine can run them: the user's consent
+to ask a server, for example. Nothing is asked of the engine itself, which may be slow to start.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote.models.extensions import ALIGNMENT, EXTERNAL, LABEL, name_parts
+from foldnote.settings import process_environment
+
+_CONSENT = re.compile(rf"{EXTERNAL}:[a-z0-9][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Jobs that are refused: those for which all of its conditions hold."""
+
+    sentence: str
+    """What is wrong, and each way on."""
+    field: str
+    """Dotted path of the field at fault."""
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Values that the job's settings have, with the defaults filled in."""
+    given: tuple[str, ...] = ()
+    """Parts of the object beside the settings (``alignment``, ``external:…``) that are all given."""
+    unless: tuple[str, ...] = ()
+    """Parts of which none is given."""
+    unless_set: tuple[str, ...] = ()
+    """Variables of the service's environment of which none is set."""
+
+    def applies(self, settings: Mapping[str, Any], parts: Sequence[str]) -> bool:
+        """Whether a job with these settings and these parts beside them is refused."""
+        variables = process_environment()
+        return (
+            all(settings.get(name) == value for name, value in self.settings.items())
+            and all(part in parts for part in self.given)
+            and not any(part in parts for part in self.unless)
+            and not any(variables.get(name) for name in self.unless_set)
+        )
+
+
+def find_refusal(
+    refusals: Sequence[Refusal], settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
+) -> Refusal | None:
+    """The first refusal that applies to a job, or None."""
+    parts = name_parts(extensions)
+    return next((each for each in refusals if each.applies(settings, parts)), None)
+
+
+def read_refusals(rows: Sequence[Mapping[str, Any]], extensions: Sequence[str]) -> tuple[Refusal, ...]:
+    """The refusals in an ``engine.toml``.
+
+    Args:
+        rows: the tables of ``[[refusals]]``.
+        extensions: what the engine says it takes beside the settings.
+
+    Raises:
+        ValueError: an extension is unknown, or a refusal names a part that the engine does not take.
+        TypeError: a key is missing or unknown.
+    """
+    for name in extensions:
+        if name != ALIGNMENT and not _CONSENT.fullmatch(name):
+            told = "; every job takes a label" if name == LABEL else ""
+            raise ValueError(f"extensions has {name!r}; it may have alignment and external:<purpose>{told}")
+    lists = ("given", "unless", "unless_set")
+    tables: list[dict[str, Any]] = [
+        {key: tuple(value) if key in lists else value for key, value in row.items()} for row in rows
+    ]
+    refusals = tuple(Refusal(**table) for table in tables)
+    for each in refusals:
+        for part in (*each.given, *each.unless):
+            if part not in extensions:
+                raise ValueError(f"refusals names {part!r}, which is not in extensions")
+    return refusals
