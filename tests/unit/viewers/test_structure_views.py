@@ -83,13 +83,14 @@ STABILITY = "ph,folding_energy_kcal_per_mol\n0.0,0.100\n7.0,-1.500\n14.0,0.700\n
 
 def test_pka_shifts_colour_the_protein_and_curves_show_charge_and_stability_by_ph(tmp_path):
     files = {"propka.pdb": TRP_CAGE, "pka.csv": PKA, "charge.csv": CHARGE, "stability.csv": STABILITY}
-    result = make_result(tmp_path, "propka", **files, **{"score.json": '{"ph": 7.0}'})
+    result = make_result(tmp_path, "propka", **files, **{"score.json": '{"pH": 7.0}'})
     scene, charge, stability, groups, *_ = show_ionisation(result)
 
     assert scene.coloring.name == "pKa shift"
     assert scene.coloring.values[0]["A"][8] == pytest.approx(-1.2)
     assert scene.coloring.values[0]["A"][1] is None
     assert charge.words == "folded: 2 at 0, -2 at 14; unfolded: 2 at 0, -1.9 at 14."
+    assert ">unfolded</text>" in charge.svg
     assert list(charge.data.columns) == ["ph", "charge_folded", "charge_unfolded"]
     assert stability.data["folding_energy_kcal_per_mol"].tolist() == [0.1, -1.5, 0.7]
     assert groups["text/plain"].index("ASP") < groups["text/plain"].index("ASN")

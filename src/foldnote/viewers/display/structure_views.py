@@ -105,7 +105,7 @@ def show_ionisation(result: Result) -> list[Any]:
         return default_view(result)
     if not groups["pka_shift"].notna().any():
         return default_view(result)
-    at = _to_number(result.scores.get("ph"))
+    at = _to_number(result.scores.get("pH"))
     plots = [
         plot_curves(
             charge,

@@ -55,6 +55,7 @@ def plot_curves(
             data[column].tolist(),
             palette.chain_color(index),
             name=name if len(columns) > 1 else "",
+            is_listed=True,
         )
         for index, (column, name) in enumerate(columns.items())
     ]

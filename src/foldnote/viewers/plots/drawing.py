@@ -49,7 +49,11 @@ class Band:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, with gaps at missing values; lines with a name are in the legend."""
+    """A line through points, with gaps at missing values.
+
+    Lines with a name are in the legend of a figure, and in a cell if ``is_listed``; the names of many models
+    would take the room of the plot there.
+    """
 
     xs: Sequence[float]
     ys: Sequence[float]
@@ -57,6 +61,7 @@ class Curve:
     width: float = 1.6
     dash: Sequence[float] = ()
     name: str = ""
+    is_listed: bool = False
 
 
 @dataclass(frozen=True)

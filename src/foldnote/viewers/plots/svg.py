@@ -49,7 +49,11 @@ class _Writer:
     def __init__(self, drawing: Drawing) -> None:
         has_scale = any(isinstance(mark, Raster) for mark in drawing.marks)
         self._drawing = drawing
-        self._named = [mark for mark in drawing.marks if isinstance(mark, Dots) and mark.name]
+        self._named = [
+            mark
+            for mark in drawing.marks
+            if (isinstance(mark, Dots) or (isinstance(mark, Curve) and mark.is_listed)) and mark.name
+        ]
         beside = _SCALE_PX if has_scale else _LEGEND_PX if self._named else _RIGHT
         self._width = drawing.width - _LEFT - beside
         self._height = drawing.height - _TOP - _BOTTOM
@@ -109,11 +113,11 @@ class _Writer:
             case Raster():
                 return self._write_raster(mark)
 
-    def _write_name(self, place: int, dots: Dots) -> str:
+    def _write_name(self, place: int, group: Dots | Curve) -> str:
         """A line of the legend: a dot and the name of its group."""
         left, middle = _LEFT + self._width + 12, _TOP + 8 + 16 * place
-        dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{dots.color or "currentColor"}"/>'
-        return dot + _text(dots.name, left + 9, middle + 4, "start")
+        dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
+        return dot + _text(group.name, left + 9, middle + 4, "start")
 
     def _write_curve(self, curve: Curve) -> str:
         runs: list[list[str]] = [[]]

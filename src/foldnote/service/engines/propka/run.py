@@ -192,10 +192,10 @@ def write_profiles(molecule: Any, conformation: Any, settings: dict[str, Any]) -
     )
     unfolded, folded = conformation.calculate_charge(molecule.version.parameters, settings["pH"])
     figures = {
-        "ph": settings["pH"],
+        "pH": settings["pH"],
         "charge": round(folded + 0.0, 3),
         "charge_unfolded": round(unfolded + 0.0, 3),
-        "most_stable_ph": round(best[0], 1),
+        "most_stable_pH": round(best[0], 1),
         "folding_energy_kcal_per_mol": round(best[1], 3),
     }
     low, high = charges[0], charges[-1]
