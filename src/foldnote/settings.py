@@ -74,6 +74,8 @@ OPTIONS: tuple[Option, ...] = (
            "What structures are coloured by at first, for example chain; empty for what fits each."),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
            "Where engine environments live; empty for the folder 'engines' of the data folder."),
+    Option("weights_dir", "", "folder", "FOLDNOTE_WEIGHTS_DIR",
+           "Where weights of engines live, shared by all; empty for '.weights' in the engines' folder."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
            "More folders that hold engines, separated like PATH."),
 )  # fmt: skip
@@ -133,6 +135,14 @@ def engines_dir() -> Path:
     path = Path(chosen).expanduser() if chosen else data_dir() / "engines"
     check_way(path, "Set FOLDNOTE_ENGINES_DIR to another folder")
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def weights_dir() -> Path:
+    """Folder of the engines' weights; it need not exist."""
+    chosen = option("weights_dir")
+    path = Path(chosen).expanduser() if chosen else engines_dir() / ".weights"
+    check_way(path, "Set FOLDNOTE_WEIGHTS_DIR to another folder")
     return path
 
 

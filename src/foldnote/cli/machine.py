@@ -7,11 +7,16 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_json as add_json
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError, UnsupportedSystemError
+
+if TYPE_CHECKING:
+    from foldnote.service.engines.weights.store import Offer
 
 _COMPLETION = {
     "bash": '# Add to ~/.bashrc:  eval "$(foldnote completion bash)"',
@@ -65,6 +70,24 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="accept any build of the locked versions, for a registry with its own builds",
     )
+    parser.add_argument(
+        "--weights",
+        metavar="FOLDER",
+        help="take weights from this folder instead of fetching them; they are verified the same way",
+    )
+    parser.add_argument(
+        "--no-weights", action="store_true", help="install everything but the weights, which come later"
+    )
+    parser.add_argument(
+        "--stand-in",
+        action="store_true",
+        help="the folder has stand-in weights, for tests: jobs run, and are marked as meaningless",
+    )
+    parser.add_argument(
+        "--accept-licences",
+        action="store_true",
+        help="accept the terms of weights that must be accepted; the installation shows them",
+    )
     add_json(parser)
 
 
@@ -72,7 +95,7 @@ def run_engines(options: argparse.Namespace) -> int:
     """List, install or remove engines.
 
     Raises:
-        ArgumentError: no engine to remove is named.
+        ArgumentError: no engine to remove is named, or weights are given without naming one.
         UnsupportedSystemError: this is Windows.
     """
     _require_posix()
@@ -82,11 +105,29 @@ def run_engines(options: argparse.Namespace) -> int:
     if options.action == "list":
         return command.run_list(list(catalog.tools()), as_json=options.json)
     if options.action == "install":
-        with_hashes = not options.no_hashes
-        return command.run_install(options.names, as_json=options.json, with_hashes=with_hashes)
+        return command.run_install(
+            options.names,
+            as_json=options.json,
+            with_hashes=not options.no_hashes,
+            offer=_read_offer(options),
+            has_accepted=options.accept_licences,
+            with_weights=not options.no_weights,
+        )
     if not options.names:
         raise ArgumentError("Name the engines to remove: foldnote engines remove NAME.")
     return command.run_remove(options.names)
+
+
+def _read_offer(options: argparse.Namespace) -> Offer | None:
+    from foldnote.service.engines.weights.store import Offer
+
+    if options.stand_in and not options.weights:
+        raise ArgumentError("--stand-in says what the folder of --weights has: name that folder.")
+    if options.weights and len(options.names) != 1:
+        raise ArgumentError(
+            "Name the engine that the weights are for: foldnote engines install NAME --weights FOLDER."
+        )
+    return Offer(Path(options.weights).expanduser().resolve(), options.stand_in) if options.weights else None
 
 
 def run_doctor(options: argparse.Namespace) -> int:

@@ -11,19 +11,23 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
+from foldnote import settings
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
+from foldnote.service.engines.weights.state import RECORD
+from foldnote.service.engines.weights.store import Offer, WeightStore
 from foldnote.text import format_size
 
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
 _PLAIN_PAUSE_S = 10.0
+_NO_HASH = "none published; recorded at the first installation, and checked from then on"
 _SPINNER = "|/-\\"
 
 
@@ -45,6 +49,15 @@ class ToolRow:
     """What a person has to accept or to know beyond the licences' names."""
     disk_mb: int = 0
     """What it takes on the disk at least, in MB: packages with CUDA take more; 0 when that is not known."""
+    weights: tuple[dict[str, Any], ...] = ()
+    """Files that are fetched from their authors.
+
+    Each has ``name``, ``file``, ``url``, ``licence``, ``source`` and ``must_accept``; ``size_bytes`` of the
+    download (exact if ``is_exact``, 0 where unknown); ``state`` (``published``, ``stand-in``, or null where
+    it is not installed), ``sha256`` (declared or recorded, else empty) and ``disk_bytes`` (null like it).
+    """
+    weights_note: str = ""
+    """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
     has_environment: bool = False
     """Whether it has an environment of its own, which can be installed and removed."""
     has_files: bool = False
@@ -82,12 +95,33 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         kind=engine.kind,
         licence=engine.licence or None,
         licence_note=engine.licence_note,
-        disk_mb=engine.environment.disk_mb,
-        has_environment=engine.environment.kind != "host",
-        has_files=(engine.home / ENVIRONMENT).exists(),
+        disk_mb=engine.environment.disk_mb + engine.download_mb,
+        weights=tuple(_list_weights(engine)),
+        weights_note=engine.weights_note,
+        has_environment=engine.environment.kind != "host" or bool(engine.weights),
+        has_files=any((engine.home / name).exists() for name in (ENVIRONMENT, RECORD)),
         how="" if state.installed else state.reason or "",
         adds_to=engine.adds_to,
     )
+
+
+def _list_weights(engine: Engine) -> Iterator[dict[str, Any]]:
+    installed = {row.file: row for row in engine.installed_weights()}
+    for each in engine.weights:
+        row = installed.get(each.file)
+        yield {
+            "name": each.name,
+            "file": each.file,
+            "url": each.url,
+            "size_bytes": each.expected_bytes,
+            "is_exact": bool(each.size_bytes),
+            "licence": each.licence,
+            "source": each.source,
+            "must_accept": each.must_accept,
+            "state": row.state if row else None,
+            "sha256": row.sha256 if row else each.sha256,
+            "disk_bytes": row.size_bytes if row else None,
+        }
 
 
 def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
@@ -131,10 +165,23 @@ def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], ou
     pairs = zip(rows, subjects, strict=True)
     for row, subject in sorted(pairs, key=lambda pair: (not pair[0].runs, pair[0].engine is None)):
         head = f"{subject:{width}}  {row.status:11}  {_method(row):{methods}}  "
-        how = row.how or "installed" if row.engine else unserved_tools().get(row.tool, row.how)
+        how = _tell_how(row) if row.engine else unserved_tools().get(row.tool, row.how)
         lines = textwrap.wrap(how, last)
         out.write(f"{head}{lines[0]}".rstrip() + "\n")
         out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
+
+
+def _tell_how(row: ToolRow) -> str:
+    """What to do to make it run, or that it does, and with which weights."""
+    if row.how:
+        return f"{row.how} {row.weights_note}".strip()
+    size = sum(each["disk_bytes"] or 0 for each in row.weights)
+    return " ".join(
+        filter(
+            None,
+            [f"installed, with {format_size(size)} of weights." if size else "installed", row.weights_note],
+        )
+    )
 
 
 def _method(row: ToolRow) -> str:
@@ -143,28 +190,46 @@ def _method(row: ToolRow) -> str:
 
 
 def run_install(
-    names: Sequence[str], *, as_json: bool = False, with_hashes: bool = True, stream: TextIO | None = None
+    names: Sequence[str],
+    *,
+    as_json: bool = False,
+    with_hashes: bool = True,
+    offer: Offer | None = None,
+    has_accepted: bool = False,
+    with_weights: bool = True,
+    stream: TextIO | None = None,
 ) -> int:
     """Install the engines ``names``, or every engine when there is none; gives the exit status.
 
     All are tried; what failed is said at the end of each. Among all engines it is no failure that one has no
-    packages for the Pythons of this machine. With ``as_json`` each event is a line of JSON.
-    ``with_hashes`` means what it means for `install`.
+    packages for the Pythons of this machine, and those whose weights are gigabytes on other servers are left
+    out. With ``as_json`` each event is a line of JSON. The other arguments mean what they mean for `install`.
 
     Raises:
         UnknownEngineError: a name is not an engine's; nothing was installed then.
     """
     out = stream or sys.stdout
     engines = load_engines()
-    chosen = [get_engine(name, engines) for name in names] or list(engines.values())
+    every = [engine for engine in engines.values() if not (engine.weights and with_weights)]
+    chosen = [get_engine(name, engines) for name in names] or every
     failures = 0
     for engine in chosen:
         reporter = _JsonReporter(out) if as_json else _TextReporter(engine, out)
         try:
-            install(engine, reporter.report, with_hashes=with_hashes)
+            install(
+                engine,
+                reporter.report,
+                with_hashes=with_hashes,
+                offer=offer,
+                has_accepted=has_accepted,
+                with_weights=with_weights,
+            )
         except EngineInstallError as exc:
             failures += bool(names) or find_python(engine) is not None
             reporter.fail(engine.name, exc.message)
+    if not names and not as_json and len(chosen) < len(engines):
+        rest = ", ".join(engine.name for engine in engines.values() if engine.weights)
+        out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
     return 1 if failures else 0
 
 
@@ -178,8 +243,13 @@ def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
     out = stream or sys.stdout
     engines = load_engines()
     for engine in [get_engine(name, engines) for name in names]:
+        rows = engine.installed_weights()
         done = remove(engine)
-        out.write(f"{engine.name}: {'removed' if done else 'was not installed'}\n")
+        freed = WeightStore(settings.weights_dir()).drop_unused() if rows else 0
+        kept = sum(row.size_bytes for row in rows) - freed
+        weights = f", with {format_size(freed)} of weights" if freed else ""
+        shared = f"; {format_size(kept)} of weights stay for other engines" if kept > 0 else ""
+        out.write(f"{engine.name}: {f'removed{weights}{shared}' if done else 'was not installed'}\n")
     return 0
 
 
@@ -214,6 +284,16 @@ class _TextReporter:
         out.write(f"{engine.name}: {engine.method}{size}\n  licence: {engine.licence}\n")
         if engine.licence_note:
             out.write(f"  {engine.licence_note}\n")
+        for each in engine.weights:
+            out.write(f"  weights: {each.name}, {each.size_in_words}; licence: {each.licence}\n")
+            out.write(f"    from {each.url} ({each.source})\n")
+            out.write(
+                f"    SHA-256: {each.sha256 or _NO_HASH}\n"
+                if not each.git_tree
+                else f"    git tree: {each.git_tree}\n"
+            )
+        if engine.weights_note:
+            out.write(f"  {engine.weights_note}\n")
 
     def report(self, event: InstallEvent) -> None:
         share = "" if event.fraction is None else f"{event.fraction:4.0%} "

@@ -21,6 +21,15 @@ from foldnote.io import hash_bytes, hash_file
 from foldnote.models.tool import ToolEngine
 from foldnote.service.engines.locks import LockSource, read_lock
 from foldnote.service.engines.refusals import Refusal, read_refusals
+from foldnote.service.engines.weights.declared import Weights, read_weights
+from foldnote.service.engines.weights.state import (
+    HAS_STAND_IN,
+    UNCHECKED,
+    InstalledWeights,
+    find_usable,
+    is_stand_in,
+)
+from foldnote.text import format_size
 
 Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
@@ -63,6 +72,8 @@ class Environment:
     """Python statement that proves after installation that the engine can work."""
     newest_python: str = ""
     """Newest Python that all of its packages are built for, such as ``3.12``; empty for any."""
+    requires_python: str = ""
+    """The one Python that it runs with, such as ``3.12``; empty where ``newest_python`` says enough."""
     disk_mb: int = 0
     """Disk space that the environment needs, in MB."""
 
@@ -123,6 +134,10 @@ class Engine:
     it sends inputs to another machine, if the user agrees for the job."""
     refusals: tuple[Refusal, ...] = ()
     """Jobs that are refused before they are queued."""
+    weights: tuple[Weights, ...] = ()
+    """Files that it needs and no package has; they are fetched from their authors."""
+    checked_with_published_weights: bool = False
+    """Whether somebody ran it with the published ``weights``, and not with stand-ins only."""
     add_ons: tuple[Engine, ...] = ()
     """The engines that add to this one; filled in when all engines are loaded."""
 
@@ -145,6 +160,7 @@ class Engine:
             self.environment.steps,
             self.environment.probe,
             min(sys.version_info[:2], newest_python(self)),
+            *([self.environment.requires_python] if self.environment.requires_python else []),
         ]
         return hash_bytes(json.dumps(content).encode())
 
@@ -154,6 +170,50 @@ class Engine:
 
     def state(self) -> EngineState:
         """Whether the engine can run on this machine, with the reason when it cannot."""
+        state = self.environment_state()
+        if state.installed and (lacking := self.lacking_weights()):
+            size = format_size(sum(each.expected_bytes for each in lacking))
+            return EngineState(
+                False,
+                f"The weights of the engine {self.name} are not installed:"
+                f" run `foldnote engines install {self.name}` (about {size} to fetch).",
+            )
+        return state
+
+    def installed_weights(self) -> tuple[InstalledWeights, ...]:
+        """The weights that are there, published or stand-in, without those that are no longer declared."""
+        return find_usable(self.weights, self.home) if self.weights else ()
+
+    def lacking_weights(self) -> tuple[Weights, ...]:
+        """The declared weights that are not there."""
+        have = {row.file for row in self.installed_weights()}
+        return tuple(each for each in self.weights if each.file not in have)
+
+    @property
+    def weights_note(self) -> str:
+        """What a user must know of its weights; empty where it has none, or they were checked."""
+        if not self.weights:
+            return ""
+        sentences = ("" if self.checked_with_published_weights else UNCHECKED, self.stand_in_note)
+        return " ".join(filter(None, sentences))
+
+    @property
+    def stand_in_note(self) -> str:
+        """That the weights here are stand-ins; empty where they are not."""
+        return HAS_STAND_IN if is_stand_in(self.installed_weights()) else ""
+
+    @property
+    def full_note(self) -> str:
+        """The note, and the one on its weights."""
+        return " ".join(filter(None, (self.note, self.weights_note)))
+
+    @property
+    def download_mb(self) -> int:
+        """Size of all its weights in MB (10**6 bytes), exact or approximate."""
+        return -(-sum(each.expected_bytes for each in self.weights) // 1_000_000)
+
+    def environment_state(self) -> EngineState:
+        """Whether its environment can be used, whatever its weights."""
         missing = find_missing(self)
         if missing:
             return EngineState(False, explain_missing(missing))
@@ -164,7 +224,8 @@ class Engine:
         if ready is None and find_python(self) is None:
             return EngineState(False, explain_python(self))
         if ready is None:
-            size = f" ({self.environment.disk_mb} MB or more)" if self.environment.disk_mb else ""
+            needed_mb = self.environment.disk_mb + self.download_mb
+            size = f" ({needed_mb} MB or more)" if needed_mb else ""
             return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
         if not self.is_current(ready) or not self.python.exists():
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")
@@ -179,7 +240,7 @@ class Engine:
             version=self.version,
             licence=self.licence or None,
             citation=self.citation or None,
-            note=self.note or None,
+            note=self.full_note or None,
             outputs=self.outputs.get(tool, ()),
         )
 
@@ -214,17 +275,27 @@ def newest_python(engine: Engine) -> tuple[int, int]:
 
 
 def find_python(engine: Engine) -> str | None:
-    """The Python for the environment: ours, or if that is too new an older one on PATH; else None."""
+    """The Python for the environment: ours, or if that does not fit another one on PATH; else None."""
+    exact = engine.environment.requires_python
+    search = settings.process_environment().get("PATH")
+    if exact:
+        ours = "{}.{}".format(*_OURS)
+        return sys.executable if exact == ours else shutil.which(f"python{exact}", path=search)
     major, minor = newest_python(engine)
     if (major, minor) == _OURS:
         return sys.executable
-    search = settings.process_environment().get("PATH")
     names = [f"python{major}.{each}" for each in range(minor, _OLDEST_MINOR - 1, -1)]
     return next((path for name in names if (path := shutil.which(name, path=search))), None)
 
 
 def explain_python(engine: Engine) -> str:
     """Why no environment can be made, and what to do."""
+    if exact := engine.environment.requires_python:
+        return (
+            f"The engine {engine.name} needs Python {exact}, for which its packages are built; this is Python"
+            f" {_OURS[0]}.{_OURS[1]}, and there is no python{exact} on PATH. With it, or with uv"
+            f" (https://docs.astral.sh/uv), which fetches it, run `foldnote engines install {engine.name}`."
+        )
     newest = engine.environment.newest_python
     return (
         f"The engine {engine.name} needs Python {newest} or older, for which its packages are built;"
@@ -283,6 +354,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "adds_to": _texts(content.get("adds_to", ()), "adds_to"),
             "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
             "refusals": read_refusals(content.get("refusals", ()), extensions),
+            "weights": read_weights(content.get("weights", ())),
             "outputs": _read_outputs(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
@@ -324,5 +396,8 @@ def _check(engine: Engine) -> None:
     if engine.environment.kind == "venv" and not engine.environment.steps:
         raise ValueError("environment.steps is empty; a venv needs at least one pip install")
     newest = engine.environment.newest_python
-    if not re.fullmatch(r"(3\.\d+)?", newest):
-        raise ValueError(f"environment.newest_python is {newest!r}; write it like 3.12")
+    for key, value in (("newest_python", newest), ("requires_python", engine.environment.requires_python)):
+        if not re.fullmatch(r"(3\.\d+)?", value):
+            raise ValueError(f"environment.{key} is {value!r}; write it like 3.12")
+    if engine.checked_with_published_weights and not engine.weights:
+        raise ValueError("checked_with_published_weights is set, and there are no weights")

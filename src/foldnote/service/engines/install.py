@@ -13,14 +13,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foldnote import settings
 from foldnote.errors import EngineInstallError
 from foldnote.io import hold_lock
 from foldnote.service.engines.engine import (
@@ -36,6 +38,9 @@ from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.locks import explain_other_hash, read_report
 from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
 from foldnote.service.engines.plan import PipStep, plan_first, plan_last
+from foldnote.service.engines.weights.declared import Weights
+from foldnote.service.engines.weights.state import RECORD
+from foldnote.service.engines.weights.store import Offer, WeightStore
 from foldnote.service.files.conditions import is_full
 from foldnote.service.runner.attempt import now, write_json
 from foldnote.settings import process_environment
@@ -74,26 +79,39 @@ class InstallEvent:
 Report = Callable[[InstallEvent], None]
 
 
-def install(engine: Engine, report: Report, *, with_hashes: bool = True) -> None:
-    """Make the environment of ``engine``, or go on where an earlier try stopped.
+def install(
+    engine: Engine,
+    report: Report,
+    *,
+    with_hashes: bool = True,
+    offer: Offer | None = None,
+    has_accepted: bool = False,
+    with_weights: bool = True,
+) -> None:
+    """Make the environment of ``engine`` and fetch its weights, or go on where an earlier try stopped.
 
     Args:
         engine: what to install.
         report: gets each event.
         with_hashes: whether packages of the engine's lock must be the very files that it names. Without,
             any build of the locked versions is taken, as a registry that builds its own packages has them.
+        offer: a folder of weights, instead of their download.
+        has_accepted: whether the user accepts the licences of weights that demand it.
+        with_weights: whether the weights are installed, too; the engine does not run without.
 
     Raises:
         EngineInstallError: what failed, why, and what to do. What was done is kept for the next try, unless
             the disk got full: then it is removed.
     """
-    if engine.environment.kind == "host":
+    if engine.environment.kind == "host" and not engine.weights:
         _refuse_missing_programs(engine)
         return
+    wanted = _list_wanted_weights(engine, offer) if with_weights else ()
+    _check_weights(engine, wanted, offer, has_accepted)
     try:
         engine.home.mkdir(parents=True, exist_ok=True)
         with _lock(engine):
-            _Installation(engine, report, with_hashes).run()
+            _Installation(engine, report, with_hashes, offer).run(wanted)
     except OSError as exc:
         raise EngineInstallError(
             f"The engine {engine.name} is not installed: {engine.home} cannot be used: {exc.strerror or exc}."
@@ -111,7 +129,7 @@ def remove(engine: Engine) -> bool:
         return False
     with _lock(engine):
         try:
-            for name in (READY, STEPS):  # first, so that what a crash leaves is rebuilt
+            for name in (READY, STEPS, RECORD):  # first, so that what a crash leaves is rebuilt
                 (engine.home / name).unlink(missing_ok=True)
             shutil.rmtree(engine.home)
         except OSError as exc:
@@ -122,20 +140,21 @@ def remove(engine: Engine) -> bool:
 class _Installation:
     """One run of the installer."""
 
-    def __init__(self, engine: Engine, report: Report, with_hashes: bool) -> None:
+    def __init__(self, engine: Engine, report: Report, with_hashes: bool, offer: Offer | None) -> None:
         self._engine = engine
         self._report = report
         self._with_hashes = with_hashes
+        self._offer = offer
         self._done: list[str] = []
         self._files: dict[str, Any] = {}
         self._began = time.monotonic()
         self._env = engine.home / ENVIRONMENT
         self._log = engine.home / INSTALL_LOG
 
-    def run(self) -> None:
-        """Run the remaining steps."""
+    def run(self, wanted: Sequence[Weights]) -> None:
+        """Run the remaining steps, and fetch the ``wanted`` weights."""
         try:
-            self._run()
+            self._run(wanted)
         except OSError as exc:
             if not is_full(exc):
                 raise
@@ -147,13 +166,47 @@ class _Installation:
                 " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
             ) from exc
 
-    def _run(self) -> None:
-        engine = self._engine
-        if engine.state().installed:
+    def _run(self, wanted: Sequence[Weights]) -> None:
+        is_ready = self._engine.environment_state().installed
+        if is_ready and not wanted:
             self._tell("is installed already", 1.0, is_milestone=True)
             return
-        python = _require_python(engine)
-        _refuse_missing_programs(engine)
+        if not is_ready:
+            _refuse_missing_programs(self._engine)
+            self._install_packages(_require_python(self._engine))
+        self._install_weights(wanted)
+        if not is_ready:
+            self._prove()
+        self._tell("is installed", 1.0, is_milestone=True)
+
+    def _install_weights(self, wanted: Sequence[Weights]) -> None:
+        """Fetch the weights one after another; those that are whole stay when a later one fails."""
+        store = WeightStore(settings.weights_dir())
+        whole = sum(each.expected_bytes for each in wanted) or 1
+        done = 0
+        for each in wanted:
+
+            def tell(message: str, have: int, before: int = done) -> None:
+                share = min(1.0, (before + have) / whole)
+                begin = self._environment_share
+                self._tell(message, begin + share * (_LAST_FRACTION - begin))
+
+            source = f"from {self._offer.folder}" if self._offer else f"from {each.host}"
+            what = f"weights: {each.name}, {each.size_in_words}, {source}; licence: {each.licence}"
+            self._tell(what, is_milestone=True)
+            store.install(each, self._engine.home, tell, self._offer)
+            done += each.expected_bytes
+        if wanted:
+            store.drop_unused()
+
+    @property
+    def _environment_share(self) -> float:
+        """Which part of all that is installed is packages, by size; the rest is weights."""
+        mb, more = self._engine.environment.disk_mb, self._engine.download_mb
+        return _LAST_FRACTION * mb / (mb + more) if more else _LAST_FRACTION
+
+    def _install_packages(self, python: str) -> None:
+        engine = self._engine
         (engine.home / READY).unlink(missing_ok=True)
         is_begun = self._read_done()
         if not is_begun:
@@ -166,8 +219,6 @@ class _Installation:
         self._run_steps(first, 0, len(first) + more)
         last = plan_last(engine, with_hashes=self._with_hashes)
         self._run_steps(last, len(first), len(first) + len(last))
-        self._prove()
-        self._tell("is installed", 1.0, is_milestone=True)
 
     def _tell(self, message: str, fraction: float | None = None, *, is_milestone: bool = False) -> None:
         elapsed_s = time.monotonic() - self._began
@@ -279,7 +330,7 @@ class _Installation:
         """Fraction of the expected disk space in use, and at least the fraction of completed steps."""
         expected = self._engine.environment.disk_mb
         filled = _used_mb(self._env) / expected if expected else 0.0
-        return min(_LAST_FRACTION, max(share, filled))
+        return self._environment_share * min(1.0, max(share, filled))
 
     def _prove(self) -> None:
         self._tell("proving that it works", _LAST_FRACTION, is_milestone=True)
@@ -343,10 +394,64 @@ def _refuse_missing_programs(engine: Engine) -> None:
 
 
 def _require_python(engine: Engine) -> str:
-    python = find_python(engine)
-    if python is None:
+    exact = engine.environment.requires_python
+    found = find_python(engine)
+    if exact and found != sys.executable:
+        candidates = (each for each in (found, _fetch_python(exact)) if each)
+        found = next((each for each in candidates if _tell_version(each) == exact), None)
+    if found is None:
         raise EngineInstallError(explain_python(engine))
-    return python
+    return found
+
+
+def _fetch_python(version: str) -> str | None:
+    """The python of this version that uv has or fetches, where uv is on PATH; else None."""
+    uv = shutil.which("uv", path=process_environment().get("PATH"))
+    if uv is None:
+        return None
+    for arguments in (("install", version), ("find", version)):
+        result = subprocess.run([uv, "python", *arguments], capture_output=True, text=True, check=False)
+    return result.stdout.strip() or None
+
+
+def _tell_version(python: str) -> str:
+    """Such as ``3.12``; empty for a program that does not run, such as a shim without its Python."""
+    code = "import sys; print('{}.{}'.format(*sys.version_info))"
+    with suppress(OSError):
+        result = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+        return result.stdout.strip()
+    return ""
+
+
+def _check_weights(
+    engine: Engine, wanted: Sequence[Weights], offer: Offer | None, has_accepted: bool
+) -> None:
+    """Refuse what cannot be, before anything is made."""
+    if offer is not None and not engine.weights:
+        raise EngineInstallError(f"The engine {engine.name} takes no weights: leave --weights out.")
+    if offer is not None and not offer.folder.is_dir():
+        raise EngineInstallError(f"{offer.folder} is not a folder. --weights takes a folder of weights.")
+    rows = engine.installed_weights()
+    if offer is not None and offer.is_stand_in and any(row.state == "published" for row in rows):
+        raise EngineInstallError(
+            f"The engine {engine.name} has published weights, which stand-ins do not replace."
+            f" Run `foldnote engines remove {engine.name}` first."
+        )
+    asked = [each for each in wanted if each.must_accept]
+    if asked and not has_accepted and not (offer and offer.is_stand_in):
+        terms = "; ".join(f"{each.name}: {each.licence} ({each.source})" for each in asked)
+        raise EngineInstallError(
+            f"The weights of {engine.name} are under terms that you must accept. {terms}."
+            f" If you accept, run `foldnote engines install {engine.name} --accept-licences`."
+        )
+
+
+def _list_wanted_weights(engine: Engine, offer: Offer | None) -> tuple[Weights, ...]:
+    """The weights to install: those that lack, and stand-ins where published ones are to replace them."""
+    if offer is not None and offer.is_stand_in:
+        return engine.weights
+    published = {row.file for row in engine.installed_weights() if row.state == "published"}
+    return tuple(each for each in engine.weights if each.file not in published)
 
 
 @contextmanager

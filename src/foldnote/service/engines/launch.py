@@ -16,6 +16,7 @@ from typing import Any
 
 from foldnote.errors import EngineError
 from foldnote.service.engines.engine import CACHE, DEFAULT_COMMAND, Engine, Resources, read_ready
+from foldnote.service.engines.weights.state import FOLDER as WEIGHTS_FOLDER
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.settings import process_environment
 
@@ -52,6 +53,10 @@ ONNX Runtime does from 1.29 on, with an identifier of the machine that it keeps 
 
 ADD_ONS = "FOLDNOTE_ADD_ONS"
 """Variable that tells an engine which add-ons it has: a JSON object by name, see ``offer_add_ons``."""
+WEIGHTS = "FOLDNOTE_WEIGHTS"
+"""Variable that names the folder of an engine's weights."""
+WEIGHTS_STATE = "FOLDNOTE_WEIGHTS_STATE"
+"""Variable that says ``published``, or ``stand-in`` where any of them is none."""
 
 
 def build_attempt(
@@ -119,13 +124,30 @@ def describe(engine: Engine) -> dict[str, Any]:
         "method": engine.method,
         "kind": engine.kind,
         "version": engine.version,
-        "note": engine.note or None,
+        "note": engine.full_note or None,
         "licence": engine.licence or None,
         "citation": engine.citation or None,
         "homepage": engine.homepage or None,
         "packages": dict(sorted((read_ready(engine) or {}).get("packages", {}).items())),
+        **({"weights": _describe_weights(engine)} if engine.weights else {}),
         **({"addOns": [describe(each) for each in engine.add_ons]} if engine.add_ons else {}),
     }
+
+
+def _describe_weights(engine: Engine) -> list[dict[str, Any]]:
+    """The weights of a run: what they are, where they come from, and whether they are the published ones."""
+    declared = {each.file: each for each in engine.weights}
+    return [
+        {
+            "name": declared[row.file].name,
+            "state": row.state,
+            "sha256": row.sha256,
+            "url": row.url if row.state == "published" else None,
+            "licence": declared[row.file].licence,
+            "source": declared[row.file].source,
+        }
+        for row in engine.installed_weights()
+    ]
 
 
 def needed_resources(engine: Engine) -> Resources:
@@ -171,6 +193,7 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         **({"PYTHONPATH": _module_path(engine)} if engine.environment.modules else {}),
+        **(_name_weights(engine) if engine.weights else {}),
         **({ADD_ONS: json.dumps(offer_add_ons(engine))} if engine.add_ons else {}),
         **own,
         "PATH": _search_path(engine, outer.get("PATH", os.defpath)),
@@ -204,6 +227,12 @@ def _place_caches(engine: Engine) -> dict[str, str]:
     return {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache / "matplotlib")}
 
 
+def _name_weights(engine: Engine) -> dict[str, str]:
+    """Variables that tell an engine where its weights are, and whether they are stand-ins."""
+    state = "stand-in" if engine.stand_in_note else "published"
+    return {WEIGHTS: str(engine.home / WEIGHTS_FOLDER), WEIGHTS_STATE: state}
+
+
 def _module_path(engine: Engine) -> str:
     return os.pathsep.join(str((engine.folder / name).resolve()) for name in engine.environment.modules)
 
@@ -224,6 +253,7 @@ def _fill(text: str, engine: Engine) -> str:
     for word, value in {
         "{python}": str(engine.python),
         "{engine_dir}": str(engine.folder),
+        "{weights}": str(engine.home / WEIGHTS_FOLDER),
         "{site_packages}": (read_ready(engine) or {}).get("site_packages", ""),
     }.items():
         text = text.replace(word, value)

@@ -29,6 +29,8 @@ _USED_BYTES = 1 << 20
 """Largest ``used.json`` that is read."""
 _NOT_REPORTED = "The engine does not report which seed it used; seedOffered is the one that it was given."
 _NO_SEED = "The engine uses no random seed."
+STAND_IN_NOTE = "Ran with stand-in weights: figures mean nothing."
+"""Said first of every run of a model whose weights are random numbers of the right shapes."""
 _NO_REPORT = "The run ended before the engine reported whether it used this add-on."
 
 
@@ -62,6 +64,11 @@ class Used:
         silent = {"used": None, "reason": _NO_REPORT}
         told = {name: each for name, each in self.add_ons.items() if isinstance(each, dict)}
         return {**engine, "addOns": [each | told.get(each["name"], silent) for each in engine["addOns"]]}
+
+
+def has_stand_ins(spec: AttemptSpec) -> bool:
+    """Whether any weights of the engine are stand-ins."""
+    return any(each.get("state") == "stand-in" for each in spec.engine.get("weights", ()))
 
 
 def read_used(attempt_dir: Path) -> Used:
@@ -104,7 +111,7 @@ def make_manifest(
         **({"extensions": dict(spec.extensions)} if spec.extensions else {}),
         "inputs": _list_inputs(spec, check),
         "engine": used.describe_engine(spec.engine),
-        "notes": _read_notes(spec.folder),
+        "notes": [*([STAND_IN_NOTE] if has_stand_ins(spec) else []), *_read_notes(spec.folder)],
         "state": state,
         "started": started,
         "ended": files.now(),

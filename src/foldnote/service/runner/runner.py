@@ -23,6 +23,7 @@ from foldnote.io import write_atomically
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.locking import take_lock
+from foldnote.service.runner.manifest import STAND_IN_NOTE, has_stand_ins
 from foldnote.service.runner.publishing import (
     Deadline,
     LateError,
@@ -183,7 +184,7 @@ def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> tuple[EngineEx
 def _publish(
     spec: AttemptSpec, ending: EngineExit, started: str, began_s: float, usage: Usage | None
 ) -> Outcome:
-    score = read_score(spec.folder)
+    score = Score(note=STAND_IN_NOTE) if has_stand_ins(spec) else read_score(spec.folder)
     archive, ending = _pack(spec, ending, started, score, began_s)
     has_succeeded = ending.state == "succeeded"
     return Outcome(

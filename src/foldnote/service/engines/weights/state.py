@@ -1,0 +1,82 @@
+"""What weights an engine has: those of its authors, stand-ins of a test, or none.
+
+Stand-in weights have the right shapes and random content. They show that an engine runs, and nothing else, so
+whatever ran with them says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from foldnote.io import write_atomically
+from foldnote.service.engines.weights.declared import Weights
+
+FOLDER = "weights"
+"""The engine's weights, below its home."""
+RECORD = "weights.json"
+UNCHECKED = "Installed and run with stand-in weights; not yet checked with the published weights."
+HAS_STAND_IN = "Stand-in weights are installed here: what it computes means nothing."
+
+WeightState = Literal["published", "stand-in"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledWeights:
+    """One installed file of weights, or archive."""
+
+    file: str
+    state: WeightState
+    sha256: str
+    """Of the file, or of the archive; of a stand-in that was a folder, over its files."""
+    size_bytes: int
+    """What it takes on the disk."""
+    basis: str
+    """What the content was compared with: ``declared``, ``recorded`` (at the first installation), ``first``
+    (this is the first one) or ``none`` (a stand-in)."""
+    origin: str
+    """Address or file that it came from."""
+    url: str
+    installed: str
+    """RFC 3339 UTC."""
+    content: str
+    """Path of the shared content, below the folder of all weights."""
+
+
+def read_installed(home: Path) -> tuple[InstalledWeights, ...]:
+    """What is recorded in an engine's home; nothing where the record is absent or cannot be read."""
+    try:
+        rows = json.loads((home / RECORD).read_text("utf-8"))
+        return tuple(InstalledWeights(**row) for row in rows)
+    except (OSError, ValueError, TypeError):
+        return ()
+
+
+def write_installed(home: Path, rows: Sequence[InstalledWeights]) -> None:
+    """Record what an engine has.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    content = sorted((asdict(row) for row in rows), key=lambda row: str(row["file"]))
+    write_atomically(home / RECORD, json.dumps(content, indent=1), is_durable=True)
+
+
+def find_usable(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
+    """Those of the declared weights that are there, from the declared address and of the declared hash."""
+    known = {row.file: row for row in read_installed(home)}
+    return tuple(
+        row
+        for each in declared
+        if (row := known.get(each.file)) is not None
+        and (row.state == "stand-in" or (row.url == each.url and each.sha256 in ("", row.sha256)))
+        and (home / FOLDER / each.file).exists()
+    )
+
+
+def is_stand_in(rows: Sequence[InstalledWeights]) -> bool:
+    """Whether any of them is a stand-in."""
+    return any(row.state == "stand-in" for row in rows)

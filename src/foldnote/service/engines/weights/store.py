@@ -1,0 +1,378 @@
+"""Keep the content of each file of weights once, for all engines, and link it into the engines that use it.
+
+The folder of all weights has
+
+    published/      contents that were verified, each named by its SHA-256; unpacked archives as folders
+    stand-in/       contents that are no published weights
+    partial/        downloads and copies that have not ended; nothing there counts
+    used-by/        for each engine's home, which contents it uses
+    known.json      SHA-256 of each address whose authors publish none, as it was at the first installation
+
+A content gets its name by one rename, after it was verified. Engines see links to it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from foldnote.errors import EngineInstallError
+from foldnote.io import hash_bytes, hash_file, hold_lock, write_atomically
+from foldnote.service.engines.weights.archives import BadArchiveError, hash_tree, name_git_tree, unpack
+from foldnote.service.engines.weights.declared import Weights
+from foldnote.service.engines.weights.download import discard, download
+from foldnote.service.engines.weights.state import (
+    FOLDER,
+    RECORD,
+    InstalledWeights,
+    WeightState,
+    read_installed,
+    write_installed,
+)
+from foldnote.service.files.conditions import is_full
+from foldnote.service.runner.attempt import now
+from foldnote.text import format_size
+
+MARKER = "STAND-IN-WEIGHTS.txt"
+"""A file that marks a folder of stand-in weights, so that it is never taken for published ones."""
+_KNOWN = "known.json"
+_LOCK_S = 60.0
+_TELL_EVERY_S = 1.0
+Tell = Callable[[str, int], None]
+"""Called with a message and the bytes of this file that are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A folder of weights that was given instead of the download."""
+
+    folder: Path
+    is_stand_in: bool = False
+
+
+class WeightStore:
+    """The folder of all weights."""
+
+    def __init__(self, folder: Path) -> None:
+        """``folder`` is made when something is put there."""
+        self.folder = folder
+
+    def install(self, weights: Weights, home: Path, tell: Tell, offer: Offer | None = None) -> None:
+        """Put one file of weights into the engine whose home is ``home``.
+
+        Args:
+            weights: what to install.
+            home: the engine's folder, which exists.
+            tell: gets the progress.
+            offer: the folder to take it from instead of its address.
+
+        Raises:
+            EngineInstallError: it cannot be fetched, is not what was published, or is being fetched by
+                another installation; nothing that is incomplete counts as installed.
+            OSError: a folder cannot be written.
+        """
+        with self._hold(weights):
+            state: WeightState = "stand-in" if offer and offer.is_stand_in else "published"
+            expected = "" if state == "stand-in" else self.expected_hash(weights)
+            content = self._find_content(weights, expected)
+            if content is not None:
+                tell(f"{weights.name} is there already", weights.expected_bytes)
+                self._link(weights, home, content, expected, state, weights.url)
+            elif offer is None:
+                part = self._partial(weights)
+                download(weights, part, _pace(weights, tell))
+                self._adopt(weights, home, part, state, tell, weights.url)
+                discard(part)
+            else:
+                self._take(weights, home, offer, state, tell)
+
+    def expected_hash(self, weights: Weights) -> str:
+        """The SHA-256 that the file must have: declared, or recorded at its first installation; else empty.
+
+        An archive of a git commit has the name of its tree instead: servers pack the same files differently.
+        """
+        declared = weights.sha256 or _name_tree(weights)
+        return declared or str(self._read_known().get(weights.url, {}).get("sha256", ""))
+
+    def drop_unused(self) -> int:
+        """Remove what no engine uses any more; gives the bytes that were freed.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        if not self.folder.is_dir():
+            return 0
+        freed = 0
+        with self._hold_all():
+            used = {content for rows in self._read_uses() for content in rows}
+            for kind in ("published", "stand-in"):
+                for path in (self.folder / kind).glob("*"):
+                    if path.relative_to(self.folder).as_posix() not in used:
+                        freed += _measure(path)
+                        _remove(path)
+        return freed
+
+    def count_users(self, content: str) -> int:
+        """How many engines use a content."""
+        return sum(content in rows for rows in self._read_uses())
+
+    def _take(self, weights: Weights, home: Path, offer: Offer, state: WeightState, tell: Tell) -> None:
+        """Copy the file, or the folder of a stand-in, that is offered; then go on as after a download."""
+        if state == "published" and (offer.folder / MARKER).exists():
+            raise EngineInstallError(
+                f"{offer.folder} holds stand-in weights ({MARKER}). To test an engine with them,"
+                " add --stand-in."
+            )
+        source = _find_offered(weights, offer)
+        part = self._partial(weights).with_suffix(".copy")
+        _remove(part)
+        tell(f"copying {weights.name} from {offer.folder}", 0)
+        try:
+            if source.is_dir():
+                shutil.copytree(source, part)
+            else:
+                shutil.copyfile(source, part)
+            self._adopt(weights, home, part, state, tell, str(source))
+        except OSError as exc:
+            if not is_full(exc):
+                raise
+            raise EngineInstallError(
+                f"The disk is full: {weights.name} was not copied to {self.folder}. Make room there, or"
+                " choose another folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
+            ) from exc
+        finally:
+            _remove(part)
+
+    def _adopt(
+        self, weights: Weights, home: Path, part: Path, state: WeightState, tell: Tell, origin: str
+    ) -> None:
+        """Verify a complete file or folder, give it its name, and link it."""
+        tell(f"verifying {weights.name}", weights.expected_bytes)
+        found = hash_tree(part) if part.is_dir() else hash_file(part)
+        if state == "published":
+            self._verify(weights, part, found, origin)
+        draft = part
+        if weights.unpack and part.is_file():
+            tell(f"unpacking {weights.name}", weights.expected_bytes)
+            draft = self._unpack(weights, part)
+        try:
+            _check_contents(weights, draft, state)
+            name = found if state == "stand-in" else self.expected_hash(weights) or found
+            self._link(weights, home, self._place(weights, name, state), name, state, origin, draft)
+        finally:
+            if draft != part:
+                _remove(draft)
+
+    def _verify(self, weights: Weights, part: Path, found: str, origin: str) -> None:
+        expected = self.expected_hash(weights)
+        size = part.stat().st_size
+        if expected not in ("", found, _name_tree(weights)):
+            when = "" if weights.sha256 else f" when it was first installed ({self.folder / _KNOWN})"
+            _remove(part)
+            raise EngineInstallError(
+                f"{weights.name} from {origin} is not the published file: its SHA-256 is {found}, and"
+                f" {expected} was {'published' if weights.sha256 else 'recorded'}{when}. It is not used."
+                " Try again; if that gives the same, ask its authors whether the file was replaced."
+            )
+        if weights.size_bytes and size != weights.size_bytes:
+            _remove(part)
+            raise EngineInstallError(
+                f"{weights.name} from {origin} has {size:,} bytes; {weights.size_bytes:,} were published."
+                " It is not used."
+            )
+        if self._place(weights, found, "stand-in").exists():
+            raise EngineInstallError(
+                f"{weights.name} from {origin} is the stand-in that was installed before, and no published"
+                " file."
+            )
+
+    def _unpack(self, weights: Weights, archive: Path) -> Path:
+        draft = archive.with_name(f"{archive.name}.{uuid4().hex}.files")
+        try:
+            unpack(archive, draft, weights.leading_folders)
+        except BadArchiveError as exc:
+            _remove(draft)
+            raise EngineInstallError(f"{weights.name} cannot be unpacked: {exc}. It is not used.") from exc
+        except OSError as exc:
+            _remove(draft)
+            if not is_full(exc):
+                raise
+            raise EngineInstallError(
+                f"The disk is full: {weights.name} was fetched and cannot be unpacked in {self.folder}."
+                " Make room there, and install again: the download is kept."
+            ) from exc
+        return draft
+
+    def _link(
+        self,
+        weights: Weights,
+        home: Path,
+        content: Path,
+        sha256: str,
+        state: WeightState,
+        origin: str,
+        draft: Path | None = None,
+    ) -> None:
+        """Name the content, link it into the engine and record both, so that nobody removes it in between."""
+        with self._hold_all():
+            if draft is not None and not content.exists():
+                content.parent.mkdir(parents=True, exist_ok=True)
+                if draft.is_file():
+                    draft.chmod(0o444)
+                draft.rename(content)
+            basis = self._record_known(weights, sha256, content) if state == "published" else "none"
+            place = content.relative_to(self.folder).as_posix()
+            row = InstalledWeights(
+                weights.file, state, sha256, _measure(content), basis, origin, weights.url, now(), place
+            )
+            rows = [row, *(each for each in read_installed(home) if each.file != weights.file)]
+            self._write_uses(home, [each.content for each in rows])
+            link = home / FOLDER / weights.file
+            link.parent.mkdir(parents=True, exist_ok=True)
+            draft_link = link.with_name(f".{link.name}.{uuid4().hex}")
+            draft_link.symlink_to(content)
+            draft_link.replace(link)
+            write_installed(home, rows)
+
+    def _record_known(self, weights: Weights, sha256: str, content: Path) -> str:
+        if weights.sha256 or weights.git_tree:
+            return "declared"
+        known = self._read_known()
+        if weights.url in known:
+            return "recorded"
+        size = _measure(content)
+        known[weights.url] = {"sha256": sha256, "sizeBytes": size, "recorded": now()}
+        write_atomically(self.folder / _KNOWN, json.dumps(known, indent=1, sort_keys=True), is_durable=True)
+        return "first"
+
+    def _read_known(self) -> dict[str, dict[str, Any]]:
+        try:
+            known = json.loads((self.folder / _KNOWN).read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as exc:
+            raise EngineInstallError(
+                f"{self.folder / _KNOWN}, which holds the recorded hashes of weights, cannot be read: {exc}."
+                " Restore it, or remove it: then the next installation records them anew."
+            ) from exc
+        return dict(known)
+
+    def _place(self, weights: Weights, sha256: str, state: WeightState) -> Path:
+        """Where a content is kept; unpacked ones by how much of their names was dropped."""
+        name = f"{sha256}.files{weights.leading_folders}" if weights.unpack else sha256
+        return self.folder / state / name
+
+    def _find_content(self, weights: Weights, expected: str) -> Path | None:
+        """The published content, if it is here and whole."""
+        content = self._place(weights, expected, "published")
+        if not expected or not content.exists():
+            return None
+        if not weights.unpack and hash_file(content) != expected:
+            _remove(content)  # a damaged disk, or somebody wrote to it
+            return None
+        return content
+
+    def _partial(self, weights: Weights) -> Path:
+        folder = self.folder / "partial"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder / hash_bytes(weights.url.encode())[:32]
+
+    def _read_uses(self) -> Iterator[list[str]]:
+        """The contents that each engine uses; that of an engine which is gone is forgotten."""
+        for path in (self.folder / "used-by").glob("*.json"):
+            row = json.loads(path.read_text("utf-8"))
+            if (Path(row["home"]) / RECORD).exists() or (Path(row["home"]) / FOLDER).exists():
+                yield row["contents"]
+            else:
+                path.unlink()
+
+    def _write_uses(self, home: Path, contents: list[str]) -> None:
+        folder = self.folder / "used-by"
+        folder.mkdir(parents=True, exist_ok=True)
+        row = {"home": str(home), "contents": sorted(contents)}
+        write_atomically(folder / f"{hash_bytes(str(home).encode())[:32]}.json", json.dumps(row, indent=1))
+
+    @contextmanager
+    def _hold(self, weights: Weights) -> Iterator[None]:
+        """One installation at a time for each address."""
+        with hold_lock(self._partial(weights).with_suffix(".lock")) as is_held:
+            if not is_held:
+                raise EngineInstallError(
+                    f"{weights.name}: another installation is fetching it. Wait for it, then install again."
+                )
+            yield
+
+    @contextmanager
+    def _hold_all(self) -> Iterator[None]:
+        """Keep others from naming, linking and removing contents, which takes moments."""
+        with hold_lock(self.folder / ".lock", _LOCK_S) as is_held:
+            if not is_held:
+                raise EngineInstallError(f"{self.folder} is in use by another installation. Try again.")
+            yield
+
+
+def _pace(weights: Weights, tell: Tell) -> Callable[[int, int], None]:
+    """Tell of the progress once a second."""
+    told = 0.0
+
+    def progress(have: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > _TELL_EVERY_S:
+            told = time.monotonic()
+            whole = f" of {format_size(total)}" if total else ""
+            tell(f"fetching {weights.name}: {format_size(have)}{whole}", have)
+
+    return progress
+
+
+def _find_offered(weights: Weights, offer: Offer) -> Path:
+    """The file in the folder of the user: by its path, its name, or its name at the address."""
+    names = (weights.file, Path(weights.file).name, weights.url.rpartition("/")[2].partition("?")[0])
+    found = next((path for name in names if (path := offer.folder / name).exists()), None)
+    if found is None:
+        wanted = " or ".join(dict.fromkeys(names))
+        raise EngineInstallError(
+            f"{weights.name} is not in {offer.folder}: there is no {wanted}. It is published at"
+            f" {weights.url}."
+        )
+    if found.is_dir() and not (offer.is_stand_in and weights.unpack):
+        raise EngineInstallError(
+            f"{found} is a folder. Give {weights.name} as the file that is published at {weights.url}, so"
+            " that it can be verified."
+        )
+    return found
+
+
+def _check_contents(weights: Weights, folder: Path, state: WeightState) -> None:
+    lacking = [name for name in weights.contains if not (folder / name).is_file()]
+    if lacking:
+        raise EngineInstallError(f"{weights.name} has no {', '.join(lacking)}. It is not used.")
+    if state == "published" and weights.git_tree and name_git_tree(folder) != weights.git_tree:
+        raise EngineInstallError(
+            f"The files of {weights.name} are not those of the commit that was pinned (git tree"
+            f" {weights.git_tree}). It is not used."
+        )
+
+
+def _name_tree(weights: Weights) -> str:
+    return f"git-tree-{weights.git_tree}" if weights.git_tree else ""
+
+
+def _measure(path: Path) -> int:
+    """Bytes of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else path.rglob("*")
+    return sum(each.stat().st_size for each in files if each.is_file())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
