@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from antibody_regions import COLUMNS, number_rows, write_table
+from antibody_regions import COLUMNS, number_rows
 from engine_protocol import (
     clean_sequence,
     fail,
@@ -23,6 +23,7 @@ from engine_protocol import (
     report,
     write_notes,
     write_score,
+    write_table,
     write_used,
 )
 
@@ -58,7 +59,7 @@ def main() -> None:
     report(0.97, "Writing the structure and its numbering")
     add_remarks(PREDICTION)
     rows = [row for chain, sequence in sequences.items() for row in number_chain(antibody, chain, sequence)]
-    write_table(Path("outputs/numbering.csv"), COLUMNS, rows)
+    write_table("numbering.csv", rows, COLUMNS)
     tell_what_was_done(sequences, rows, is_refined)
     report(1.0, "Done")
 

@@ -6,14 +6,13 @@ first, random alignments for comparison, and tables of clusters, sequences and t
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from msa import AlignedRows, Codes, count_block_rows, encode, make_one_hot, measure_squares, read_msa, vote
 from numpy.typing import NDArray
 
@@ -72,9 +71,9 @@ def main() -> None:
     OUTPUTS.joinpath("clusters").mkdir(parents=True)
     rows = write_clusters(given, codes, labels)
     write_controls(given, random)
-    write_csv("clusters.csv", CLUSTER_COLUMNS, rows)
-    write_csv("eps_scan.csv", SCAN_COLUMNS, scan)
-    write_csv("sequences.csv", SEQUENCE_COLUMNS, list_sequences(given, codes, labels, places))
+    write_table("clusters.csv", rows, CLUSTER_COLUMNS)
+    write_table("eps_scan.csv", scan, SCAN_COLUMNS)
+    write_table("sequences.csv", list_sequences(given, codes, labels, places), SEQUENCE_COLUMNS)
     tell_what_was_done(given, labels, eps, shares)
     report(1.0, "Done")
 
@@ -212,14 +211,6 @@ def list_sequences(
         ]
         for place in order
     ]
-
-
-def write_csv(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write one table."""
-    with OUTPUTS.joinpath(name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
 
 
 def tell_what_was_done(

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from accessible_area import list_missing, measure_relative_areas
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
-from protein_files import Protein, ProteinResidue, format_table, read_protein, write_protein
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from protein_files import Protein, ProteinResidue, read_protein, write_protein
 from static_score import score_residues
 
 RESIDUE_COLUMNS = ("chain", "number", "residue", "rsa_percent", "a3d_score")
@@ -95,14 +95,14 @@ def write_tables(residues: Sequence[ProteinResidue], exposed: Any, scores: Any) 
         }
         for residue, percent, score in zip(residues, exposed, scores, strict=True)
     ]
-    format_table(rows, RESIDUE_COLUMNS, OUTPUTS / "residues.csv")
+    write_table("residues.csv", rows, RESIDUE_COLUMNS)
     names = np.array([residue.chain for residue in residues])
     chains = []
     for name in dict.fromkeys(names.tolist()):
         own = scores[names == name]
         figures = {key: f"{value:.4f}" for key, value in summarise(own).items()}
         chains.append({"chain": name, "residues": len(own), **figures})
-    format_table(chains, CHAIN_COLUMNS, OUTPUTS / "chains.csv")
+    write_table("chains.csv", chains, CHAIN_COLUMNS)
 
 
 def summarise(scores: Any) -> dict[str, float]:

@@ -6,14 +6,12 @@ confidence bound, and the measured variants with their cross-validated predictio
 
 from __future__ import annotations
 
-import csv
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from models import CrossValidation, FitnessModel, Floats, choose_model, encode, predict_all
 from scipy.stats import norm, spearmanr
 from variants import LETTERS, Codes, VariantLibrary, describe_changes, list_candidates, read_library
@@ -69,8 +67,8 @@ def main() -> None:
     order = np.argsort(-(means + UCB_DEVIATIONS * deviations), kind="stable")[:MOST_WRITTEN]
     OUTPUTS.mkdir(exist_ok=True)
     rows = list_rows(library, model, candidates[order], means[order], deviations[order], random)
-    write_csv("candidates.csv", CANDIDATE_COLUMNS, rows)
-    write_csv("measured.csv", MEASURED_COLUMNS, list_measured(library, check))
+    write_table("candidates.csv", rows, CANDIDATE_COLUMNS)
+    write_table("measured.csv", list_measured(library, check), MEASURED_COLUMNS)
     tell_what_was_done(library, model, check, densities, len(candidates), words)
     write_figures(library, model, check, len(candidates), rows)
     report(1.0, "Done")
@@ -161,14 +159,6 @@ def list_measured(library: VariantLibrary, check: CrossValidation) -> list[list[
 def find_covered(library: VariantLibrary, check: CrossValidation, width: float) -> Any:
     """Which measured values are within so many standard deviations of their prediction."""
     return np.abs(library.values - check.means) <= width * check.deviations
-
-
-def write_csv(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write one table."""
-    with OUTPUTS.joinpath(name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
 
 
 def tell_what_was_done(

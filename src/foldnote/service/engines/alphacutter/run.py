@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from kabsch_sander import assign_states
-from protein_files import Protein, ProteinResidue, format_table, read_protein, write_protein
+from protein_files import Protein, ProteinResidue, read_protein, write_protein
 from regions import CutRegion, CutterSettings, count_far_contacts, cut, find_contacts, lay_out
 
 REGION_COLUMNS = (
@@ -196,8 +196,8 @@ def write_tables(
             for place, residue in enumerate(own, start=region.start)
         ]
         records.append(f">{own[0].chain}:{own[0].number}-{own[-1].number} {part}\n{sequence}\n")
-    format_table(rows, REGION_COLUMNS, OUTPUTS / "regions.csv")
-    format_table(details, RESIDUE_COLUMNS, OUTPUTS / "residues.csv")
+    write_table("regions.csv", rows, REGION_COLUMNS)
+    write_table("residues.csv", details, RESIDUE_COLUMNS)
     OUTPUTS.joinpath("regions.fasta").write_text("".join(records), "utf-8")
 
 

@@ -6,12 +6,11 @@ numbers), outputs/regions.csv (each region by four definitions) and outputs/germ
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from antibody_regions import COLUMNS, REGIONS, write_table
+from antibody_regions import COLUMNS, REGIONS
 from domains import SPECIES, check_letters, describe_germlines, number_domain, run_anarci
-from engine_protocol import clean_sequence, fail, report, write_notes, write_score, write_used
+from engine_protocol import clean_sequence, fail, report, write_notes, write_score, write_table, write_used
 
 SCHEMES = ("imgt", "kabat", "chothia", "aho")
 """Schemes whose regions are told; ``aho`` numbers have North's definition."""
@@ -72,9 +71,9 @@ def annotate_antibody(settings: dict[str, Any]) -> None:
             numbering += rows if scheme == "imgt" else []
             regions += _list_regions(rows)
         germlines.append(_describe_chain(chain, detail))
-    write_table(Path("outputs/numbering.csv"), COLUMNS, numbering)
-    write_table(Path("outputs/regions.csv"), REGION_COLUMNS, regions)
-    write_table(Path("outputs/germlines.csv"), GERMLINE_COLUMNS, germlines)
+    write_table("numbering.csv", numbering, COLUMNS)
+    write_table("regions.csv", regions, REGION_COLUMNS)
+    write_table("germlines.csv", germlines, GERMLINE_COLUMNS)
     write_notes(notes)
     write_score(_sum_up(numbering, germlines))
     report(1.0, "Done")

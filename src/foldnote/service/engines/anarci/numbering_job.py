@@ -7,12 +7,11 @@ residue, and outputs/summary.csv, a row for each domain with its species and ger
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import Any
 
-from antibody_regions import COLUMNS, write_table
+from antibody_regions import COLUMNS
 from domains import chain_of, check_letters, describe_germlines, number_domain, run_anarci
-from engine_protocol import clean_sequence, fail, report, write_notes, write_score, write_used
+from engine_protocol import clean_sequence, fail, report, write_notes, write_score, write_table, write_used
 
 SUMMARY_COLUMNS = (
     "domain",
@@ -51,8 +50,8 @@ def number_sequence(settings: dict[str, Any]) -> None:
     for index, (domain, detail) in enumerate(zip(domains, details, strict=True), start=1):
         rows += [{**row, "domain": index} for row in number_domain(domain, detail, sequence, scheme, index)]
     summary = [summarise(index, rows, detail, scheme) for index, detail in enumerate(details, start=1)]
-    write_table(Path("outputs/numbering.csv"), (*COLUMNS, "domain"), rows)
-    write_table(Path("outputs/summary.csv"), SUMMARY_COLUMNS, summary)
+    write_table("numbering.csv", rows, (*COLUMNS, "domain"))
+    write_table("summary.csv", summary, SUMMARY_COLUMNS)
     tell_what_was_done(sequence, scheme, rows, details)
     report(1.0, "Done")
 

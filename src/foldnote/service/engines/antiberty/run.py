@@ -22,6 +22,7 @@ from engine_protocol import (
     report,
     write_notes,
     write_score,
+    write_table,
     write_used,
 )
 
@@ -61,7 +62,7 @@ def main() -> None:
         score_chains(runner, chains, summary)
     else:
         embed_chains(runner, chains, with_attention=bool(settings.get("attention")))
-    write_rows("summary.csv", list(summary.values()))
+    write_table("summary.csv", list(summary.values()))
     report(1.0, "Done")
 
 
@@ -171,7 +172,7 @@ def fill_masks(
         same = sum(filled[place] == sequence[place] for place in masked)
         summary[name] |= {"masked": len(masked), "as_given": same, "given": text, "filled": filled}
         fasta.append(f">{name}\n{filled}\n")
-    write_rows("residues.csv", rows)
+    write_table("residues.csv", rows)
     (OUTPUTS / "filled.fasta").write_text("".join(fasta), "utf-8")
     as_given = sum(row["as_given"] for row in summary.values())
     write_score({"filledResidues": len(rows), "asGiven": as_given})
@@ -198,7 +199,7 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
         value = float(numpy.mean(logs))
         summary[name]["pseudo_log_likelihood"] = f"{value:.4f}"
         score[f"{name}PseudoLogLikelihood"] = round(value, 4)
-    write_rows("residues.csv", rows)
+    write_table("residues.csv", rows)
     write_score(score)
 
 
@@ -235,7 +236,7 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
             | {f"e{number}": f"{value:.6g}" for number, value in enumerate(embedding[index + 1], start=1)}
             for index, letter in enumerate(sequence)
         ]
-        write_rows(f"{name}_embedding.csv", rows)
+        write_table(f"{name}_embedding.csv", rows)
         if attentions is not None:
             attention = attentions[0].cpu().numpy()
             numpy.save(OUTPUTS / f"{name}_attention.npy", attention)
@@ -246,18 +247,8 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
                 for two in range(len(sequence))
             ]
     if means:
-        write_rows("attention.csv", means)
+        write_table("attention.csv", means)
     write_score({"chains": len(chains), "residues": sum(map(len, chains.values())), "dimensions": 512})
-
-
-def write_rows(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write rows with the same keys as a CSV file."""
-    import csv
-
-    with (OUTPUTS / name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]) if rows else [])
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,7 @@ come from ANARCI. CDR definitions differ between authors, so each row of a table
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 """Columns of numbering.csv: chain (H, L, or A, B, G, D for a T-cell receptor); index, 1-based in the given
@@ -103,11 +101,3 @@ def number_rows(
             }
         )
     return rows
-
-
-def write_table(path: Path, columns: Sequence[str], rows: Iterable[dict[str, str | int]]) -> None:
-    """Write ``rows`` as a CSV file with ``columns``; a missing value is an empty cell."""
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, columns)
-        writer.writeheader()
-        writer.writerows(rows)

@@ -6,7 +6,6 @@ tables of scores, pairs and transforms, and the alignments.
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from chain_order import order_chains
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from structures import (
     InputStructure,
     TracedResidue,
@@ -149,9 +148,9 @@ def write_tables(reference: InputStructure, found: Sequence[Aligned]) -> None:
         motion = each.pairing.motion
         figures = [*motion.rotation.ravel(), *motion.shift]
         transforms.append([each.structure.name, *(f"{figure:.6f}" for figure in figures)])
-    write_csv("alignment.csv", ALIGNMENT_COLUMNS, summary)
-    write_csv("pairs.csv", PAIR_COLUMNS, pairs)
-    write_csv("transforms.csv", TRANSFORM_COLUMNS, transforms)
+    write_table("alignment.csv", summary, ALIGNMENT_COLUMNS)
+    write_table("pairs.csv", pairs, PAIR_COLUMNS)
+    write_table("transforms.csv", transforms, TRANSFORM_COLUMNS)
 
 
 def summarise(reference: InputStructure, each: Aligned, stem: str) -> list[Any]:
@@ -190,14 +189,6 @@ def list_pairs(fixed: Sequence[TracedResidue], each: Aligned) -> list[list[Any]]
         place = [ours.chain, ours.number, ours.letter, theirs.chain, theirs.number, theirs.letter]
         rows.append([each.structure.name, *place, f"{distance:.3f}"])
     return rows
-
-
-def write_csv(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write one table."""
-    with OUTPUTS.joinpath(name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
 
 
 def write_alignments(reference: InputStructure, found: Sequence[Aligned]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine_protocol import write_table
 from sequence_files import Sequence
 from trees import Node, find_gaps, read_newick, write_newick
 
@@ -209,11 +209,11 @@ def write_reconstruction(found: Reconstruction, mode: str) -> None:
     """Write every file of the result but the alignment."""
     OUTPUTS.joinpath("tree.nwk").write_text(write_newick(found.tree), "utf-8")
     OUTPUTS.joinpath("report.txt").write_text(found.report, "utf-8")
-    write_rows("nodes.csv", NODE_COLUMNS, ([row[name] for name in NODE_COLUMNS] for row in found.nodes))
-    write_rows("models.csv", MODEL_COLUMNS, ([row[name] for name in MODEL_COLUMNS] for row in found.models))
-    write_rows("probabilities.csv", SITE_COLUMNS, list_sites(found))
+    write_table("nodes.csv", found.nodes, NODE_COLUMNS)
+    write_table("models.csv", found.models, MODEL_COLUMNS)
+    write_table("probabilities.csv", list_sites(found), SITE_COLUMNS)
     every = ("node", "site", *found.states)
-    write_rows("all_probabilities.csv", every, list_probabilities(found))
+    write_table("all_probabilities.csv", list_probabilities(found), every)
     gap = "---" if mode == "CODON" else "-"
     for name, has_gaps in (("ancestors.fasta", False), ("ancestors_gapped.fasta", True)):
         text = "".join(f">{node}\n{spell(found, node, gap if has_gaps else '')}\n" for node in found.sites)
@@ -250,11 +250,3 @@ def list_probabilities(found: Reconstruction) -> Iterator[tuple[Any, ...] | list
     for node, sites in found.sites.items():
         for place, probabilities in enumerate(sites, start=1):
             yield (node, place, *(f"{each:.5f}" for each in probabilities))
-
-
-def write_rows(name: str, header: Iterable[str], rows: Iterable[tuple[Any, ...] | list[Any]]) -> None:
-    """Write one table."""
-    with OUTPUTS.joinpath(name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(list(header))
-        writer.writerows(rows)

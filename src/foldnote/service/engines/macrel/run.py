@@ -19,6 +19,7 @@ from engine_protocol import (
     report,
     write_notes,
     write_score,
+    write_table,
     write_used,
 )
 
@@ -52,10 +53,7 @@ def main() -> None:
         "is_haemolytic": str(row["Hemolytic"] == "Hemo"),
         "haemolytic_probability": row["Hemolytic_probability"],
     }
-    with Path("outputs/prediction.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(table))
-        writer.writeheader()
-        writer.writerow(table)
+    write_table("prediction.csv", [table])
     write_notes(list_notes(sequence, read))
     write_score(
         {

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from propka import run as propka
-from protein_files import format_table, read_protein
+from protein_files import read_protein
 from structures import ReadableStructure, prepare_structure, write_shifts
 
 PKA_COLUMNS = (
@@ -60,13 +60,13 @@ def main() -> None:
     notes = [*prepared.notes, *check_groups(prepared, groups, names)]
     report(0.7, "Writing tables")
     rows = [list_group(group, name, settings["pH"]) for group, name in zip(groups, names, strict=True)]
-    format_table(rows, PKA_COLUMNS, OUTPUTS / "pka.csv")
+    write_table("pka.csv", rows, PKA_COLUMNS)
     parts = [
         row
         for group, name in zip(groups, names, strict=True)
         for row in list_contributions(group, name, prepared)
     ]
-    format_table(parts, CONTRIBUTION_COLUMNS, OUTPUTS / "contributions.csv")
+    write_table("contributions.csv", parts, CONTRIBUTION_COLUMNS)
     shifts: dict[tuple[str, str], float] = defaultdict(float)
     for row in rows:
         where = row["chain"], row["number"]
@@ -180,16 +180,12 @@ def write_profiles(molecule: Any, conformation: Any, settings: dict[str, Any]) -
         {"ph": f"{ph:.1f}", "charge_folded": f"{folded:.3f}", "charge_unfolded": f"{unfolded:.3f}"}
         for ph, unfolded, folded in charges
     ]
-    format_table(rows, ("ph", "charge_folded", "charge_unfolded"), OUTPUTS / "charge.csv")
+    write_table("charge.csv", rows, ("ph", "charge_folded", "charge_unfolded"))
     profile, best, _, _ = molecule.get_folding_profile(
         conformation="AVR", reference=settings["reference"], grid=GRID
     )
-    columns = ("ph", "folding_energy_kcal_per_mol")
-    format_table(
-        [dict(zip(columns, (f"{ph:.1f}", f"{energy:.3f}"), strict=True)) for ph, energy in profile],
-        columns,
-        OUTPUTS / "stability.csv",
-    )
+    energies = [(f"{ph:.1f}", f"{energy:.3f}") for ph, energy in profile]
+    write_table("stability.csv", energies, ("ph", "folding_energy_kcal_per_mol"))
     unfolded, folded = conformation.calculate_charge(molecule.version.parameters, settings["pH"])
     figures = {
         "pH": settings["pH"],

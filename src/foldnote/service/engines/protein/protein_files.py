@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -223,13 +223,3 @@ def write_protein(
     target = path.with_name(path.name + ".pdb")
     structure.write_pdb(str(target))
     return target
-
-
-def format_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
-    """Write a CSV file with the columns in this order."""
-    import csv
-
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

@@ -6,7 +6,6 @@ and scores; what it is given is read by our own reader, which backbones.py descr
 
 from __future__ import annotations
 
-import csv
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backbones import BACKBONE, LETTERS, NOWHERE, Backbone, read_backbone
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from positions import choose_positions, join_sequence
 
 ALPHABET = LETTERS + "X"
@@ -214,10 +213,10 @@ def write_results(
         table.append({"name": row["name"], **figures, **about, **sequences})
         said = ", ".join(f"{key}={value}" for key, value in figures.items())
         fasta.append(f">{row['name']}, {said}, chains={'/'.join(chains)}\n{'/'.join(parts.values())}\n")
-    write_rows("designs.csv", table)
+    write_table("designs.csv", table)
     (OUTPUTS / "designs.fasta").write_text("".join(fasta), "utf-8")
     best = designs[0]["letters"]
-    write_rows(
+    write_table(
         "probabilities.csv",
         [
             {
@@ -245,14 +244,6 @@ def write_results(
             "designedResidues": sum(map(len, chosen.values())),
         }
     )
-
-
-def write_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows with the same keys as a CSV file."""
-    with (OUTPUTS / name).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

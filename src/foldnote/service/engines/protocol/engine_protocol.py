@@ -5,9 +5,10 @@ It runs inside the engines' own environments and uses the standard library only.
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,6 +50,37 @@ def fail(sentence: str) -> NoReturn:
 def write_score(figures: Mapping[str, float | int | str]) -> None:
     """Write the figures of the run."""
     Path("score.json").write_text(json.dumps(figures), "utf-8")
+
+
+def write_table(
+    name: str,
+    rows: Iterable[Mapping[str, object] | Sequence[object]],
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Write a table of the result as CSV: UTF-8, lines that end with a line feed, quotes where needed.
+
+    Args:
+        name: of the file in ``outputs``.
+        rows: each a mapping by column, in which a missing column is an empty cell, or the cells in order.
+        columns: in order; by default the keys of the first row.
+
+    Raises:
+        ValueError: a row has a column that is not among ``columns``, or another number of cells.
+    """
+    if columns is None:
+        rows = list(rows)
+        columns = [str(name) for name in rows[0]] if rows else []
+    with Path("outputs", name).open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(_order_cells(row, columns) for row in rows)
+
+
+def _order_cells(row: Mapping[str, object] | Sequence[object], columns: Sequence[str]) -> Sequence[object]:
+    cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else row
+    if len(cells) != len(columns) or (isinstance(row, Mapping) and not row.keys() <= set(columns)):
+        raise ValueError(f"A row does not fit the columns {', '.join(columns)}: {row!r}")
+    return cells
 
 
 def write_notes(notes: Sequence[str]) -> None:

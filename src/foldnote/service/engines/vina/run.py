@@ -9,7 +9,6 @@ are left out of the receptor before it is prepared, and named in the notes.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import sys
@@ -17,7 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import fail, read_add_ons, read_job, report, write_notes, write_score, write_used
+from engine_protocol import (
+    fail,
+    read_add_ons,
+    read_job,
+    report,
+    write_notes,
+    write_score,
+    write_table,
+    write_used,
+)
 from receptor import prepare_receptor, read_receptor
 from rescoring import ADD_ON, FIGURES, Rescoring, rescore
 
@@ -241,10 +249,7 @@ def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
     from rdkit import Chem
 
     OUTPUTS.joinpath("poses.pdbqt").write_text(poses, "utf-8")
-    with OUTPUTS.joinpath("docking.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, tuple(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_table("docking.csv", rows)
     with Chem.SDWriter(os.fspath(OUTPUTS / "poses.sdf")) as writer:
         for row, conformer in zip(rows, molecule.GetConformers(), strict=True):
             molecule.SetProp("_Name", f"pose {row['pose']}")
