@@ -104,7 +104,7 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
     service.start()
     batch = service.wait("batch")
     assert (batch["status"], batch["batchStatus"]) == ("Stopped", "AggregationFailed")
-    assert "leads elsewhere" in batch["error"]
+    assert "an unsafe path" in batch["error"]
 
 
 def spoil_result(results):

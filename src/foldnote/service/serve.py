@@ -1,7 +1,7 @@
-"""Runs a service in the foreground until a signal, or as the embedded service until it is idle.
+"""Run a service in the foreground until a signal, or as the embedded service until it is idle.
 
-When it is ready it prints where it answers. The embedded kind is one per user: a lock says who it is, a
-private runtime file says where. Running jobs are left running when it ends, and adopted by the next start.
+When ready, it prints its address. There is one embedded service per user: a lock ensures this, and a private
+runtime file holds its address. Jobs continue to run after the service stops, and the next start adopts them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _IDLE_LOOK_S = 10.0
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server that says when it is ready and stops when its service is idle."""
+    """uvicorn's server, extended to announce when it is ready and to stop when its service is idle."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Announcer) -> None:
         super().__init__(config)
@@ -49,7 +49,7 @@ class Server(uvicorn.Server):
         self._idle_watch: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, then say so."""
+        """Start to serve, then announce it."""
         hush_accept_errors(asyncio.get_running_loop())
         await super().startup(sockets)
         if self.should_exit:
@@ -60,14 +60,14 @@ class Server(uvicorn.Server):
             self._idle_watch = asyncio.create_task(self.stop_when_idle(service))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer those who wait for a change, and end."""
+        """Answer the requests that wait for a change, then shut down."""
         service: Service | None = getattr(self._app.state, "service", None)
         if service is not None:
             service.is_closing = True
         await super().shutdown(sockets)
 
     async def stop_when_idle(self, service: Service) -> None:
-        """Exit once the service has had nothing to do for its idle time and no answer is going out."""
+        """Exit once the service was idle for its idle time and no response is being sent."""
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)
@@ -76,7 +76,7 @@ class Server(uvicorn.Server):
 
 
 class Announcer:
-    """Says where the service answers: on standard output, and in the runtime file of the embedded kind."""
+    """Publishes the service's address on standard output and, if embedded, in the runtime file."""
 
     def __init__(self, url: str, *, as_json: bool) -> None:
         self._url = url
@@ -97,7 +97,7 @@ class Announcer:
 
 
 def say(info: RuntimeInfo, *, as_json: bool) -> None:
-    """One line for a program, or three for a person; both hold the key, which is theirs."""
+    """Print address and key: one line of JSON for programs, or three lines of text."""
     key = info.key.get_secret_value()
     text = json.dumps({"url": info.url, "key": key})
     if not as_json:
@@ -107,11 +107,11 @@ def say(info: RuntimeInfo, *, as_json: bool) -> None:
 
 
 def main(config: ServiceConfig, as_json: bool) -> int:
-    """Serve until a signal or idleness; gives the exit status.
+    """Serve until a signal or until idle; return the exit status.
 
-    An embedded service of this user that runs already is announced instead, and the status is 0.
+    If this user's embedded service is already running, print its address and return 0.
     """
-    os.umask(0o077)  # what a service and its tools write is the user's alone
+    os.umask(0o077)  # files of the service and its tools are private to the user
     start_logging()
     try:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
@@ -120,7 +120,7 @@ def main(config: ServiceConfig, as_json: bool) -> int:
         return 1
     except (StorageFaultError, OSError) as exc:
         what = f"The service cannot use its data folder {config.data_dir}: {exc}."
-        sys.stderr.write(f"{what} Free some space or mend the disk, then start it again.\n")
+        sys.stderr.write(f"{what} Free space or repair the disk, then start it again.\n")
         return 1
 
 
@@ -151,7 +151,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
         Announcer(f"http://{shown}:{port}", as_json=as_json),
     )
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
+        signal.signal(number, server.handle_exit)  # uvicorn raises the signal again at its end
     server.run([listener])
     return 0 if server.started else 1
 
@@ -169,21 +169,21 @@ def _uvicorn_config(app: FastAPI, capacity: int, proxies: Sequence[str]) -> uvic
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
         http=SendingProtocol,
-        limit_concurrency=capacity + 1,  # uvicorn counts the one that asks, too
+        limit_concurrency=capacity + 1,  # uvicorn counts the new connection, too
         backlog=BACKLOG,
     )
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks for the protocol
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio requires the protocol
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except (OSError, OverflowError) as exc:
         listener.close()
-        reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
-        sentence = f"The service cannot listen on {host}:{port}: {reason}. Give another --port, or 0."
+        reason = getattr(exc, "strerror", None) or "a port must be between 0 and 65535"
+        sentence = f"The service cannot listen on {host}:{port}: {reason}. Choose another --port, or 0."
         raise ConfigurationError(sentence) from exc
     listener.listen(BACKLOG)
     return listener
@@ -209,18 +209,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print one line of JSON with url and key when ready"
     )
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
-    parser.add_argument("--workers", type=int, help="jobs at once at most")
-    parser.add_argument("--public-url", help="address that signed links begin with")
+    parser.add_argument("--workers", type=int, help="maximum number of jobs at once")
+    parser.add_argument("--public-url", help="base address of signed links")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME",
-        help="answer to this name and to those of this machine only; may be given several times",
+        help="accept requests for this host name and those of this machine only; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--trusted-proxy", action="append", default=[], metavar="ADDRESS",
-        help="take the word of the proxy at this address for whom it asks (X-Forwarded-For and -Proto)",
+        help="trust X-Forwarded-For and X-Forwarded-Proto from the proxy at this address; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--no-provisioning", action="store_true", help="give out no trial keys")
-    parser.add_argument("--no-model-router", action="store_true", help="recommend no tools")
+    parser.add_argument("--no-provisioning", action="store_true", help="do not issue trial keys")
+    parser.add_argument("--no-model-router", action="store_true", help="do not recommend tools")
     parser.add_argument(
         "--allow-deploy-model", action="store_true", help="let admin keys register commands as tools"
     )
@@ -229,7 +229,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def config_of(options: argparse.Namespace) -> ServiceConfig:
-    """What the options ask for."""
+    """The configuration described by the options."""
     if options.embedded:
         return embedded_config()
     limits, trials = read_limits(options)

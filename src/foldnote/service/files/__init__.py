@@ -1,1 +1,1 @@
-"""Bytes: content kept once by its hash, names of uploads, result archives, signed links."""
+"""Contents stored by hash, names of uploads, result archives and signed links."""

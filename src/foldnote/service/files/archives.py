@@ -1,8 +1,8 @@
 """Read single files and structures of a result archive without unpacking it.
 
-Archives come from our own runner, but what an engine wrote is not trusted, nor is the disk: an archive
-with names that lead elsewhere, links or devices is refused as a whole, and so is one that ends early. What
-is taken out at one time is limited in number, size and growth. A member's name is never used as a path.
+Archives are written by our own runner, but neither an engine's output nor the disk is trusted: an archive
+with paths outside of it, links or devices is refused, as is an incomplete one. Each extraction is limited in
+number of files, size and compression ratio. A member's name is never used as a path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STRUCTURE_EXTENSIONS = (".pdb", ".cif", ".mmcif", ".ent", ".pdbqt", ".bcif", ".p
 MAX_MEMBERS = 10_000
 MAX_BYTES = 10 * 1024**3
 MAX_RATIO = 100
-"""Bytes for each compressed byte; it holds where more than `SMALL_BYTES` are taken out."""
+"""Maximum bytes per compressed byte, if more than `SMALL_BYTES` are extracted."""
 SMALL_BYTES = 100 * 1024**2
 CHUNK = 1 << 20
 _ZIP64_BYTES = 1 << 31
@@ -33,11 +33,11 @@ _READ_FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, struct.error, ValueError
 )  # fmt: skip
 _FAULTS_OF_CONTENT = (errno.EINVAL, None)
-"""Of an OSError: a place before the beginning of the file, and what `bz2` says of a wrong stream."""
+"""`errno` of an OSError: a seek to before the start of the file, and `bz2`'s for an invalid stream."""
 
 
 class DamagedArchiveError(ValueError):
-    """An archive that cannot be read, or with members that a result must not have; says which."""
+    """An archive that cannot be read, or that has members not allowed in a result; the message names them."""
 
 
 @contextmanager
@@ -45,12 +45,12 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a valid archive for reading.
 
     Raises:
-        DamagedArchiveError: it is not sound, or it turns out while it is read.
-        OSError: it cannot be read at all.
+        DamagedArchiveError: it is damaged, which may be found only while reading.
+        OSError: the disk failed or the file is missing.
     """
     try:
         with zipfile.ZipFile(path) as opened:
-            _require_plain(opened.infolist())
+            _require_regular_files(opened.infolist())
             yield opened
     except DamagedArchiveError:
         raise
@@ -62,17 +62,17 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise DamagedArchiveError(f"it cannot be read ({exc})") from exc
 
 
-def _require_plain(members: Sequence[zipfile.ZipInfo]) -> None:
+def _require_regular_files(members: Sequence[zipfile.ZipInfo]) -> None:
     for each in members:
         kind = stat.S_IFMT(each.external_attr >> 16)
         if _STRANGE_NAME.search(each.filename):
-            raise DamagedArchiveError(f"the name {each.filename[:100]!r} in it leads elsewhere")
+            raise DamagedArchiveError(f"its member {each.filename[:100]!r} has an unsafe path")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or each.flag_bits & _ENCRYPTED:
-            raise DamagedArchiveError(f"{each.filename[:100]!r} in it is no plain file")
+            raise DamagedArchiveError(f"its member {each.filename[:100]!r} is not a regular file")
 
 
-def _require_modest(members: Sequence[zipfile.ZipInfo]) -> None:
-    """What is taken out at one time; zipfile gives no more of a member than the archive's directory says."""
+def _limit_extraction(members: Sequence[zipfile.ZipInfo]) -> None:
+    """Limit one extraction by the sizes in the directory, which zipfile does not exceed for any member."""
     inside = sum(each.file_size for each in members)
     packed = sum(each.compress_size for each in members)
     if len(members) > MAX_MEMBERS:
@@ -80,11 +80,11 @@ def _require_modest(members: Sequence[zipfile.ZipInfo]) -> None:
     if inside > MAX_BYTES:
         raise DamagedArchiveError(f"it holds {inside} bytes; {MAX_BYTES} are allowed")
     if inside > SMALL_BYTES and inside > MAX_RATIO * packed:
-        raise DamagedArchiveError(f"it grows {inside // max(1, packed)} times when it is unpacked")
+        raise DamagedArchiveError(f"its contents are {inside // max(1, packed)} times its size")
 
 
 def member_names(archive: Path) -> list[str]:
-    """Files in the archive, in its order.
+    """Files in the archive, in archive order.
 
     Raises:
         DamagedArchiveError: the archive is not sound.
@@ -103,7 +103,7 @@ def structure_names(archive: Path) -> list[str]:
 
 
 def find_member(archive: Path, wanted: str) -> str | None:
-    """The member that `wanted` names, by its whole path; None when there is none.
+    """The member whose full path is `wanted`; None if there is none.
 
     Raises:
         DamagedArchiveError: the archive is not sound.
@@ -113,13 +113,13 @@ def find_member(archive: Path, wanted: str) -> str | None:
 
 
 def read_member(archive: Path, name: str, write: Callable[[bytes], object]) -> None:
-    """Hand a member's bytes to `write` in pieces.
+    """Pass a member's bytes to `write` in chunks.
 
     Raises:
         DamagedArchiveError: the archive is not sound.
     """
     with open_archive(archive) as opened:
-        _require_modest([opened.getinfo(name)])
+        _limit_extraction([opened.getinfo(name)])
         with opened.open(name) as stream:
             _copy(stream, write)
 
@@ -135,13 +135,13 @@ def read_start(archive: Path, name: str, size: int) -> bytes:
 
 
 def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
-    """A new archive with these members only; the same members give the same bytes.
+    """Write a new archive with these members only; the same members give the same bytes.
 
     Raises:
         DamagedArchiveError: the archive is not sound.
     """
     with open_archive(archive) as opened, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as subset:
-        _require_modest([opened.getinfo(name) for name in names])
+        _limit_extraction([opened.getinfo(name) for name in names])
         for name in names:
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -150,13 +150,13 @@ def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
 
 
 def copy_members(archive: Path, target: zipfile.ZipFile, prefix: str) -> None:
-    """Copy every file of the archive into another one, below a folder.
+    """Copy every file of the archive into another one, with `prefix` before each path.
 
     Raises:
         DamagedArchiveError: the archive is not sound.
     """
     with open_archive(archive) as opened:
-        _require_modest(opened.infolist())
+        _limit_extraction(opened.infolist())
         for info in opened.infolist():
             if not info.is_dir():
                 with (

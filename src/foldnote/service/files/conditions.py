@@ -1,6 +1,6 @@
-"""Classify an OSError: the disk is full, it fails for now, or the file itself is at fault.
+"""Classify an OSError: the disk is full, fails temporarily, or the file itself is at fault.
 
-Only the first two pass, so only after these is a thing tried again as it was.
+Only the first two may pass, so only these are retried unchanged.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ def is_full(fault: OSError) -> bool:
 
 
 def is_passing(fault: OSError) -> bool:
-    """Whether a repetition may work: the disk was full, failed or unreachable, or too many files open."""
+    """Whether a retry may succeed: the disk was full, failed or unreachable, or too many files were open."""
     return fault.errno in _PASSING

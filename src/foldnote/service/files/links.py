@@ -1,8 +1,9 @@
 """Signed links: the path names the content, and the signature covers the whole path.
 
-HMAC-SHA-256 over method, path, expiry, object, the account that it was given to and the holder that must
-still exist. A changed or late link is 403, and so is one of an account whose keys are all dead; one whose
-job or file was deleted, or is not for that account any more, is 404. They need no key, so they live an hour.
+HMAC-SHA-256 over method, path (which names the job or file), expiry, content and the account it was issued
+to. A modified or expired link is answered with 403, as is a link of an account without a valid key; 404 if
+the job or file was deleted or is no longer accessible to the account. Links need no key, so they expire after
+an hour.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from foldnote.service.faults import RefusalError
 
 @dataclass(frozen=True)
 class Target:
-    """What a link fetches.
+    """The content that a link downloads.
 
     Attributes:
-        holder: `job` or `file`: whose content it is.
-        holder_id: row of the job, identifier of the file.
-        owner: row of the account that the link was given to.
-        sha256: the content.
-        name: what the download is called.
+        holder: `job` or `file`, the kind of row that has the content.
+        holder_id: row of the job, or identifier of the file.
+        owner: row of the account that the link was issued to.
+        sha256: hash of the content.
+        name: file name of the download.
     """
 
     holder: str
@@ -43,11 +44,11 @@ class Target:
 
 @dataclass(frozen=True)
 class UploadTarget:
-    """What a presigned upload writes: a file of an account, below `/presigned`.
+    """The file of an account that a presigned upload writes, below `/presigned`.
 
     Attributes:
         owner: row of the account.
-        folder: folder of the file, empty at the top.
+        folder: folder of the file, empty for the top level.
         name: name of the file.
     """
 
@@ -64,12 +65,12 @@ class UploadTarget:
 
 
 def link_revoked() -> RefusalError:
-    """403 for a link of an account without a valid key."""
-    return RefusalError(403, "link_revoked", "The key that this link was made for is not valid any more.")
+    """The refusal (403) of a link of an account without a valid key."""
+    return RefusalError(403, "link_revoked", "The account of this link has no valid key any more.")
 
 
 class LinkSigner:
-    """Signs and checks links; old secrets stay valid until their links expire."""
+    """Signs and checks links; old secrets remain valid until their links expire."""
 
     def __init__(self, secrets: Mapping[str, bytes], lifetime_s: int) -> None:
         self._secrets = dict(secrets)
@@ -77,7 +78,7 @@ class LinkSigner:
         self._lifetime_s = lifetime_s
 
     def sign(self, target: Target | UploadTarget, method: str = "GET") -> str:
-        """Path and query of a link that works from now for the lifetime, with this method only."""
+        """Path and query of a link for this method, which expires after the lifetime."""
         expires = int(time.time()) + self._lifetime_s
         query = {
             "owner": target.owner,
@@ -99,15 +100,15 @@ class LinkSigner:
         """Require a valid signature and an unexpired link.
 
         Raises:
-            RefusalError: 403.
+            RefusalError: 403, the signature is invalid or the link expired.
         """
         secret = self._secrets.get(key_id)
         expected = self._signature(secret, method, target, expires) if secret else ""
         given = signature.encode("utf-8", "surrogatepass")
         if not secret or not hmac.compare_digest(expected.encode(), given):
-            raise RefusalError(403, "invalid_signature", "The link was changed. Ask for a new one.")
+            raise RefusalError(403, "invalid_signature", "The link was modified. Request a new one.")
         if expires < time.time():
-            raise RefusalError(403, "link_expired", "The link is too old. Ask for a new one.")
+            raise RefusalError(403, "link_expired", "The link has expired. Request a new one.")
 
     @staticmethod
     def _signature(secret: bytes, method: str, target: Target | UploadTarget, expires: int) -> str:

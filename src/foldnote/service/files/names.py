@@ -1,7 +1,6 @@
 """Names of uploads and folders, checked so that they cannot leave their folder.
 
-Names are only ever rows, never paths on the disk; they are checked all the same, since a client will make
-paths of them.
+The service stores names in rows only and never uses them as paths, but clients do.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ _FORBIDDEN = frozenset('/\\:*?"<>|')
 
 
 def check_file_name(name: str, field: str = "filename") -> str:
-    """The name, if it can be one.
+    """Return the name if it is valid.
 
     Raises:
-        RefusalError: 400 with what is wrong.
+        RefusalError: 400, with the reason.
     """
     problem = _fault(name)
     if problem:
@@ -33,7 +32,7 @@ def check_folder(folder: str | None, field: str = "folder") -> str:
     """The folder without slashes at its ends; empty for the top.
 
     Raises:
-        RefusalError: 400 with what is wrong.
+        RefusalError: 400, with the reason.
     """
     parts = (folder or "").strip("/").split("/")
     if parts == [""]:
@@ -60,14 +59,14 @@ def _fault(part: str) -> str | None:
     if not part:
         return "a part of it is empty"
     if part in (".", ".."):
-        return f"{part[:200]!r} leads elsewhere"
+        return f"{part[:200]!r} is not a name"
     if len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES:
         return f"it is longer than {NAME_BYTES} bytes"
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp") for letter in part):
-        return "it has control characters"
+        return "it contains control characters"
     bad = next((letter for letter in part if letter in _FORBIDDEN), None)
     if bad is not None:
         return f"{bad!r} is not allowed in it"
     if part != part.strip() or "\ufffd" in part:
-        return "it begins or ends with a blank or is not valid text"
+        return "it begins or ends with white space, or is not valid text"
     return None

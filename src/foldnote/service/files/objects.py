@@ -1,7 +1,7 @@
-"""Content kept once, by its SHA-256, on the local disk.
+"""Contents on the local disk, each stored once under its SHA-256.
 
-A content is written to a draft, synced, and renamed into place, so what has a name is whole. It does not know
-who uses a content; the collector asks the store before it lets one go.
+A content is written to a draft, synced, and renamed into place, so a content under its name is complete. This
+module does not know which contents are used; callers pass a function that asks the database.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from foldnote.io import sync
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 YOUNG_S = 7200.0
-"""A content younger than this is kept even when no row uses it: its row may not be committed yet, or a link
-(one hour) may lead to it."""
+"""An unused content is kept for this time: its row may not be committed yet, or a link (one hour) may refer
+to it."""
 LATELY_S = 60.0
-"""The same for a content that a row had: another row follows within seconds, and links lead nowhere."""
+"""The same for a content released by a row: a new row would follow within seconds, and its links are
+invalid."""
 
 
 class ObjectStore:
-    """A folder of contents; the name of each is its SHA-256 in hex."""
+    """A folder of contents, each named by its SHA-256 in hex."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -36,7 +37,7 @@ class ObjectStore:
         sync(folder.parent)
         self._lock = threading.Lock()
         self._synced: set[Path] = set()
-        """Folders without a name that a power cut could take; an earlier process may have left such names."""
+        """Folders synced since their last change; names left by earlier processes may not be synced."""
 
     def path(self, sha256: str) -> Path:
         """The path of a content, whether or not it exists."""
@@ -62,7 +63,7 @@ class ObjectStore:
             self._sync(target.parent)
 
     def _link(self, source: Path, target: Path) -> None:
-        """A hard link, or a copy where the file system has none."""
+        """Make a hard link, or a copy if the file system has no hard links."""
         try:
             os.link(source, target)
         except OSError as exc:
@@ -79,7 +80,7 @@ class ObjectStore:
                 draft.unlink(missing_ok=True)
 
     def keep_draft(self, draft: Path, sha256: str) -> None:
-        """Move a synced draft into place, or discard it when the content exists."""
+        """Move a synced draft into place, or discard it if the content exists."""
         with self._lock:
             target = self._place(sha256)
             if self._touch(target):
@@ -103,7 +104,7 @@ class ObjectStore:
         return sum(self._collect_one(path, is_used, young_s) for path in list(self._contents()))
 
     def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
-        """Remove a released content unless it is used; False while it is too new."""
+        """Remove a released content unless it is used; False if it is too recent to decide."""
         path = self.path(sha256)
         if not path.exists() or self._collect_one(path, is_used, LATELY_S):
             return True
@@ -111,7 +112,7 @@ class ObjectStore:
 
     def _collect_one(self, path: Path, is_used: Callable[[str], bool], young_s: float) -> bool:
         with self._lock:
-            is_young = 0 <= time.time() - path.stat().st_mtime < young_s  # a time to come is a wrong one
+            is_young = 0 <= time.time() - path.stat().st_mtime < young_s  # a time in the future is wrong
             if is_young or is_used(path.name):
                 return False
             path.unlink()
@@ -131,7 +132,7 @@ class ObjectStore:
         return target
 
     def _sync(self, folder: Path) -> None:
-        """Make the names in it durable, unless they are."""
+        """Sync the folder, unless it is synced."""
         if folder not in self._synced:
             sync(folder)
             self._synced.add(folder)
@@ -179,6 +180,6 @@ class ObjectDraft:
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._stream.close()  # on a full disk this raises what is still in the buffer
+            self._stream.close()  # on a full disk, flushing the buffer raises
         finally:
             self._path.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
-"""The only room that speaks SQL: rows in SQLite (WAL, synchronous FULL), one writer, every change an event.
+"""The service's database, the only place with SQL: SQLite in WAL mode, synchronous FULL, a single writer.
 
-The database is the only truth of the service. Rules that every function here keeps: commit before anybody is
-answered; every change of a job is `UPDATE … WHERE id AND attempt AND state`, and 0 rows mean a lost race, not
-an error; terminal states never change; a deletion is a tombstone. It does not know HTTP, tools or processes.
+The database is the service's single source of truth. All functions keep these rules: commit before
+responding; change a job only by `UPDATE … WHERE id AND attempt AND state`, where 0 rows mean a lost race and
+not an error; never change a terminal state; delete by a tombstone; record every change as an event. This
+package does not know HTTP, tools or processes.
 """

@@ -1,4 +1,4 @@
-"""The service's clock as it is written in rows and on the wire."""
+"""Times as stored in rows and sent on the wire."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def now() -> str:
 
 
 def stamp(moment: datetime) -> str:
-    """Format a time as the database has it."""
+    """Format a time as stored in the database."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def read(text: str) -> datetime:
-    """Parse a time of the database.
+    """Parse a time stored in the database.
 
     Raises:
         ValueError: the text is not a time.

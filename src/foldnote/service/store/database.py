@@ -1,7 +1,7 @@
 """Connections and transactions: many readers, one writer, durable at commit.
 
-Threads queue on a lock for the single writing connection, so SQLite's busy handler only ever sees other
-processes. It does not know any table.
+Threads wait on a lock for the single writing connection, so SQLite's busy handler is only needed for other
+processes. This module does not know any table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUSY_TIMEOUT_S = 10.0
 _REPEAT_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
 _REST_FACTOR = 20
-"""Rests between two rewritings last so many times as long as the rewriting before."""
+"""Pause between two rewrites, as a multiple of the previous rewrite's duration."""
 _PRAGMAS = (
     "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000", "secure_delete=FAST"
 )  # fmt: skip
@@ -69,7 +69,7 @@ class Database:
     """One SQLite file in WAL mode with `synchronous=FULL`.
 
     Args:
-        on_full: called when a write found the disk full.
+        on_full: called if a write fails because the disk is full.
 
     Raises:
         ConfigurationError: the folder is on a network file system, where WAL does not work.
@@ -122,7 +122,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """A read transaction, which sees one snapshot.
+        """Open a read transaction, which sees one snapshot.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -132,7 +132,7 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """The one writing transaction: on disk when the block ends, rolled back when it raises.
+        """Open the only write transaction: durable when the block ends, rolled back if it raises.
 
         Raises:
             StorageFaultError: the database cannot be written now; nothing was changed.
@@ -153,7 +153,7 @@ class Database:
             yield
 
     def repeat_while_full(self, act: Callable[[], Found]) -> Found:
-        """Call `act`, and repeat it a few times while the disk is full: the ballast makes room.
+        """Call `act`, and retry a few times while the disk is full, since removing the ballast frees space.
 
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
@@ -168,7 +168,7 @@ class Database:
         return act()
 
     def version(self) -> int:
-        """A number that grows with each commit of this or another process; reading it takes microseconds.
+        """A number that changes with each commit by this or another process; reading it takes microseconds.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -182,7 +182,7 @@ class Database:
 
     @contextmanager
     def glance(self) -> Iterator[sqlite3.Connection]:
-        """A read transaction on a bare sqlite3 connection, for queries where microseconds count.
+        """Open a read transaction on a bare sqlite3 connection, for queries that must be fast.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -202,7 +202,7 @@ class Database:
             raise StorageFaultError(str(exc)) from exc
 
     def checkpoint(self) -> bool:
-        """Copy the whole log into the database; False when a reader still needs a part of it.
+        """Copy the whole write-ahead log into the database; False if a reader still needs part of it.
 
         Raises:
             StorageFaultError: the database cannot be written now.
@@ -214,13 +214,14 @@ class Database:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
 
     def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:
-        """Remove what deleted rows left in the files, until `stop`; False when some is left.
+        """Remove remains of deleted rows from the files, until `stop`; False if some are left.
 
-        A large database is rewritten only when nobody writes (`space.rewrite`); until then it gives False.
+        A large database is rewritten only during a pause in writing (`space.rewrite`); until then this
+        returns False.
 
         Args:
-            stop: set when it is to end.
-            keeps_log: the log's file keeps its length, for a disk that is full.
+            stop: set this event to end early.
+            keeps_log: keep the length of the log's file, for a full disk.
 
         Raises:
             StorageFaultError: the disk is full or fails.
@@ -233,7 +234,7 @@ class Database:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
 
     def _rewrite(self, connection: sqlite3.Connection, stop: threading.Event) -> bool:
-        """Rewrite the database when nobody writes, and not more than a twentieth of the time."""
+        """Rewrite the database during a pause in writing, and for at most a twentieth of the time."""
         version, quiet_s = self.version(), quiet_time_s(connection)
         if version == self._rewritten_version:
             return True
@@ -296,7 +297,7 @@ def _configure(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> None:
-    """Refuse a folder that a network file system serves: SQLite's WAL loses data there.
+    """Refuse a folder on a network file system, where SQLite's WAL can lose data.
 
     Raises:
         ConfigurationError: with the folder, the kind of file system and what to do.
@@ -311,7 +312,7 @@ def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mou
 
 
 def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str | None:
-    """The type of the file system that holds `folder`, None where it is unknown."""
+    """The type of the file system of `folder`, None if unknown."""
     try:
         lines = mounts.read_text().splitlines()
     except OSError:

@@ -18,7 +18,7 @@ from foldnote.service.store.storage import let_go
 
 @dataclass(frozen=True)
 class StoredFile:
-    """One uploaded file; `folder` is empty at the top, `uploaded` RFC 3339 UTC."""
+    """One uploaded file; `folder` is empty for the top level, `uploaded` is RFC 3339 UTC."""
 
     file_id: str
     account_id: int
@@ -31,7 +31,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FolderRow:
-    """A folder with files: their size in bytes, and the time of the newest upload."""
+    """A folder with files: their total size in bytes, and the time of the newest upload."""
 
     name: str
     size: int
@@ -45,7 +45,7 @@ class FileStore:
         self._database = database
 
     def put(self, account_id: int, folder: str, name: str, size: int, sha256: str) -> StoredFile:
-        """Commit a file; one of the same name is replaced."""
+        """Commit a file; a file of the same name is replaced."""
         new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
         with self._database.write() as connection:
             _bury(
@@ -60,7 +60,7 @@ class FileStore:
         return self._first(files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
 
     def find_by_id(self, file_id: str) -> StoredFile | None:
-        """The file with this identifier; None when it never existed or was deleted."""
+        """The file with this identifier; None if it never existed or was deleted."""
         return self._first(files.c.file_id == file_id)
 
     def _first(self, *conditions: sa.ColumnElement[bool]) -> StoredFile | None:
@@ -109,7 +109,7 @@ class FileStore:
         return sorted({"/".join(each[: depth + 1]) for each in parts for depth in range(len(each))})
 
     def delete(self, account_id: int, folder: str, name: str) -> bool:
-        """Mark one file as deleted; False when it does not exist."""
+        """Mark one file as deleted; False if it does not exist."""
         with self._database.write() as connection:
             own = files.c.account_id == account_id
             count = _bury(connection, own, files.c.folder == folder, files.c.name == name)

@@ -1,6 +1,6 @@
 """Numbered migrations, applied in order and named in a table; a written one is never edited.
 
-SQL text and not the tables of `schema.py`: a migration must do tomorrow what it did when it was written.
+They are SQL text and do not use the tables of `schema.py`, because a migration must never change its effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def migration(function: Migration) -> Migration:
 
 
 def migrate(connection: sqlite3.Connection, *, until: str | None = None) -> list[str]:
-    """Apply what is missing, each in its own transaction, and return the names applied.
+    """Apply missing migrations, each in its own transaction, and return their names.
 
     `until` stops after that migration (tests upgrade from every older version).
     """
@@ -42,7 +42,7 @@ def _apply(connection: sqlite3.Connection, name: str, function: Migration) -> No
         connection.execute(
             "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,)
         )
-    except BaseException:  # re-raised: half a migration must never be committed, whatever stopped it
+    except BaseException:  # re-raised: an incomplete migration must never be committed
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
@@ -56,7 +56,7 @@ def _run(connection: sqlite3.Connection, statements: str) -> None:
 
 @migration
 def m0001_accounts(connection: sqlite3.Connection) -> None:
-    """Who owns jobs: organizations, accounts, hashed keys, secrets that sign links."""
+    """Owners of jobs: organizations, accounts, hashed keys, secrets that sign links."""
     _run(
         connection,
         """
@@ -75,7 +75,7 @@ def m0001_accounts(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0002_jobs(connection: sqlite3.Connection) -> None:
-    """Jobs, their attempts and inputs, and the counters that spare counting."""
+    """Jobs, their attempts and inputs, and the counters by status."""
     _run(
         connection,
         """
@@ -127,7 +127,7 @@ def m0003_files(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0004_events(connection: sqlite3.Connection) -> None:
-    """What happened, append-only: the database itself refuses to change or remove an event."""
+    """Events, append-only: triggers refuse to change or remove them."""
     connection.execute(
         "CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL,"
         " account_id INTEGER NOT NULL, job_id INTEGER, kind TEXT NOT NULL, detail TEXT)"
@@ -142,7 +142,7 @@ def m0004_events(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0005_trials(connection: sqlite3.Connection) -> None:
-    """Provisioned accounts: their claim links, how many jobs they used, who was given a key lately."""
+    """Provisioned accounts: claim links, numbers of jobs used, and recently issued keys."""
     _run(
         connection,
         """
@@ -160,7 +160,7 @@ def m0005_trials(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0006_run_limits(connection: sqlite3.Connection) -> None:
-    """What a submission allows: seconds a run, weighted hours a batch."""
+    """Limits of a submission: seconds per run, weighted hours per batch."""
     connection.execute("ALTER TABLE jobs ADD COLUMN max_runtime_s REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN hours_budget REAL")
 
@@ -182,7 +182,7 @@ def m0007_pipelines(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0008_budgets(connection: sqlite3.Connection) -> None:
-    """Weighted hours: what organizations may use in a month, and what accounts used."""
+    """Weighted hours: the monthly budget of organizations, and the usage of accounts."""
     connection.execute("ALTER TABLE organizations ADD COLUMN budget_weighted_hours REAL")
     connection.execute("ALTER TABLE usage ADD COLUMN weighted_hours REAL NOT NULL DEFAULT 0")
 
@@ -198,7 +198,7 @@ def m0009_deployments(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
-    """Indexes that the queue's queries really use (see `conditions.py`)."""
+    """Indexes for the queue's queries (see `conditions.py`)."""
     _run(
         connection,
         """
@@ -215,13 +215,13 @@ def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0011_account_events(connection: sqlite3.Connection) -> None:
-    """The newest event of an account, which whoever waits for a change asks for."""
+    """Index for the newest event of an account, which requests that wait for a change query."""
     connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")
 
 
 @migration
 def m0012_failed_counters(connection: sqlite3.Connection) -> None:
-    """How many subjobs of each batch failed by themselves."""
+    """Numbers of failed subjobs of each batch."""
     connection.execute(
         "INSERT INTO counters SELECT account_id, parent_id, 'failed', count(*) FROM jobs"
         " WHERE parent_id IS NOT NULL AND deleted IS NULL AND state = 'Stopped' AND error IS NOT NULL"
@@ -231,7 +231,7 @@ def m0012_failed_counters(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0013_records(connection: sqlite3.Connection) -> None:
-    """Records apart from the rows, close together and newest first, as pages take them."""
+    """Records in a table of their own, stored newest first, in the order in which pages read them."""
     _run(
         connection,
         """
@@ -246,7 +246,7 @@ def m0013_records(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
-    """Which folder an attempt has, and a name of this database that no other one has, a copy excepted."""
+    """Folders of attempts, and a unique name of the database, which only its copies share."""
     _run(
         connection,
         """
@@ -260,13 +260,13 @@ def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0015_runs(connection: sqlite3.Connection) -> None:
-    """The run of the service that wrote last, by which the database and its log know each other."""
+    """The latest run of the service, which shows whether a write-ahead log belongs to the database."""
     connection.execute("ALTER TABLE identity ADD COLUMN run TEXT NOT NULL DEFAULT ''")
 
 
 @migration
 def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
-    """Jobs that were deleted before let go of what they were given and of what came out."""
+    """Clear inputs and results of jobs that were deleted earlier."""
     _run(
         connection,
         """
@@ -279,7 +279,7 @@ def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0017_storage(connection: sqlite3.Connection) -> None:
-    """What each account keeps, and contents that were let go and are not removed yet."""
+    """Storage of each account, and released contents that are not removed yet."""
     _run(
         connection,
         """
@@ -296,7 +296,7 @@ def m0017_storage(connection: sqlite3.Connection) -> None:
 
 @migration
 def m0018_measured_runs(connection: sqlite3.Connection) -> None:
-    """What a run used, as the kernel counted it."""
+    """Resources used by a run, as counted by the kernel."""
     connection.execute("ALTER TABLE jobs ADD COLUMN cpu_seconds REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_memory_mb REAL")
 

@@ -1,9 +1,9 @@
-"""What a service makes sure of before it opens its database: that its files belong together and are sound.
+"""Check, before a service opens its database, that its files belong together and are intact.
 
-SQLite keeps the newest changes in a second file, the log, until it copies them into the database. When a
-service was killed, the log stays. If then the database is moved away and another one put in its place, SQLite
-would copy the log of the one into the other. So each run of a service has a name, which stands in the
-database and in a file beside it, and a log is only used where the two agree.
+SQLite keeps recent changes in the write-ahead log until it copies them into the database. After a service was
+killed, the log remains. If the database is then replaced by another one, SQLite would copy the log of the
+first into the second. Therefore each run of a service has a name, stored in the database and in a file beside
+it, and a log is used only if the two agree.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from foldnote.service.store.schema import identity
 log = logging.getLogger(__name__)
 _ASIDE = "-wal.of-"
 _CHECKED_BYTES = 512 << 20
-"""A larger database is not read through at each start: this one takes about a second."""
+"""Larger databases are not checked at each start; this size takes about a second."""
 
 
 def check_files(database: Path) -> None:
-    """Put aside a log that is not that of the database, take back one that is, and look through the database.
+    """Set aside a log of another database, restore the database's own log, and check the database.
 
     Raises:
         DamagedDatabaseError: it is damaged.
@@ -71,7 +71,7 @@ def _is_filled(path: Path) -> bool:
 
 
 def _belongs(database: Path) -> bool:
-    """Whether the log is the database's, as far as it can be told."""
+    """Whether the log belongs to the database, as far as this is known."""
     if not _is_filled(database):
         return False
     names = _read_names(beside(database, "-run"))
@@ -80,12 +80,12 @@ def _belongs(database: Path) -> bool:
 
 
 def _find_run(database: Path) -> str:
-    """The run that the database itself names, without its log; empty when it names none."""
+    """The run named in the database without its log; empty if there is none."""
     try:
         address = f"file:{quote(str(database.absolute()))}?immutable=1"
         with closing(sqlite3.connect(address, uri=True)) as connection:
             found: tuple[str] = connection.execute("SELECT run FROM identity").fetchone()
-    except sqlite3.Error:  # of an earlier version, or in the middle of taking over what is in the log
+    except sqlite3.Error:  # an earlier version's, or interrupted while copying the log
         return ""
     return found[0]
 
@@ -99,8 +99,8 @@ def _put_aside(database: Path, wal: Path) -> None:
         wal.rename(aside)
     beside(database, "-shm").unlink(missing_ok=True)
     log.error(
-        "The database that was %s when the service ended is not here any more. Its newest changes are in %s;"
-        " they come back when it is put here again. To use it elsewhere, put them beside it, named %s.",
+        "The database that was at %s when the service ended is missing. Its newest changes are in %s;"
+        " they are restored when it is put back. To use it elsewhere, put them beside it and name them %s.",
         database,
         aside,
         wal.name,
@@ -108,7 +108,7 @@ def _put_aside(database: Path, wal: Path) -> None:
 
 
 def _take_back(database: Path, wal: Path) -> None:
-    """Put the log beside its database again, which had been moved away without it."""
+    """Return the log to its database, which had been moved away without it."""
     run = _find_run(database)
     for aside in sorted(database.parent.glob(f"{database.name}{_ASIDE}*")):
         names = aside.name.partition(_ASIDE)[2].split("-")
@@ -116,7 +116,7 @@ def _take_back(database: Path, wal: Path) -> None:
             write_atomically(beside(database, "-run"), " ".join(names), is_durable=True)
             beside(database, "-shm").unlink(missing_ok=True)
             aside.rename(wal)
-            log.warning("The newest changes of %s are back: they were in %s.", database, aside)
+            log.warning("The newest changes of %s were restored from %s.", database, aside)
             return
 
 
@@ -131,7 +131,7 @@ def _look_through(database: Path) -> None:
     try:
         with closing(sqlite3.connect(database, isolation_level=None)) as connection:
             found: tuple[str] = connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.OperationalError:  # it is held or cannot be read now, which is met again and told
+    except sqlite3.OperationalError:  # locked or unreadable; opening it reports the error
         return
     except sqlite3.DatabaseError as exc:
         raise DamagedDatabaseError(database, str(exc)) from exc

@@ -1,8 +1,9 @@
-"""Limits of what an account may submit.
+"""Limits on the jobs that an account may submit.
 
-Ten jobs in all on trial, ten a month once claimed, else any number; and nothing more in a month in which the
-weighted hours of its organization's budget are used up. The count moves in the transaction that puts the jobs
-in, so that two requests cannot share the last one. A deletion gives nothing back: the count is not of rows.
+Ten jobs in total for trial accounts, ten a month for claimed accounts, otherwise any number; and none once
+the monthly budget of the organization, in weighted hours, is used up. The count is updated in the transaction
+that inserts the jobs, so that two requests cannot both use the last one. Deleting jobs does not lower the
+count.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ TRIAL, CLAIMED, FULL = "trial", "claimed", "full"
 
 @dataclass(frozen=True)
 class Quotas:
-    """Jobs of a trial account in all, and of a claimed one in a calendar month (UTC)."""
+    """Maximum jobs of a trial account in total, and of a claimed account per calendar month (UTC)."""
 
     trial_jobs: int = 10
     monthly_jobs: int = 10
@@ -46,7 +47,7 @@ class QuotaError(Exception):
 
 
 class BudgetError(Exception):
-    """The organization's budget of the month is used up; both figures are weighted hours."""
+    """The organization's monthly budget is used up; both figures are in weighted hours."""
 
     def __init__(self, spent: float, budget: float) -> None:
         super().__init__(f"{spent} of {budget} weighted hours used")
@@ -74,7 +75,7 @@ def count_hours(connection: sa.Connection, account_id: int, weighted_hours: floa
 
 
 def find_spent(connection: sa.Connection, organization_id: int) -> float:
-    """Weighted hours that the members' runs used this month."""
+    """Weighted hours used by the members' runs this month."""
     query = (
         sa.select(sa.func.coalesce(sa.func.sum(usage.c.weighted_hours), 0.0))
         .join(accounts, accounts.c.id == usage.c.account_id)
@@ -105,7 +106,7 @@ def count_jobs(connection: sa.Connection, account_id: int, number: int, quotas: 
     """Count jobs that are being submitted.
 
     Raises:
-        QuotaError: they are more than the account may have; the transaction must be rolled back.
+        QuotaError: the account may not submit that many; the transaction must be rolled back.
         BudgetError: its organization has no hours left.
     """
     require_budget(connection, account_id)

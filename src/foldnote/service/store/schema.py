@@ -1,7 +1,7 @@
-"""The tables as they are after the last migration, for building queries.
+"""The tables after the last migration, for building queries.
 
-The migrations (`migrations.py`) make them; a test compares the two. Times are RFC 3339 UTC text, sizes bytes,
-states the wire words of `foldnote.models.status`.
+The migrations (`migrations.py`) create them; a test compares the two. Times are RFC 3339 UTC text, sizes are
+in bytes, states are the values of `foldnote.models.status`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 MEASURED = {"is_measured": True}
-"""Marks a column of `jobs` that is written when a run ends, by what was recorded of it."""
+"""Marks a column of `jobs` that holds a measurement, written when the run ends."""
 
 organizations = sa.Table(
     "organizations",
@@ -84,10 +84,10 @@ jobs = sa.Table(
     sa.Column("weighted_hours", sa.Float, info=MEASURED),
     sa.Column("cpu_seconds", sa.Float, info=MEASURED),
     sa.Column("peak_memory_mb", sa.Float, info=MEASURED),
-    # seconds that a run may take, None for what the engine allows; weighted hours of a batch's runs
+    # maximum seconds of a run, None for the engine's limit; maximum weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),
-    # a pipeline's subjobs: the stage's name, and whether it waits for the stages before it
+    # a pipeline's subjobs: the stage's name, and whether it waits for preceding stages
     sa.Column("stage", sa.Text),
     sa.Column("is_held", sa.Integer, nullable=False, default=0),
     # the number of the attempt that owns the row; 0 before the first claim
@@ -99,7 +99,7 @@ jobs = sa.Table(
     sa.Column("result_sha256", sa.Text),
     sa.Column("result_size", sa.Integer),
     sa.Column("deleted", sa.Text),
-    # what its settings and inline files take, about
+    # approximate size of settings and inline files
     sa.Column("stored_bytes", sa.Integer, nullable=False, default=0, server_default="0"),
     # JSON: what was submitted beside the settings, None for nothing
     sa.Column("extensions", sa.Text),
@@ -110,9 +110,9 @@ jobs = sa.Table(
 records = sa.Table(
     "records",
     metadata,
-    # the job's with a minus: newest first, so that SQLite walks from one to the next
+    # the negative job id, so that records are stored newest first
     sa.Column("number", sa.Integer, primary_key=True),
-    # what stands for the record in a page when it is completed for each answer, else None
+    # placeholder in a page for a record that is completed for each response, else None
     sa.Column("mark", sa.Text),
     # the wire record, serialised once by the last change of the job
     sa.Column("text", sa.Text, nullable=False),
@@ -137,7 +137,7 @@ identity = sa.Table(
     # part of the path of every attempt; a restored backup gets a new one
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("since", sa.Text, nullable=False),
-    # name of the service's latest run, which stands in a file beside the database, too
+    # name of the service's latest run, also in a file beside the database
     sa.Column("run", sa.Text, nullable=False, server_default=""),
 )
 
@@ -146,7 +146,7 @@ leavings = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
-    # a content that a deleted file or job had; the row goes with it
+    # a content released by a deleted file or job; the row is removed with it
     sa.Column("sha256", sa.Text, nullable=False),
     sa.Column("bytes", sa.Integer, nullable=False),
 )
@@ -175,7 +175,7 @@ deployments = sa.Table(
     "deployments",
     metadata,
     sa.Column("type", sa.Text, primary_key=True),
-    # JSON, as it was handed in
+    # JSON, as submitted
     sa.Column("definition", sa.Text, nullable=False),
     sa.Column("created", sa.Text, nullable=False),
 )
@@ -209,7 +209,7 @@ provisions = sa.Table(
     "provisions",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    # keyed hash of the address that asked
+    # keyed hash of the requesting address
     sa.Column("source", sa.Text, nullable=False),
     # Unix time (s)
     sa.Column("at", sa.Float, nullable=False),

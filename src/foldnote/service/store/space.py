@@ -1,10 +1,10 @@
-"""Remove what deleted rows leave in the database's files; SQLite by itself keeps freed pages as they are.
+"""Remove remains of deleted rows from the database's files, where SQLite keeps freed pages.
 
 SQLite zeroes a deleted cell (`secure_delete=FAST`). Freed pages are cut off the file
 (`auto_vacuum=INCREMENTAL`) and the log is emptied some time after a deletion. What remains are copies of
 cells in the unused space of pages that SQLite rebalanced: no setting of SQLite prevents them, and only
-`VACUUM` removes them. It holds writers up for about a second per 50 MB, so that a large database is rewritten
-when nobody writes, and a writer who comes before SQLite copies the pages back interrupts it.
+`VACUUM` removes them. It blocks writers for about a second per 50 MB, so a large database is rewritten during
+a pause in writing, and a writer that arrives before SQLite copies the pages back interrupts it.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ from threading import Event
 log = logging.getLogger(__name__)
 _INCREMENTAL = 2
 _PAGES_AT_ONCE = 1000
-"""Taken out of the file by one transaction; others wait for about 30 ms."""
+"""Removed from the file per transaction; writers wait for about 30 ms."""
 _FEW_PAGES = 200
 """The same on a full disk, so that the log stays short."""
 _REWRITTEN_AT_ONCE_BYTES = 16 << 20
-"""Rewriting so little takes a fraction of a second."""
+"""Rewriting up to this size takes a fraction of a second."""
 _REWRITTEN_BYTES_PER_S = 32 << 20
 """A cautious estimate for one slow disk and a busy processor."""
 _QUIET_FACTOR = 3
-"""Nobody has written for so many times as long as rewriting will take."""
+"""Required pause in writing, as a multiple of the time that rewriting will take."""
 _IN_MEMORY_BYTES = 64 << 20
-"""A larger database is rewritten through a temporary file, which SQLite unlinks as it opens it."""
+"""Larger databases are rewritten through a temporary file, which SQLite unlinks on opening."""
 _INSTRUCTIONS_BETWEEN_CHECKS = 1000
 _PAUSE_S = 0.02
 _MOST_WAIT_MS = 200
 
 
 def make_shrinkable(connection: sqlite3.Connection, path: Path) -> None:
-    """Let a database give freed pages back; one of an earlier version is written anew for that, once.
+    """Enable a database to release freed pages; one of an earlier version is rewritten once for this.
 
-    Where the disk has no room for a second copy it stays as it is until the next start.
+    If the disk has no space for a second copy, it stays unchanged until the next start.
     """
     if _ask(connection, "auto_vacuum") == _INCREMENTAL:
         return
     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     used = _ask(connection, "page_count") - _ask(connection, "freelist_count")
     if 3 * used * _ask(connection, "page_size") > shutil.disk_usage(path.parent).free:
-        log.warning("%s cannot be made smaller: that takes more space than the disk has.", path)
+        log.warning("%s cannot be compacted: the disk has too little free space for a second copy.", path)
         return
     try:
         connection.execute("VACUUM")
     except sqlite3.OperationalError as exc:
-        log.warning("%s cannot be made smaller now: %s. It is tried again at the next start.", path, exc)
+        log.warning("%s cannot be compacted now: %s. The next start tries again.", path, exc)
 
 
 def prepare_new(connection: sqlite3.Connection) -> None:
-    """Settings that a database has from its first page on; without effect on one that has any."""
+    """Apply settings that must precede the first page; without effect on an existing database."""
     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
 
 
 def reclaim(
     connection: sqlite3.Connection, lock: AbstractContextManager[object], stop: Event, *, keeps_log: bool
 ) -> bool:
-    """Take freed pages out of the file and empty the log; False when some are left for another time.
+    """Release freed pages and empty the log; False if some are left for another time.
 
     Args:
-        connection: one of its own, without a transaction.
+        connection: a separate connection without a transaction.
         lock: held by every writer.
         stop: set when it is to end.
-        keeps_log: leave the log's file as long as it is, since its space could not be had again.
+        keeps_log: keep the length of the log's file, since a full disk could not extend it again.
 
     Raises:
         sqlite3.OperationalError: the disk is full or fails.
@@ -98,15 +98,15 @@ def rewrite(
     connection: sqlite3.Connection,
     path: Path,
     lock: AbstractContextManager[object],
-    is_wanted: Callable[[], bool],
+    is_interrupted: Callable[[], bool],
 ) -> bool:
-    """Write all pages anew without the copies of cells in their unused space; False when it was not done.
+    """Rewrite all pages without copies of cells in their unused space; False if it was not done.
 
     Args:
-        connection: one of its own, without a transaction.
+        connection: a separate connection without a transaction.
         path: the database's file.
         lock: held by every writer.
-        is_wanted: asked while it can still be interrupted; True interrupts it.
+        is_interrupted: called repeatedly while it can still be interrupted; True interrupts it.
 
     Raises:
         sqlite3.OperationalError: the disk is full or fails, or another process is writing.
@@ -114,7 +114,7 @@ def rewrite(
     if 3 * _size(connection) > shutil.disk_usage(path.parent).free:
         return False
     connection.execute(f"PRAGMA temp_store={'MEMORY' if _size(connection) <= _IN_MEMORY_BYTES else 'FILE'}")
-    connection.set_progress_handler(is_wanted, _INSTRUCTIONS_BETWEEN_CHECKS)
+    connection.set_progress_handler(is_interrupted, _INSTRUCTIONS_BETWEEN_CHECKS)
     try:
         with lock:
             connection.execute("VACUUM")
@@ -128,7 +128,7 @@ def rewrite(
 
 
 def empty_log(connection: sqlite3.Connection, how: str = "TRUNCATE") -> bool:
-    """Copy the log into the database; False when a reader keeps a part of it."""
+    """Copy the log into the database; False if a reader still needs part of it."""
     busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
     return not busy
 

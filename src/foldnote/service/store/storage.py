@@ -29,7 +29,7 @@ class StorageStore:
         self._database = database
 
     def used(self, account_id: int) -> int:
-        """Bytes of an account; a content under several names counts once for each."""
+        """Bytes used by an account; a content under several names counts once for each name."""
         with self._database.read() as connection:
             return int(connection.execute(_HELD, {"account": account_id}).scalar_one())
 
@@ -40,7 +40,7 @@ class StorageStore:
             return [(row.id, row.sha256) for row in rows]
 
     def forget(self, rows: list[int]) -> None:
-        """Forget these contents: they are removed, or still used by others."""
+        """Delete the rows of these contents, which were removed or are still used elsewhere."""
         with self._database.write() as connection:
             connection.execute(
                 sa.delete(leavings).where(leavings.c.id == sa.bindparam("row")),

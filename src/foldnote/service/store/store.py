@@ -1,4 +1,4 @@
-"""The store: one database, and a part for each kind of row."""
+"""The store: one database, with one class of queries for each kind of row."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Store:
     """The service's whole persistent state.
 
     Args:
-        on_full: called when a write found the disk full.
+        on_full: called if a write fails because the disk is full.
 
     Raises:
-        ConfigurationError: the folder cannot hold a database safely.
+        ConfigurationError: the folder is on a network file system.
     """
 
     def __init__(

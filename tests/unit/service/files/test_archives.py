@@ -61,7 +61,7 @@ def test_a_sound_archive_is_read(tmp_path):
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(tmp_path, name):
-    with pytest.raises(DamagedArchiveError, match="leads elsewhere"):
+    with pytest.raises(DamagedArchiveError, match="an unsafe path"):
         read_all(write(tmp_path / "a.zip", GOOD | {name: b"x"}))
 
 
@@ -83,7 +83,7 @@ def test_an_encrypted_member_is_refused(tmp_path):
 def test_a_bomb_is_refused_before_it_grows(tmp_path):
     path = write(tmp_path / "a.zip", {"zeros.pdb": bytes(archives.SMALL_BYTES + 1)})
     written = []
-    with pytest.raises(DamagedArchiveError, match="grows"):
+    with pytest.raises(DamagedArchiveError, match="times its size"):
         archives.read_member(path, "zeros.pdb", written.append)
     assert written == []
 

@@ -1,6 +1,6 @@
-"""Moves everything that an account has into another one: jobs, files, pipelines, keys, counts.
+"""Merge an account into another one: jobs, files, pipelines, keys and counts.
 
-Events stay as they were written. A name that the other account has too gets a number at its end.
+Events are not changed. If the other account already uses a name, a number is appended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST_NAME = 100
 def move_account(connection: sa.Connection, source: int, target: int) -> int:
     """Move everything within the running transaction; return the number of jobs not deleted.
 
-    Keys of the moved account go on working, for ever, and act for the other one.
+    Keys of the merged account remain valid, without expiry, and give access to the other account.
     """
     count = _move_jobs(connection, source, target)
     _move_files(connection, source, target)
@@ -72,7 +72,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def _move_files(connection: sa.Connection, source: int, target: int) -> None:
-    """A file whose path is taken gets a number before its extension."""
+    """Move the files; a number is inserted before the extension if the path is taken."""
     there = sa.select(files.c.folder, files.c.name).where(
         files.c.account_id == target, files.c.deleted.is_(None)
     )
@@ -100,7 +100,7 @@ def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None
 
 
 def _move_counters(connection: sa.Connection, source: int, target: int) -> None:
-    """What counts the account's own jobs is added; what counts a parent's subjobs goes along."""
+    """Add the account's counters to the other account's; counters of subjobs only change owner."""
     mine = counters.c.account_id == source
     own = counters.c.parent_id.in_((TOP_LEVEL, ALL_JOBS))
     for row in connection.execute(sa.select(counters).where(mine, own)).all():
@@ -115,7 +115,7 @@ def _move_counters(connection: sa.Connection, source: int, target: int) -> None:
 
 
 def _move_usage(connection: sa.Connection, source: int, target: int) -> None:
-    """Weighted hours go along, for the budget of the organization; the trial's number of jobs does not."""
+    """Move weighted hours, which count for the organization's budget, but not the trial's number of jobs."""
     mine = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
     for row in connection.execute(mine).all():
         values = {"account_id": target, "period": row.period, "jobs": 0, "weighted_hours": row.weighted_hours}

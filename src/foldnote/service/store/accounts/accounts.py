@@ -24,7 +24,7 @@ class Caller:
         is_admin: whether this key may administer the service.
         organization_id: row of the organization, None for none.
         key_sha256: hash of the key that was used.
-        expires: RFC 3339 UTC after which the key is dead, None for never.
+        expires: time (RFC 3339 UTC) at which the key expires, None for never.
     """
 
     account_id: int
@@ -39,8 +39,8 @@ class Caller:
 def find_account(connection: sa.Connection, email: str) -> int | None:
     """The row of the account with this address, or None.
 
-    Letters count alike in upper and lower case, since no mail provider tells them apart. Databases of earlier
-    versions may hold two such accounts; each is found by its own spelling.
+    Case is ignored, as no mail provider distinguishes it. Databases of earlier versions may hold two accounts
+    that differ in case only; each is found by its exact spelling.
     """
     same = sa.func.lower(accounts.c.email) == sa.func.lower(email)
     query = sa.select(accounts.c.id).where(same).order_by(accounts.c.email != email, accounts.c.id)
@@ -137,7 +137,7 @@ class AccountStore:
             return {row.email: row.id for row in connection.execute(query)}
 
     def link_secrets(self) -> dict[str, bytes]:
-        """Secrets that sign links by id, the newest first; the first is made when there is none."""
+        """Map ids to the secrets that sign links, newest first; a secret is created if there is none."""
         with self._database.write() as connection:
             query = sa.select(secrets.c.id, secrets.c.secret).order_by(secrets.c.created.desc())
             rows = {row.id: bytes(row.secret) for row in connection.execute(query)}

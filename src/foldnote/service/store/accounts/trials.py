@@ -1,6 +1,6 @@
-"""Provisioned accounts: made with one key and one claim link, claimed once by a person.
+"""Provisioned accounts: created with one key and one claim link, and claimed once by a person.
 
-Who asked for a key is kept as a keyed hash and for an hour only.
+The address that requested a key is stored as a keyed hash, for one hour.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ProvisionCapError(Exception):
 
 @dataclass(frozen=True)
 class Caps:
-    """Keys per hour: for one source, and in all."""
+    """Maximum number of keys per hour: for one source, and in total."""
 
     per_source: int
     total: int
@@ -65,13 +65,13 @@ class TrialStore:
         self._database = database
 
     def provision(self, new: NewTrial, caps: Caps) -> int:
-        """Commit an account with its key and give its row.
+        """Commit an account with its key and return its row.
 
         Raises:
-            ProvisionCapError: this source, or all together, had too many within the hour.
+            ProvisionCapError: this source, or all sources together, reached the hourly maximum.
         """
         moment = time.time()
-        with self._database.write() as connection:  # it stays also when the next one is refused
+        with self._database.write() as connection:  # kept even if the next check refuses
             is_to_come = provisions.c.at > moment  # the clock was set back since
             connection.execute(sa.update(provisions).where(is_to_come).values(at=moment))
         with self._database.write() as connection:
@@ -89,9 +89,9 @@ class TrialStore:
     def claim(self, claim_sha256: str, email: str, into: int | None = None) -> ClaimedAccount | None:
         """Assign the account to a person: its keys no longer expire and its tier becomes `claimed`.
 
-        With `into`, the row of the person's own account, all that it has moves there, also when it was
-        claimed by that person before. What comes back is the claim as it stood before: one that somebody else
-        made is left as it is.
+        With `into`, the row of the person's own account, its contents are moved there, even if the same
+        person claimed it before. Returns the claim as it was before the call; a claim by another person is
+        left unchanged.
         """
         with self._database.write() as connection:
             found = _find(connection, claim_sha256)
@@ -127,7 +127,7 @@ def _mark_claimed(connection: sa.Connection, account_id: int, email: str) -> Non
 def _refuse_above(
     connection: sa.Connection, scope: str, cap: int, moment: float, condition: sa.ColumnElement[bool]
 ) -> None:
-    """The cap is free again when the oldest of the last `cap` keys is an hour old."""
+    """Refuse while the last `cap` keys are all less than an hour old."""
     query = sa.select(provisions.c.at).where(condition).order_by(provisions.c.at.desc())
     times = connection.execute(query.limit(max(1, cap))).scalars().all()
     if len(times) >= cap:

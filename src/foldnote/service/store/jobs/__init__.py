@@ -1,1 +1,1 @@
-"""Jobs in the database: inserted, claimed, counted, listed, ended."""
+"""Jobs in the database: insert, claim, count, list and end them."""

@@ -1,4 +1,4 @@
-"""Batch parents: their state follows their subjobs in the same transaction, and ends with the archive."""
+"""Batch parents, whose state follows that of their subjobs and ends with the archive."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ class BatchStore:
     def complete(self, parent: Parent, sha256: str, size: int) -> bool:
         """Commit the archive of a batch.
 
-        False when the batch was stopped or deleted meanwhile; its archive is removed soon, as nothing has it.
+        False if the batch was stopped or deleted meanwhile; the archive is then unused and soon removed.
         """
         values = {"result_sha256": sha256, "result_size": size}
         return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
 
     def attach(self, parent_id: int, sha256: str, size: int) -> None:
-        """Add the archive of what a stopped batch had finished; its state stays.
+        """Add the archive of the finished rows of a stopped batch, whose state does not change.
 
-        The archive of a batch that was deleted meanwhile is removed soon.
+        If the batch was deleted meanwhile, the archive is soon removed.
         """
         mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
         with self._database.write() as connection:
@@ -92,7 +92,7 @@ class BatchStore:
                 let_go(connection, [{"account_id": account_id, "sha256": sha256, "bytes": 0}])
 
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
-        """Commit that a batch has no archive, and why."""
+        """Record that a batch has no archive, and why."""
         return self._end(parent, JobStatus.STOPPED, state, {"error": error})
 
     def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
@@ -148,7 +148,7 @@ def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
 
 
 def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job_id: int, error: str) -> None:
-    """End a subjob that never began, and say why."""
+    """End a subjob that never started, with the reason."""
     values = {"state": str(JobStatus.STOPPED), "completed": clock.now(), "error": error}
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
     move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, failed=1)
@@ -158,7 +158,7 @@ def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job
 
 
 def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:
-    """`Aggregating` shows as Running: the batch's own result is not there yet."""
+    """`Aggregating` is reported as Running, since the batch's archive does not exist yet."""
     status = JobStatus.IN_QUEUE if state is BatchStatus.IN_QUEUE else JobStatus.RUNNING
     values = {
         "state": str(status),

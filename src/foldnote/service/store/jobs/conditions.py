@@ -1,7 +1,7 @@
-"""Conditions that a partial index answers, so that no query of the queue reads all jobs there are.
+"""SQL conditions that match partial indexes, so that no query of the queue scans all jobs.
 
-They are written out and not bound: SQLite takes a partial index only where the statement itself says what the
-index says. A test asks SQLite for the plan of each of these queries.
+Their values are literals, because SQLite uses a partial index only if the statement itself contains the
+condition of the index. A test checks the query plan of each.
 """
 
 from __future__ import annotations
@@ -35,5 +35,5 @@ OLDEST_CLAIMABLE = sa.text(
     ) ORDER BY jobs.id
     """  # noqa: S608  every part is written above
 ).columns(jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
-"""The oldest job of each owner that may be claimed, by index `jobs_claimable`: a step for each owner, however
-long the queue is. A job that waits until after `latest` is due: the clock was set back since."""
+"""The oldest claimable job of each owner, by index `jobs_claimable`: one step per owner, however long the
+queue. A job with `not_before` later than `latest` is due, because the clock was set back since."""

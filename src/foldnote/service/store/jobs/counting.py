@@ -1,4 +1,4 @@
-"""Counters of jobs by status, moved in the transaction that moves the job, so that nobody counts rows."""
+"""Counters of jobs by status, updated in the transaction that changes the job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldnote.service.store.schema import counters
 TOP_LEVEL = 0
 ALL_JOBS = -1
 FAILED = "failed"
-"""Beside the statuses, those of a batch's stopped subjobs that failed by themselves."""
+"""Counter of the stopped subjobs of a batch that failed, beside those of the statuses."""
 _WORDS = tuple(str(status) for status in JobStatus)
 _STEP = insert(counters)
 _STEP = _STEP.on_conflict_do_update(
@@ -28,15 +28,15 @@ _STEP = _STEP.on_conflict_do_update(
 
 @dataclass(frozen=True)
 class Move:
-    """Jobs that left the status `left` and entered `entered`; None means outside the listing.
+    """Jobs that changed from status `left` to `entered`; None means that they are not listed.
 
     Attributes:
-        account_id: whose.
+        account_id: owner of the jobs.
         parent_id: the batch of subjobs.
         left: the status before.
         entered: the status after.
         number: how many jobs.
-        failed: how many more of them are stopped because they failed.
+        failed: change in the number of jobs that are stopped because they failed.
     """
 
     account_id: int
@@ -48,7 +48,7 @@ class Move:
 
 
 def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
-    """Apply all these moves to the counters."""
+    """Apply these changes to the counters."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for move in moves:
         for scope in (move.parent_id or TOP_LEVEL, ALL_JOBS):
@@ -87,7 +87,7 @@ def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: in
 def glance_at_counts(
     connection: sqlite3.Connection, account_ids: Iterable[int], scopes: Collection[int]
 ) -> dict[int, Counts]:
-    """The counts of several scopes, where microseconds count."""
+    """The counts of several scopes, on a bare connection for speed."""
     return _by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
 
 

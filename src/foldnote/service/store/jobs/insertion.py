@@ -1,6 +1,6 @@
-"""Puts jobs into the queue: one, or the rows of a batch in as few statements as one.
+"""Insert jobs into the queue: one job, or the rows of a batch in as few statements as one.
 
-Records are serialised here; the counters move once for all rows.
+Records are serialised here; counters are updated once for all rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
 
 
 class NameTakenError(Exception):
-    """The name is taken; `row` is the batch's row, None for a single job or a parent."""
+    """The name is taken; `row` is the row of the batch, None for a single job or a parent."""
 
     def __init__(self, name: str, row: int | None = None) -> None:
         super().__init__(name)
@@ -41,7 +41,7 @@ class Input:
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job to put into the queue; settings as submitted and as normalised."""
+    """A job to insert into the queue; settings as submitted and as normalised."""
 
     name: str
     type: str
@@ -83,7 +83,7 @@ def insert_jobs(
     place: SubjobPosition | None = None,
     more: Mapping[str, object] | None = None,
 ) -> list[int]:
-    """Insert queued jobs and return their rows; `more` has further columns for all of them.
+    """Insert queued jobs and return their rows; `more` holds additional columns for all of them.
 
     Raises:
         NameTakenError: the account has a job of one of the names.

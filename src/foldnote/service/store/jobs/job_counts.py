@@ -1,7 +1,7 @@
-"""What several moves of jobs in one transaction add up to, written at once.
+"""Collect the side effects of several job changes in one transaction, and write them together.
 
-Counters, attempts, events and the state of batches change with each move. Written for all moves of a
-transaction together they cost a few statements, and not a few for each. It moves no job itself.
+Counters, attempts, events and the states of batches change with each job. Written together, they cost a few
+statements per transaction instead of a few per job. This module changes no job itself.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Tally:
     """Collects changes of one transaction until `write`.
 
     Attributes:
-        moment: the time of all these moves.
-        has_budget: whether a batch that has a budget is among those to follow.
+        moment: the time of all these changes.
+        has_budget: whether any of the affected batches has a budget.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Tally:
         self._records: list[dict[str, object]] = []
 
     def move(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
-        """Count a job that left its row's state; deleted jobs are not counted."""
+        """Count a job that left the state in its row; deleted jobs are not counted."""
         parent_id = row["parent_id"]
         if row["deleted"] is None:
             failed = int(has_failed)
@@ -60,7 +60,7 @@ class Tally:
         self._records.append(record)
 
     def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str) -> None:
-        """Add an attempt that began."""
+        """Add an attempt that started."""
         attempt = {
             "job_id": row["id"],
             "number": number,

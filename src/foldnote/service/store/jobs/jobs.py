@@ -1,6 +1,6 @@
-"""Jobs as their owners see them: put in, found, deleted.
+"""Jobs as their owners see them: insert, find, stop and delete them.
 
-Listings are in `pages.py`, the queue's side is in `queue.py`.
+Listings are in `pages.py`, the dispatcher's queries in `queue.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class JobStore:
 
         Raises:
             NameTakenError: the account has a job of this name.
-            QuotaError: the account may not submit any more.
+            QuotaError: the account may not submit any more jobs.
         """
         with self._database.write() as connection:
             job_id = insert_jobs(connection, account_id, [new])[0]
@@ -53,9 +53,9 @@ class JobStore:
         *,
         hours_budget: float | None = None,
     ) -> int:
-        """Commit a parent and all its subjobs, or nothing, and return the parent's row.
+        """Commit a parent with all its subjobs, or nothing, and return the parent's row.
 
-        Once the runs took `hours_budget` weighted hours together, no more of them are started.
+        Once its runs have used `hours_budget` weighted hours in total, no more are started.
 
         Raises:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
@@ -75,7 +75,7 @@ class JobStore:
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
-        """The row and record of the job of this name; None where these accounts have none."""
+        """The row and record of the job of this name; None if these accounts have none."""
         query = _WITH_RECORD.where(
             jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
         )
@@ -83,13 +83,13 @@ class JobStore:
             return connection.execute(query.order_by(jobs.c.id.desc())).mappings().first()
 
     def find_by_id(self, job_id: int) -> JobRow | None:
-        """The job's row; None when it never existed or was deleted."""
+        """The job's row; None if it never existed or was deleted."""
         query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.read() as connection:
             return connection.execute(query).mappings().first()
 
     def complete_of(self, account_id: int, types: Sequence[str]) -> list[JobRow]:
-        """Name, type and end of the account's complete jobs of these tools, newest first."""
+        """Name, type and end time of the account's complete jobs of these tools, newest first."""
         query = sa.select(jobs.c.name, jobs.c.type, jobs.c.completed).where(
             jobs.c.account_id == account_id,
             jobs.c.deleted.is_(None),
@@ -105,10 +105,10 @@ class JobStore:
             return read_counts(connection, account_ids, parent_id)
 
     def delete(self, account_id: int, name: str) -> list[int] | None:
-        """Delete the job and its subjobs with their settings; None when there is none of this name.
+        """Delete the job and its subjobs with their settings; None if there is no job of this name.
 
-        Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
-        rows of the running ones. It is done on a full disk, too.
+        Queued jobs are stopped in the same transaction; running jobs are marked for cancellation, and their
+        rows are returned. Works on a full disk, too.
         """
         return self._database.repeat_while_full(lambda: self._delete(account_id, name))
 
@@ -123,9 +123,9 @@ class JobStore:
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
-        """Stop what is queued and mark what runs to be cancelled; None when there is no job of this name.
+        """Stop queued jobs and mark running ones for cancellation; None if there is no job of this name.
 
-        It is done on a full disk, too.
+        Works on a full disk, too.
         """
         return self._database.repeat_while_full(lambda: self._stop(account_id, name))
 
@@ -149,7 +149,7 @@ class JobStore:
 
 @dataclass(frozen=True)
 class StopRows:
-    """The result of a stop: running rows to cancel, and whether all jobs had ended before."""
+    """The result of a stop: rows of running jobs to cancel, and whether all jobs had already ended."""
 
     running: list[int]
     was_final: bool
@@ -167,7 +167,7 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
 
 
 def _follow(connection: sa.Connection, row: JobRow) -> None:
-    """Update the parent: the subjob may have been the last that its batch waited for."""
+    """Update the parent, whose last unfinished subjob this may have been."""
     if row["parent_id"] is not None:
         follow_subjob(connection, row["parent_id"])
 

@@ -1,4 +1,4 @@
-"""What ended, for whoever removes what it left on the disk."""
+"""Folders of ended attempts, for the cleanup that removes them from the disk."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from foldnote.service.store.schema import attempts
 
 
 class LeftoverStore:
-    """Queries about attempts that are over."""
+    """Queries about ended attempts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def last_ended(self, most: int) -> list[str]:
-        """Folders of the attempts that ended last, the newest first."""
+        """Folders of the attempts that ended most recently, newest first."""
         query = sa.select(attempts.c.folder).where(attempts.c.ended.is_not(None))
         with self._database.read() as connection:
             return list(connection.execute(query.order_by(attempts.c.ended.desc()).limit(most)).scalars())

@@ -1,9 +1,9 @@
-"""Pages of jobs, each put together by SQLite as one text of the records that are kept with the rows.
+"""Pages of jobs, each concatenated by SQLite into one text from stored, serialised records.
 
-A record is serialised once, by the transaction that changes its row, so a page needs no object for each of
-its rows: `benchmarks/service_listing.py` shows a page of 1,000 in half of the time that rows take. A record
-that is completed for each answer, one of a batch or a running job, is a mark in the text, and its row comes
-with the page. Progress of running jobs is not known here, nor are links.
+A record is serialised once, by the transaction that changes its row, so a page needs no object per row: in
+`benchmarks/service_listing.py` a page of 1,000 takes half the time that rows take. Records of batches and
+running jobs must be completed for each response; in the text they are replaced by a mark, and their rows come
+with the page. Progress of running jobs and links are not known here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 
 _MARK = MARK.encode()
 SHORT_BYTES = 2 << 20
-"""Of a page that is read without a thread: it takes a millisecond or two."""
+"""Maximum for a page that is read without a thread, which takes one or two milliseconds."""
 LONGEST_BYTES = 1 << 27
-"""Of any page, so that one of long records does not take all memory."""
+"""Maximum for any page, so that long records do not exhaust the memory."""
 _ACCOUNTS_APART = 400
-"""SQLite joins at most 500 selections."""
+"""SQLite combines at most 500 SELECTs."""
 _NUMBERS_AT_ONCE = 10_000
 # `group_concat` keeps the subquery's order because it has a LIMIT
 _PAGE = """
@@ -44,7 +44,7 @@ _LIVE = """
 
 
 class LiveRow(NamedTuple):
-    """A job whose record is completed for each answer."""
+    """A job whose record is completed for each response."""
 
     id: int
     account_id: int
@@ -60,9 +60,9 @@ class JobFilter:
     """The jobs of a listing.
 
     Attributes:
-        account_ids: whose.
+        account_ids: owners of the jobs.
         parent_id: only the subjobs of this parent, None for top-level jobs.
-        has_subjobs: with the subjobs beside the top-level jobs.
+        has_subjobs: include subjobs beside the top-level jobs.
     """
 
     account_ids: tuple[int, ...]
@@ -71,7 +71,7 @@ class JobFilter:
 
     @property
     def scope(self) -> int:
-        """The counters' scope that counts exactly these jobs."""
+        """The scope of the counters for these jobs."""
         if self.parent_id is not None:
             return self.parent_id
         return ALL_JOBS if self.has_subjobs else TOP_LEVEL
@@ -82,11 +82,11 @@ class Page:
     """A page of a listing.
 
     Attributes:
-        text: the records, newest first, with commas between them and marks for those of `live`.
-        live: by its number each row whose record is completed for each answer.
+        text: the records, newest first, separated by commas, with marks in place of those in `live`.
+        live: maps row numbers to jobs whose record is completed for each response.
         counts: all jobs of the listing by status.
-        children: for each batch on the page its subjobs by status.
-        last: the number of the last row when more follow, else None.
+        children: maps each batch on the page to its subjobs by status.
+        last: the number of the last row if more follow, else None.
     """
 
     text: bytes
@@ -103,7 +103,7 @@ class PageStore:
         self._database = database
 
     def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
-        """The same page as by `read` when it is short, so that it needs no thread; else None.
+        """The same page as `read`, if it is short enough to need no thread; else None.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -112,11 +112,11 @@ class PageStore:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SHORT_BYTES)
             try:
                 return _read_page(connection, wanted, before, limit)
-            except sqlite3.DataError:  # SQLite lets no text be longer than it may
+            except sqlite3.DataError:  # SQLite's maximum length of a text
                 return None
 
     def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
-        """At most `limit` jobs older than the row `before`, newest first; fewer when they are very long.
+        """At most `limit` jobs older than the row `before`, newest first; fewer if records are very long.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -147,13 +147,13 @@ def _read_page(connection: sqlite3.Connection, wanted: JobFilter, before: int | 
 def _read_text(
     connection: sqlite3.Connection, wanted: JobFilter, before: int | None, limit: int
 ) -> tuple[bytes, int | None]:
-    """The text, and the number of the last row, None when there is none."""
+    """The text, and the number of the last row, None for an empty page."""
     which, values = _condition(wanted, before)
     accounts = wanted.account_ids
     if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
         which = f"account_id IN ({marks(accounts)}) AND {which}"
         values = (*accounts, *values)
-    else:  # the newest of each account are found in an index, then the newest of all
+    else:  # find the newest of each account by index, then the newest of all
         one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
         each = " UNION ALL ".join([f"SELECT id FROM ({one})"] * len(accounts))  # noqa: S608
         which = f"id IN (SELECT id FROM ({each}) ORDER BY id DESC LIMIT ?)"  # noqa: S608
@@ -185,7 +185,7 @@ def _has_any(connection: sqlite3.Connection, wanted: JobFilter, before: int) -> 
 
 
 def _read_live(connection: sqlite3.Connection, text: bytes) -> dict[int, LiveRow]:
-    """The rows whose numbers stand between marks."""
+    """The rows whose numbers are enclosed in marks."""
     numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
     found: dict[int, LiveRow] = {}
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):

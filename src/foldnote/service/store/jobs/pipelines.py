@@ -24,7 +24,7 @@ from foldnote.service.store.schema import inputs, jobs, pipelines
 
 @dataclass(frozen=True)
 class DoneStage:
-    """A stage before the waiting one; `error` says why it did not complete."""
+    """A stage that precedes the waiting one; `error` says why it did not complete."""
 
     name: str
     state: str
@@ -36,7 +36,7 @@ class DoneStage:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of a stage's jobs: its inputs, and by field the paths of those that differ between the jobs."""
+    """One of a stage's jobs: its inputs, and per field the path that differs from other jobs of the stage."""
 
     inputs: tuple[Input, ...]
     paths: Mapping[str, str]
@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class HeldStage:
-    """A stage that can be decided now; `inputs` are those known when the pipeline was started."""
+    """A stage that can be started or ended; `inputs` are those known when the pipeline was submitted."""
 
     job_id: int
     account_id: int
@@ -82,7 +82,7 @@ class PipelineStore:
         self._quotas = quotas
 
     def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
-        """Save a pipeline; one of the same name is replaced."""
+        """Save a pipeline; a pipeline of the same name is replaced."""
         row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
         statement = insert(pipelines).values(row)
         new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
@@ -102,14 +102,14 @@ class PipelineStore:
         return None if text is None else list(json.loads(text))
 
     def ready(self) -> list[HeldStage]:
-        """Waiting stages whose earlier stages have all ended."""
+        """Waiting stages whose preceding stages have all ended."""
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
     def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
-        """Make a stage claimable, with all its inputs; False when it was stopped or deleted meanwhile.
+        """Make a stage claimable, with all its inputs; False if it was stopped or deleted meanwhile.
 
-        A stage of several variants becomes as many jobs, which stand at the same place of the pipeline.
+        A stage with several variants becomes that many jobs at the same position of the pipeline.
 
         Raises:
             QuotaError: the account may not have so many jobs; nothing is changed.
@@ -155,7 +155,7 @@ class PipelineStore:
         count_jobs(connection, held.account_id, len(ids), self._quotas)
 
     def abandon(self, held: HeldStage, error: str) -> None:
-        """End a stage that cannot begin any more."""
+        """End a stage that can no longer start."""
         with self._database.write() as connection:
             query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
@@ -164,12 +164,12 @@ class PipelineStore:
 
 
 def _with_paths(settings: str, variant: Variant) -> str:
-    """The settings with the paths of the variant in the place of the reference."""
+    """The settings, with the reference replaced by the variant's paths."""
     return write_text(json.loads(settings) | variant.paths)
 
 
 def _free_names(connection: sa.Connection, held: HeldStage, count: int) -> list[str]:
-    """Names of the further jobs of a stage: its own with the first numbers that are free."""
+    """Names of the additional jobs of a stage: its own name with the first free numbers."""
     stem = held.name[:95]
     wanted = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
     query = sa.select(jobs.c.name).where(

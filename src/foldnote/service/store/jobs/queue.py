@@ -1,7 +1,7 @@
-"""Jobs as the dispatcher sees them: waiting, claimed, running, ended, lost.
+"""Jobs as the dispatcher sees them: waiting, claimed, running, ended or lost.
 
-Every change names the row, the attempt and the state that it expects; it says whether it won. A final state
-is never left. Ends and claims that come together are one transaction, so that they cost one sync.
+Every change names the row, attempt and state that it expects, and returns whether it succeeded. A final state
+never changes. Concurrent ends and claims share one transaction and so one sync.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from foldnote.service.store.storage import let_go
 _IDS_AT_ONCE = 500
 _JOBS_PER_FOLDER = 1000
 LONGEST_DELAY_S = 60.0
-"""Between two attempts of a job."""
+"""Maximum delay between two attempts of a job."""
 STOPPED_MESSAGE = "Stopped on request."
 
 
@@ -61,7 +61,7 @@ class Claim:
     is_cancelled: bool
     claimed: str
     folder: str
-    """Path of the attempt below the folder of all attempts; no other attempt of any database has it."""
+    """Path of the attempt below the folder of all attempts; unique among all databases."""
     inputs: tuple[Input, ...] = ()
     max_runtime_s: float | None = None
     extensions: str | None = None
@@ -70,7 +70,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class AttemptLocation:
-    """Where the files of an attempt are, below the folder of all attempts, and the nonce that they carry."""
+    """Folder of an attempt's files, below the folder of all attempts, and the nonce in these files."""
 
     folder: str
     nonce: str
@@ -85,14 +85,14 @@ class JobEnd:
     message: str | None = None
     score: dict[str, Any] | None = None
     measures: Mapping[str, Any] = field(default_factory=dict)
-    """Values of the columns marked ``MEASURED``: what was recorded of the run."""
+    """Values of the columns marked ``MEASURED``: measurements of the run."""
     result_sha256: str | None = None
     result_size: int | None = None
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a change expects: the row, the attempt and the state that it leaves."""
+    """Precondition of a change: the row, the attempt and the state before it."""
 
     job_id: int
     attempt: int
@@ -100,25 +100,25 @@ class Held:
 
 
 def held_by(claim: Claim) -> Held:
-    """What the owner of a claim holds."""
+    """The row, attempt and state that the owner of a claim expects."""
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
 Chooser = Callable[[Callable[[], Sequence[Waiting]]], Waiting | None]
-"""Chooses the next job to claim among the oldest of each owner, which it asks for while there is room at all;
-None when none of them fits now."""
+"""Choose the next job to claim; None if none fits now. It calls its argument for the oldest jobs of the
+owners only if there is any room."""
 
 
 @dataclass(frozen=True)
 class Advance:
-    """What one transaction did: for each end whether it was committed now, and the new claims."""
+    """The result of one transaction: for each end, whether it was committed now, and the new claims."""
 
     has_won: list[bool]
     claims: list[Claim]
 
 
 def _change(*names: str) -> sa.Update:
-    """The compare-and-set that sets these columns and the state."""
+    """A compare-and-set update of these columns and the state."""
     return (
         sa.update(jobs)
         .where(
@@ -130,7 +130,7 @@ def _change(*names: str) -> sa.Update:
     )
 
 
-# Made once: making a statement costs several times as much as running it.
+# Built once: building a statement takes several times as long as executing it.
 _CLAIM = _change("attempt", "message", "started")
 _MEASURED = tuple(column.name for column in jobs.columns if column.info == MEASURED)
 _FINISH = _change("completed", "error", "message", "score", "result_sha256", "result_size", *_MEASURED)
@@ -159,7 +159,7 @@ _INPUTS = (
 
 
 class QueueStore:
-    """Queries of the dispatcher."""
+    """The dispatcher's queries."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -167,7 +167,7 @@ class QueueStore:
             self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
 
     def renew_identity(self) -> None:
-        """Give the database a new name: from now on no attempt has a folder of the database that it was."""
+        """Give the database a new identity, so that its new attempts share no folder with its copies'."""
         name = secrets.token_hex(8)
         with self._database.write() as connection:
             connection.execute(sa.update(identity).values(name=name, since=clock.now()))
@@ -179,7 +179,7 @@ class QueueStore:
             return _find_waiting(connection)
 
     def next_due(self) -> float | None:
-        """The Unix time (s) at which the next job may be tried again; None when none waits for that."""
+        """The Unix time (s) of the next retry; None if no job waits for one."""
         moment = time.time()
         is_waiting = jobs.c.not_before.between(moment, moment + LONGEST_DELAY_S)
         query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
@@ -188,7 +188,7 @@ class QueueStore:
         return None if found is None else float(found)
 
     def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
-        """Start the next attempt of a waiting job; None when the race for it is lost."""
+        """Start the next attempt of a waiting job; None if another claim won the race."""
         tally = Tally()
         with self._database.write() as connection:
             found = self._claim(connection, tally, waiting, nonce)
@@ -196,16 +196,16 @@ class QueueStore:
             return None if found is None else _read_claims(connection, [found])[0]
 
     def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> Advance:
-        """Commit the ends of attempts and claim what is chosen, in one transaction."""
+        """Commit the ends of attempts and claim the chosen jobs, in one transaction."""
         tally = Tally()
         rows: list[Mapping[str, Any]] = []
         with self._database.write() as connection:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
-            if tally.has_budget:  # a batch whose hours are spent takes its waiting jobs out of the choice
+            if tally.has_budget:  # a batch without remaining hours stops its waiting jobs before the choice
                 tally.write(connection)
             while (waiting := choose(lambda: _find_waiting(connection))) is not None:
                 row = self._claim(connection, tally, waiting, secrets.token_hex(16))
-                if row is None:  # not while this transaction holds the database
+                if row is None:  # outside of the transaction
                     break
                 rows.append(row)
             tally.write(connection)
@@ -214,7 +214,7 @@ class QueueStore:
     def _claim(
         self, connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str
     ) -> Mapping[str, Any] | None:
-        """Start the next attempt; gives the row with nonce, moment and folder, None for a lost race."""
+        """Start the next attempt; return the row with nonce, time and folder, None for a lost race."""
         row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
         if row is None:
             return None
@@ -231,19 +231,19 @@ class QueueStore:
         return {**row, **values, "nonce": nonce, "claimed": tally.moment, "folder": folder}
 
     def running(self) -> list[Claim]:
-        """Every attempt that is not known to have ended, deleted jobs included."""
+        """Every attempt not known to have ended, including those of deleted jobs."""
         with self._database.read() as connection:
             return _read_claims(connection, connection.execute(_RUNNING).mappings().all())
 
     def cancelled(self) -> set[int]:
-        """Rows that run and shall not."""
+        """Rows of running jobs that were cancelled."""
         with self._database.read() as connection:
             return set(connection.execute(_CANCELLED).scalars())
 
     def finish(self, claim: Claim, ending: JobEnd) -> bool:
         """Commit the end of an attempt exactly once.
 
-        False when another end was committed before; the result of this one is removed soon.
+        False if another end was committed before; this one's result is soon removed.
         """
         tally = Tally()
         with self._database.write() as connection:
@@ -252,10 +252,10 @@ class QueueStore:
             return has_won
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
-        """Put a lost attempt's job back, not before `delay_s` from now; False for a lost race.
+        """Requeue the job of a lost attempt, to start after `delay_s`; False for a lost race.
 
-        Nothing waits longer than `LONGEST_DELAY_S`, so a job that would was put back before the clock was
-        set back, and is due.
+        No delay exceeds `LONGEST_DELAY_S`: if a job's does, the clock was set back after it was requeued, and
+        the job is due.
         """
         tally = Tally()
         with self._database.write() as connection:
@@ -274,7 +274,7 @@ class QueueStore:
             return True
 
     def find_attempt(self, job_id: int, number: int) -> AttemptLocation | None:
-        """Folder and nonce of an attempt; None when there is none of this number."""
+        """Folder and nonce of an attempt; None if there is no attempt of this number."""
         query = sa.select(attempts.c.folder, attempts.c.nonce)
         with self._database.read() as connection:
             row = connection.execute(
@@ -283,13 +283,13 @@ class QueueStore:
         return None if row is None else AttemptLocation(row.folder, row.nonce)
 
     def unpurged(self) -> list[int]:
-        """Deleted jobs that have ended and whose folders may still be there."""
+        """Deleted jobs that have ended and whose folders may still exist."""
         query = sa.select(jobs.c.id).where(IS_UNPURGED, jobs.c.state != str(JobStatus.RUNNING))
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
     def mark_purged(self, job_id: int) -> None:
-        """Note that the folders of a deleted job are gone, and let its inputs, record and result go."""
+        """Record that the folders of a deleted job are removed, and release its inputs, record and result."""
         with self._database.write() as connection:
             job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
             given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
@@ -316,7 +316,7 @@ def _find_waiting(connection: sa.Connection) -> list[Waiting]:
 
 
 def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
-    """The row with its owner's address and its batch's budget; None when the race for it is lost."""
+    """The row with its owner's address and its batch's budget; None for a lost race."""
     row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
     if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
         return None
@@ -326,7 +326,7 @@ def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
 def _set(
     connection: sa.Connection, tally: Tally, change: sa.Update, row: sa.RowMapping, values: dict[str, Any]
 ) -> None:
-    """Change a row that this transaction found held, and serialise it anew."""
+    """Update a row that this transaction found unchanged, and serialise it again."""
     tally.keep(make_record({**row, **values}, row["email"]))
     found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
     connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
@@ -361,7 +361,7 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
 
 
 def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:
-    """The claims of these rows, with their inputs."""
+    """The claims on these rows, with their inputs."""
     found = list(rows)
     given: dict[int, list[Input]] = {row["id"]: [] for row in found}
     ids = list(given)

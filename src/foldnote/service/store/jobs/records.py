@@ -1,6 +1,6 @@
-"""The wire record of a job as text, made once per change and served as it stands.
+"""The wire record of a job as text, serialised once per change and served unchanged.
 
-A running job's text ends before `progress` and `message`, which live in memory; a parent's ends before the
+The text of a running job lacks `progress` and `message`, which are kept in memory; that of a parent lacks the
 counts of its subjobs. `complete_record` adds them when the record is read.
 """
 
@@ -18,7 +18,7 @@ from foldnote.service.store.schema import accounts, jobs, records
 
 BATCH_TYPE = "batch"
 MARK = "\x1e"
-"""Stands in a page before and after the number of a job whose record is to be completed; no JSON has it."""
+"""Encloses, in a page, the number of a job whose record must be completed; it cannot occur in JSON."""
 NOTHING_KEPT = {
     "settings": "{}",
     "normalized": "{}",
@@ -27,16 +27,16 @@ NOTHING_KEPT = {
     "message": None,
     "score": None,
 }
-"""Columns of a deleted job that may hold what it was given or what came out."""
+"""Columns with inputs or results, which are cleared when the job is deleted."""
 PIPELINE = "pipeline"
-"""What stands as the tool of a pipeline's parent, which is a batch of its stages."""
+"""The `tool` of a pipeline's parent, which is a batch of its stages."""
 
 
 _SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size", "extensions"}
 _PLAIN = {
     name: field.alias for name, field in Job.model_fields.items() if name in jobs.c and name not in _SPECIAL
 }
-"""Columns that are fields of the record as they stand, and their names there."""
+"""Columns that are copied into the record, and their names there."""
 
 
 def write_text(value: object) -> str:
@@ -55,7 +55,7 @@ def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
 
 
 def render_record(row: Mapping[Any, Any], email: str) -> str:
-    """The stored text of a job's record; JSON columns are spliced in as they were serialised."""
+    """The stored text of a job's record; JSON columns are inserted unchanged."""
     is_parent = row["type"] == BATCH_TYPE
     head = {"jobName": row["name"], "type": row["type"], "status": row["state"], "email": email}
     tail = {alias: row[name] for name, alias in _PLAIN.items()}
@@ -75,7 +75,7 @@ def render_record(row: Mapping[Any, Any], email: str) -> str:
 
 
 def add_fields(record: str, fields: Mapping[str, object]) -> str:
-    """The record with more fields at its end."""
+    """Append fields to a record."""
     return f"{record[:-1]},{write_text(fields)[1:]}"
 
 
@@ -98,14 +98,14 @@ def add_records(connection: sa.Connection, made: Sequence[Mapping[str, object]])
 
 
 def keep_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
-    """Replace records; a deleted job, which has none, gets none."""
+    """Replace records; deleted jobs remain without."""
     if made:
         new = [{"of": each["number"], "new_mark": each["mark"], "new_text": each["text"]} for each in made]
         connection.execute(_KEEP, new)
 
 
 def refresh_record(connection: sa.Connection, job_id: int) -> sa.RowMapping:
-    """Serialise the job's row, the last step of every change, and return the row."""
+    """Serialise the job's row, as the last step of every change, and return the row."""
     row = connection.execute(_ROW, {"job": job_id}).mappings().one()
     keep_records(connection, [make_record(row, row["email"])])
     return row
