@@ -56,7 +56,7 @@ def deploy(service, **more):
 def test_a_command_becomes_a_tool(open_service):
     service = open_service
     assert deploy(service).json() == {
-        "message": "atom-counter is a tool of this service.",
+        "message": "atom-counter was registered.",
         "type": "atom-counter",
         "available": True,
         "unavailableReason": None,

@@ -182,7 +182,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except (OSError, OverflowError) as exc:
         listener.close()
-        reason = getattr(exc, "strerror", None) or "a port must be between 0 and 65535"
+        reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
         sentence = f"The service cannot listen on {host}:{port}: {reason}. Choose another --port, or 0."
         raise ConfigurationError(sentence) from exc
     listener.listen(BACKLOG)

@@ -1,1 +1,1 @@
-"""HTTP: the application, middleware, bodies, error answers and routes."""
+"""The HTTP interface: application, middleware, request bodies, error responses and routes."""

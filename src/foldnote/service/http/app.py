@@ -1,4 +1,4 @@
-"""The HTTP application: rooms, routes, handlers and middleware as data, put together."""
+"""Build the HTTP application from routes, error handlers and middleware."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ ROUTERS = (
 
 
 def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
-    """The service as an ASGI application; it opens its data folder when its lifespan begins.
+    """The service as an ASGI application; it opens its data folder when its lifespan starts.
 
-    While it runs, `app.state.service` is the `Service`: the one that was `opened` before, or a new one.
+    While it runs, `app.state.service` is the `Service`: the one passed as `opened`, or a new one.
     """
 
     @asynccontextmanager
@@ -83,7 +83,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
 
 
 def build_routes(lifespan: object = None) -> FastAPI:
-    """The application without a service behind it; enough to describe the interface."""
+    """The application without a service, which is sufficient to describe the interface."""
     app = FastAPI(
         title="Protein Analysis Job Service",
         version=INTERFACE_VERSION,

@@ -1,6 +1,6 @@
-"""Request bodies: limited while they are read, strict JSON (parsed by pydantic_core), then a model.
+"""Read request bodies with limits, parse strict JSON (by pydantic_core), and validate it as a model.
 
-Nested at most 64 levels deep, with a limited number of values, and every number finite.
+JSON may be nested at most 64 levels deep, with a limited number of values and only finite numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK_BYTES = 1 << 16
 _UNCOUNTED = bytes(set(range(256)) - set(b'",{['))
 _LARGE_BYTES = 256 * 1024
 _ROWS = frozenset({"settings", "jobs", "jobNames", "ligands"})
-"""Fields of bodies that have an element for each row of a batch."""
+"""Fields of bodies with one element per row of a batch."""
 _WORDS = {
     "string_type": "this must be text",
     "bool_type": "this must be true or false",
@@ -41,13 +41,13 @@ _WORDS = {
     "greater_than_equal": "this must be at least {ge:.10g}",
     "less_than_equal": "this must be at most {le:.10g}",
     "string_too_long": "this may have at most {max_length} characters",
-    "too_short": "this must have at least {min_length} of them",
-    "too_long": "this may have at most {max_length} of them",
+    "too_short": "this must have at least {min_length} items",
+    "too_long": "this may have at most {max_length} items",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
     "extra_forbidden": "this key is not known here; external, alignment and label are",
 }
-"""Messages in place of pydantic's, by its kind of error; in braces keys of the error's context."""
+"""Messages that replace pydantic's, by type of error; names in braces are keys of the error's context."""
 _PATTERNS = {
     EMAIL_PATTERN: "this must be an email address",
     TOOL_PATTERN: "this must be 1 to 63 of a-z, 0-9 and '-', and begin with a letter or digit",
@@ -59,7 +59,7 @@ BodyModel = TypeVar("BodyModel", bound=BaseModel)
 async def read_chunks(
     request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
 ) -> AsyncIterator[bytes]:
-    """The body in pieces; refused at once when its declared length is above the limit.
+    """Yield the body in chunks; it is refused at once if its declared length exceeds the limit.
 
     Raises:
         RefusalError: 413, or what `refuse` makes of the limit.
@@ -77,7 +77,7 @@ async def read_chunks(
 def require_length(
     request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
 ) -> None:
-    """Let a request pass whose declared length is within the limit, or that declares none.
+    """Accept a request whose declared length is within the limit, or that declares none.
 
     Raises:
         RefusalError: 413, or what `refuse` makes of the limit.
@@ -90,7 +90,7 @@ def require_length(
 async def read_json(
     request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
 ) -> Any:
-    """The body as a JSON value.
+    """Read the body as a JSON value.
 
     Raises:
         RefusalError: 413 above the limit, 400 for anything that is not strict JSON.
@@ -102,10 +102,10 @@ async def read_json(
 
 
 def parse_json(content: bytes) -> Any:
-    """Strict JSON.
+    """Parse strict JSON.
 
     Raises:
-        RefusalError: 400 with what is wrong.
+        RefusalError: 400, with the reason.
     """
     if not content.strip():
         raise bad_request("The request needs a JSON body.", code="invalid_json")
@@ -119,9 +119,9 @@ def parse_json(content: bytes) -> Any:
 
 
 def _require_few_values(content: bytes) -> None:
-    """Three bytes become an object of sixty, so the number is limited before anything is made of them.
+    """Limit the number of values before parsing, since three bytes can become an object of sixty.
 
-    What stands in a text, such as the commas of a table, does not count.
+    Commas and brackets within strings, such as those of a table, do not count.
     """
     if _has_few_values(content) or _has_few_values(outside_of_texts(content)):
         return
@@ -130,7 +130,7 @@ def _require_few_values(content: bytes) -> None:
 
 
 def outside_of_texts(content: bytes) -> bytes:
-    """The commas and opening brackets that no text holds; escaped quotes are put out of the way first."""
+    """Commas and opening brackets outside of strings; escaped quotes are removed first."""
     unescaped = content.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _UNCOUNTED)
     outside, is_text = bytearray(), 0
     for start in range(0, len(unescaped), _BLOCK_BYTES):
@@ -145,7 +145,7 @@ def _has_few_values(content: bytes) -> bool:
 
 
 def _check_value(value: Any) -> None:
-    """Refuse what is nested too deep and numbers that a float cannot hold, without recursion."""
+    """Refuse excessive nesting and numbers that a float cannot represent, without recursion."""
     level = [value]
     for _ in range(MAX_DEPTH):
         following: list[Any] = []
@@ -163,10 +163,10 @@ def _check_value(value: Any) -> None:
 
 
 def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
-    """The body as its model, without coercion.
+    """Validate the body as its model, without coercion.
 
     Raises:
-        RefusalError: 400 that names the first wrong field.
+        RefusalError: 400, naming the first invalid field.
     """
     if not isinstance(value, dict):
         raise bad_request("The body must be a JSON object.", code="invalid_body")
@@ -180,7 +180,7 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
 
 
 def _row_of(path: Sequence[int | str]) -> int | None:
-    """The row of a batch that a path leads into."""
+    """The row of a batch to which a path of a validation error belongs."""
     match path:
         case [str(name), int(row), *_] if name in _ROWS:
             return row
@@ -188,14 +188,14 @@ def _row_of(path: Sequence[int | str]) -> int | None:
 
 
 def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
-    """400 for a path or query parameter of which a model says this."""
+    """The refusal (400) for a model's validation error in a path or query parameter."""
     field = str(problem["loc"][-1])
     words = _describe(problem["type"], problem["msg"], problem.get("ctx", {}))
     return field_refusal(field, problem["type"], words)
 
 
 def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
-    """400 for one field of a body or query; `words` follow its name."""
+    """The refusal (400) for one field of a body or query; `words` follow its name."""
     if kind == "extra_forbidden":
         return bad_request(f"{field}: {words}.", code="unknown_field", field=field, row=row)
     if kind == "missing":
@@ -204,7 +204,7 @@ def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) 
 
 
 def _describe(kind: str, message: str, context: Mapping[str, Any]) -> str:
-    """The message for an error of pydantic, to follow the field's name; its own where there is no other."""
+    """The message for an error of pydantic, to follow the field's name; pydantic's own if none is defined."""
     if kind == "string_pattern_mismatch":
         return _PATTERNS.get(context["pattern"], f"this must match {context['pattern']}")
     words = _WORDS.get(kind)

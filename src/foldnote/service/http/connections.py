@@ -21,7 +21,7 @@ __all__ = ["Connection", "RequestResponseCycle", "find_capacity", "hush_accept_e
 
 log = logging.getLogger(__name__)
 LONGEST_HEAD_BYTES = 64 << 10
-"""Of method, path and headers; what a path or a key may have fits in many times."""
+"""Maximum size of method, path and headers; many times that of the longest path and key."""
 HEAD_S = 15.0
 """Seconds within which a head must be complete, from the connection or from its first byte."""
 BODY_LOOK_S = 15.0
@@ -45,7 +45,7 @@ _LINE_END = re.compile(rb"[\r\n]")
 
 
 def raise_file_limit() -> int:
-    """Raise this process's limit of open files as far as allowed (65,536 at most); returns it."""
+    """Raise this process's limit of open files as far as allowed (65,536 at most) and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -60,7 +60,7 @@ def find_capacity(files: int) -> int:
 
 
 def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
-    """Log at most once a minute that no connection can be accepted; asyncio would log every try."""
+    """Log at most once a minute that no connection can be accepted; asyncio would log every attempt."""
     told_at, count = -_TELL_EVERY_S, 0
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
             return
         count += 1
         if loop.time() - told_at >= _TELL_EVERY_S:
-            log.error("%d times no connection could be accepted: %s", count, context.get("exception"))
+            log.error("Connections could not be accepted (%d times): %s", count, context.get("exception"))
             told_at, count = loop.time(), 0
 
     loop.set_exception_handler(handle)
@@ -79,7 +79,7 @@ def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
 class Connection(HttpToolsProtocol):
     """One connection, with limits.
 
-    Raises nothing: what breaks a limit gets a short answer (408, 503) and is closed.
+    It raises nothing: a connection that exceeds a limit gets a short response (408, 503) and is closed.
     """
 
     _head_bytes = 0
@@ -90,10 +90,10 @@ class Connection(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _idle_since: float | None = None
     _turned_away: ClassVar[int] = 0
-    """Number of refused connections that may still read the answer."""
+    """Number of refused connections that are still given time to read the response."""
 
     def extend_app(self, app: ASGIApp, _cycle: RequestResponseCycle) -> ASGIApp:
-        """The application that answers one request; subclasses offer it extensions."""
+        """The application for one request; subclasses can add ASGI extensions."""
         return app
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # type: ignore[override]
@@ -110,12 +110,12 @@ class Connection(HttpToolsProtocol):
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection ended."""
+        """Release the connection when it has ended."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; 400 for a head that does not end."""
+        """Parse received data; answer 400 if the head is too long."""
         if self._is_refused:
             return
         if self._is_in_head:
@@ -128,7 +128,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("The head of the request is too long.")
 
     def on_headers_complete(self) -> None:
-        """The head ended."""
+        """Start the time limits of the body when the head is complete."""
         if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
             self._is_upgrading = True
             return
@@ -138,12 +138,12 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body came."""
+        """Count a received part of the body."""
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request ended; another head may follow."""
+        """Prepare for another head when the request is complete."""
         if self._is_upgrading:
             return
         self._is_in_head, self._head_bytes = True, 0
@@ -151,7 +151,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """A request was answered; where no other waits, the connection is idle."""
+        """Mark the connection as idle after a response, unless another request waits."""
         super().on_response_complete()
         self._idle_since = None if self.timeout_keep_alive_task is None else self.loop.time()
 
@@ -165,7 +165,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("Invalid HTTP request received.")
 
     def _go_on_without_upgrade(self, rest: bytes) -> None:
-        """Read the request again as one of HTTP/1.1: its parser passes over the body of an upgrade."""
+        """Parse the request again as plain HTTP/1.1, because the parser skips the body of an upgrade."""
         self._is_upgrading = False
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
         kept = [(name, _without_upgrade(name, value)) for name, value in self.headers if name not in _UPGRADE]
@@ -205,7 +205,7 @@ class Connection(HttpToolsProtocol):
         self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
 
     def _end(self, status: int, sentence: str) -> None:
-        """Answer, unless an answer has begun, and close."""
+        """Send a response, unless one has begun, and close."""
         if not self.transport.is_closing():
             is_answered = not self._is_in_head and self.cycle is not None and self.cycle.response_started
             if not is_answered:
@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol):
         return True
 
     def _turn_away(self, transport: asyncio.Transport) -> None:
-        """Answer 503 and close, for a few of them with a delay: a reset could overtake the answer."""
+        """Answer 503 and close, a few of them with a delay, because a reset could overtake the response."""
         self.transport, self._is_refused = transport, True
         transport.write(_answer(503, "The service has too many connections. Try again in a second."))
         if Connection._turned_away >= _MOST_TURNED_AWAY:
@@ -246,7 +246,7 @@ def _without_upgrade(name: bytes, value: bytes) -> bytes:
 
 
 def _answer(status: int, sentence: str) -> bytes:
-    """A whole answer in the interface's shape."""
+    """A complete HTTP response with the interface's error body."""
     reason, code = {408: ("Request Timeout", "request_timeout")}.get(
         status, ("Service Unavailable", "temporarily_unavailable")
     )

@@ -1,4 +1,4 @@
-"""How every refusal and fault becomes an answer: one mapping, one error shape."""
+"""Map exceptions to responses, all with one error body."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ ROUTE_CODES = {404: "route_not_found", 405: "method_not_allowed"}
 
 
 def answer_refusal(refusal: RefusalError) -> Response:
-    """The answer to a refused request."""
+    """The response to a refused request."""
     return JSONResponse(refusal.body(), refusal.status, refusal.headers)
 
 
 async def on_refusal(_: Request, refusal: RefusalError) -> Response:
-    """A refusal that a route raised."""
+    """Respond to a refusal raised by a route."""
     return answer_refusal(refusal)
 
 
 async def on_bare_refusal(_: Request, refusal: BareRefusalError) -> Response:
-    """A refusal whose body the interface fixes."""
+    """Respond to a refusal with a body defined by the interface."""
     if refusal.body is None:
         return Response(status_code=refusal.status, headers={"Connection": "close"})
     return JSONResponse(dict(refusal.body), refusal.status)
 
 
 async def on_invalid_parameter(_: Request, error: RequestValidationError) -> Response:
-    """A path or query parameter of the wrong form: 400 that names it."""
+    """Respond to an invalid path or query parameter with 400 and its name."""
     return answer_refusal(parameter_refusal(error.errors()[0]))
 
 
 async def on_route_fault(request: Request, error: HTTPException) -> Response:
-    """No such route, or not with this method."""
+    """Respond to an unknown route or method."""
     if error.status_code == 404:
         sentence = f"There is no {request.method} {request.url.path[:200]!r} in this interface."
     elif error.status_code == 405:
@@ -62,7 +62,7 @@ async def on_route_fault(request: Request, error: HTTPException) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """Every method that some route of this path takes."""
+    """All methods accepted by routes with this path."""
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
     taken = {
@@ -74,13 +74,13 @@ def _allowed(request: Request) -> list[str]:
 
 
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:
-    """The database cannot work: 507 when the disk is full, else 503; nothing was changed."""
+    """Respond to a database fault: 507 if the disk is full, else 503; nothing was changed."""
     log.error("storage fault: %s", fault)
     return answer_refusal(no_space() if fault.is_full else busy())
 
 
 async def on_os_error(_: Request, fault: OSError) -> Response:
-    """A full disk is 507, one that fails 503; any other fault of the system is the service's own: 500."""
+    """Respond to an OSError: 507 for a full disk, 503 for a failing one, 500 for any other."""
     if is_full(fault):
         return answer_refusal(no_space())
     if is_passing(fault):
@@ -91,13 +91,13 @@ async def on_os_error(_: Request, fault: OSError) -> Response:
 
 
 async def on_fault(_: Request, fault: Exception) -> Response:
-    """A fault of the service itself; its details go to the log only."""
+    """Respond to an unexpected exception; its details are only logged."""
     log.error("internal fault", exc_info=fault)
     return answer_refusal(internal())
 
 
 async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
-    """The client went away in the middle of its body; nobody reads this."""
+    """Respond to a client that disconnected while sending its body."""
     return answer_refusal(RefusalError(400, "client_disconnected", "The request ended before its body."))
 
 
@@ -110,7 +110,7 @@ def busy() -> RefusalError:
 
 def internal() -> RefusalError:
     """500."""
-    sentence = "The service failed at this request. Its log says why; the request may be tried again."
+    sentence = "The service failed to process this request. Its log has the reason; you may try again."
     return RefusalError(500, "internal_error", sentence)
 
 

@@ -1,8 +1,8 @@
-"""Send files with `os.sendfile`, from the disk's cache to the socket, by ASGI's `http.response.zerocopysend`.
+"""Send files with `os.sendfile`, from the page cache to the socket, as ASGI's `http.response.zerocopysend`.
 
-uvicorn lacks this extension. Without it, where the system cannot, a response streams the file: in pieces of a
-megabyte at about half of the rate (`benchmarks/service_download.py`). A client that reads as fast as it is
-sent to occupies a thread, a slow one waits in the event loop.
+uvicorn lacks this extension. Without it, or on systems without sendfile, a response streams the file in
+chunks of 1 MB at about half the rate (`benchmarks/service_download.py`). A fast client occupies a thread, a
+slow one waits in the event loop.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from foldnote.service.http.connections import Connection, RequestResponseCycle
 _HAS_SENDFILE = hasattr(os, "sendfile") and hasattr(select, "poll")
 EXTENSION = "http.response.zerocopysend"
 TURN_S = 0.25
-"""How long a download keeps its thread while others wait for one."""
+"""Seconds for which a download keeps its thread while others wait for one."""
 _POLL_MS = 20
-"""How long a thread waits for a client to read on."""
+"""Seconds for which a thread waits for a client to read."""
 _LOOK_S = 5.0
-"""How often a slow client is looked after."""
+"""Seconds between checks of a slow client."""
 _PIECE_BYTES = 256 << 10
-"""Of a file at once: the client reads them while they are in the processor's cache."""
+"""Bytes per call of sendfile, few enough for the client to read them from the processor's cache."""
 _STREAM_BYTES = 1 << 20
 _UNABLE = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
-"""What a file system says whose files the kernel cannot send."""
+"""`errno` of file systems that do not support sendfile."""
 _GONE = frozenset({errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.ETIMEDOUT})
 
 
@@ -40,14 +40,14 @@ class SendingProtocol(Connection):
     """A connection whose requests may use the extension."""
 
     def extend_app(self, app: ASGIApp, cycle: RequestResponseCycle) -> ASGIApp:
-        """The application with the extension, where the connection is not encrypted."""
+        """The application with the extension, if the connection is not encrypted."""
         if _HAS_SENDFILE and self.transport.get_extra_info("sslcontext") is None:
             return _Sending(app, cycle, self.transport)
         return app
 
 
 class _Sending:
-    """The application, offered the extension for one request."""
+    """The application, with the extension for one request."""
 
     def __init__(self, app: ASGIApp, cycle: RequestResponseCycle, transport: asyncio.Transport) -> None:
         self._app = app
@@ -67,7 +67,7 @@ class _Sending:
         await self._app({**scope, "extensions": extensions}, receive, send_any)
 
     async def _send_file(self, message: Message, send: Send) -> None:
-        """Send the part of the file; when it is shorter than was said the connection breaks off."""
+        """Send the part of the file; if the file is shorter than declared, the connection is aborted."""
         file, start, end = message["file"], message["offset"], message["offset"] + message["count"]
         await self._flush()
         with self._outlet() as outlet:
@@ -88,14 +88,14 @@ class _Sending:
                     await self._wait_for_room(outlet)
 
     async def _flush(self) -> None:
-        """Wait until what was written before, the head, is all with the system."""
+        """Wait until the transport has passed the head to the system."""
         self._transport.set_write_buffer_limits(high=0)
         await self._cycle.flow.drain()
         self._transport.set_write_buffer_limits()
 
     @contextmanager
     def _outlet(self) -> Iterator[int]:
-        """The socket under a number of its own, since the transport watches over the other one."""
+        """A duplicate of the socket, since the event loop watches the transport's own descriptor."""
         if self._cycle.disconnected:
             yield -1
             return
@@ -106,7 +106,7 @@ class _Sending:
             os.close(outlet)
 
     async def _wait_for_room(self, outlet: int) -> None:
-        """Until the client has read something, or it is time to look whether it is still there."""
+        """Wait until the client has read something, or for one check interval."""
         loop, has_room = asyncio.get_running_loop(), asyncio.Event()
         loop.add_writer(outlet, has_room.set)
         try:
@@ -117,14 +117,14 @@ class _Sending:
             loop.remove_writer(outlet)
 
     async def _break_off(self) -> None:
-        """End a connection that the client left, and wait until uvicorn knows."""
+        """Close a connection that the client left, and wait until uvicorn has noticed."""
         self._transport.abort()
         while not self._cycle.disconnected:
             await asyncio.sleep(0)
 
 
 def _copy(outlet: int, file: int, start: int, end: int) -> tuple[int, bool]:
-    """Send for a while; gives the number of bytes that were sent, and whether the client is slow."""
+    """Send for a limited time; return the number of bytes sent, and whether the client is slow."""
     room, sent = select.poll(), 0
     room.register(outlet, select.POLLOUT)
     until = time.monotonic() + TURN_S
@@ -142,7 +142,7 @@ def _copy(outlet: int, file: int, start: int, end: int) -> tuple[int, bool]:
 
 
 async def _stream(send: Send, file: int, start: int, end: int) -> None:
-    """Send what the kernel cannot."""
+    """Send a file for which sendfile is not supported."""
     while start < end:
         body = await run_in_threadpool(os.pread, file, min(end - start, _STREAM_BYTES), start)
         if not body:
@@ -152,4 +152,4 @@ async def _stream(send: Send, file: int, start: int, end: int) -> None:
 
 
 def _too_short() -> Exception:
-    return RuntimeError("A file became shorter while it was sent.")
+    return RuntimeError("A file was truncated while it was sent.")

@@ -1,7 +1,7 @@
-"""Answers HEAD wherever GET is answered, with the same head and without a body (RFC 9110, section 9.3.2).
+"""Answer HEAD for every GET route, with the same head and without a body (RFC 9110, section 9.3.2).
 
-The routes know GET only. Those of links, whose signatures are for one method, and those that give files
-answer HEAD by themselves.
+Most routes handle GET only. Those for signed links, whose signature covers the method, and for files handle
+HEAD themselves.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OWN_HEADS = ("/download/", "/files/", "/presigned/")
-"""What begins so has a route for HEAD."""
+"""Prefixes of paths with routes for HEAD."""
 
 
 class HeadMiddleware:

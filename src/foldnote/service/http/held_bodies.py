@@ -1,7 +1,7 @@
 """Limit the total memory of request bodies that are being received.
 
-A body may have tens of megabytes, and is parsed and checked as a whole. To bound the memory of simultaneous
-requests, large bodies above the total are answered 503, to be sent again. Uploads are written to disk as they
+A body may have tens of megabytes and is parsed as a whole. To limit the memory of simultaneous requests,
+large bodies above the total are answered with 503 and can be sent again. Uploads are written to disk as they
 arrive and do not count.
 """
 
@@ -12,12 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from foldnote.service.faults import RefusalError
 
 SMALL_BYTES = 1 << 20
-"""Of a body: so much always finds room."""
+"""Bytes of a body that are always accepted."""
 _RETRY_S = 2
 
 
 class HeldBodiesMiddleware:
-    """Counts what the bodies of running requests hold, from when it is read until the request is answered."""
+    """Count the bytes of request bodies, from reading until the request is answered."""
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class HeldBodiesMiddleware:
 
 
 def too_many_bodies() -> RefusalError:
-    """503 for a large body that finds no room beside others."""
+    """The response (503) to a large body that exceeds the total."""
     sentence = (
         "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
     )

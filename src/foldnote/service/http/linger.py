@@ -15,7 +15,7 @@ LINGER_S = 2.0
 
 
 class LingerMiddleware:
-    """Discards the rest of a request's body, for two seconds at most, before the answer ends."""
+    """Discards the rest of a request's body, for at most two seconds, before the response ends."""
 
     def __init__(self, app: ASGIApp, linger_s: float = LINGER_S) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class LingerMiddleware:
 
 
 class _Body:
-    """A request's body, and whether it was read to its end."""
+    """A request's body, and whether it was read completely."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -63,7 +63,7 @@ class _Body:
 
 
 def _announces_body(scope: Scope) -> bool:
-    """Whether a body follows unasked; one that waits for `100 Continue` is never sent."""
+    """Whether a body follows unconditionally; a client that waits for `100 Continue` does not send it."""
     headers = Headers(scope=scope)
     has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
     return has_body and "expect" not in headers

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document, from which the TypeScript types are made."""
+"""Print the OpenAPI document, from which the TypeScript types are generated."""
 
 from __future__ import annotations
 

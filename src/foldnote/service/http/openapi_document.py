@@ -1,4 +1,4 @@
-"""The OpenAPI document: with bodies that routes read themselves, without what they never answer."""
+"""The OpenAPI document, with bodies that routes read themselves and without responses they never send."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPEN_PREFIXES = ("/download/", "/presigned/")
 
 
 def build_document(app: FastAPI) -> dict[str, Any]:
-    """The document, made once per application."""
+    """The document, built once per application."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title,
@@ -41,7 +41,7 @@ def _add_bodies(document: dict[str, Any]) -> None:
 
 
 def _drop_automatic_errors(document: dict[str, Any]) -> None:
-    """Remove FastAPI's 422 for parameters, which is a 400 here."""
+    """Remove FastAPI's 422 for parameters, for which this service answers 400."""
     for operation in _operations(document):
         operation["responses"].pop("422", None)
     for name in ("HTTPValidationError", "ValidationError"):

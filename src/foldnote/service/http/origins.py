@@ -21,7 +21,7 @@ _KEYLESS = "/agent/provision"
 
 
 class OriginMiddleware:
-    """Refuses (403) requests from pages of other sites, and requests for other host names.
+    """Refuses (403) requests from pages of other sites, and requests to other host names.
 
     Args:
         hosts: accepted host names in addition to those of this machine; None for any.
@@ -48,7 +48,7 @@ class OriginMiddleware:
         host = name_in("//" + headers.get("host", ""))
         origin = headers.get("origin")
         if self._hosts is not None and not (is_own_machine(host) or host in self._hosts):
-            sentence = f"This service does not answer to the name {host[:100]!r}. Ask it at 127.0.0.1."
+            sentence = f"This service does not accept the host name {host[:100]!r}. Use 127.0.0.1."
             return "host_not_allowed", sentence
         from_page = None if origin is None else name_in(origin)
         if self._hosts is not None and from_page is not None:
@@ -67,7 +67,7 @@ class OriginMiddleware:
 
 
 def name_in(address: str) -> str:
-    """The host name of an address, in lower case and without port; empty where there is none."""
+    """The host name of an address, in lower case and without port; empty if there is none."""
     try:
         return (urlsplit(address).hostname or "").lower()
     except ValueError:

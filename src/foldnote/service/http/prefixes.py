@@ -1,7 +1,7 @@
-"""Every route exists without a prefix, under `/v1` and under `/api`: the prefix is removed before routing.
+"""Serve every route without a prefix, under `/v1` and under `/api`, by removing the prefix before routing.
 
-Clients join addresses from parts, and deployed services tolerate an extra slash after the prefix or at the
-end. So `/api//jobs` and `/jobs/` mean `/jobs`. File names are left unchanged.
+Clients join addresses from parts, and deployed services accept an extra slash after the prefix or at the end.
+Therefore `/api//jobs` and `/jobs/` mean `/jobs`. File names are not changed.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 PREFIXES = ("/v1", "/api")
 NAMES_OF_FILES = ("upload/", "files/", "presigned/", "download/")
-"""What begins so ends in a name that may hold slashes."""
+"""Prefixes of paths that end in a name, which may contain slashes."""
 
 
 class PrefixMiddleware:
-    """Hands a prefixed request on with the prefix as its root path, so that links keep it."""
+    """Forwards a request with its prefix as root path, so that links keep the prefix."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

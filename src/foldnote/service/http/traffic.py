@@ -16,7 +16,7 @@ QUIET_PATHS = frozenset({"/healthz"})
 
 
 class TrafficMiddleware:
-    """Calls `note` as each request begins and ends, and logs it, health checks excepted."""
+    """Calls `note` when a request starts and ends, and logs the request, except health checks."""
 
     def __init__(self, app: ASGIApp, note: Callable[[Scope], None]) -> None:
         self._app = app

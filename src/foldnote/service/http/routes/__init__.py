@@ -1,1 +1,1 @@
-"""The routes, one noun a file. They read a request, ask the rooms behind them, and write the answer."""
+"""The routes, one module per subject; they read requests, call the service and write responses."""

@@ -1,4 +1,4 @@
-"""POST /stop-job and DELETE /delete-job: the ends that people make."""
+"""POST /stop-job and DELETE /delete-job."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ _LOOK_EVERY_S = 0.05
 @router.post(
     "/cancelJob",
     name="cancel_job",
-    summary="Another word for /stop-job",
+    summary="Alias of /stop-job",
     responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
     openapi_extra=takes(NamedJob),
 )
 @router.post(
     "/stop-job",
     summary="Stop a job, or a batch with all its jobs",
-    responses={**answers(Message, "It is stopped, is being stopped, or had ended."), **keyed(400, 413)},
+    responses={
+        **answers(Message, "The job is stopped, is being stopped, or had already ended."),
+        **keyed(400, 413),
+    },
     openapi_extra=takes(NamedJob),
 )
 async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Stop what is queued at once, and what runs with all its processes; the answer awaits that shortly."""
+    """Stop queued jobs at once and running jobs with all their processes, briefly waiting for their end."""
     wanted = await read_small(request, service, NamedJob)
     return await _stop(caller, service, wanted.job_name)
 
@@ -49,7 +52,7 @@ async def stop_job(request: Request, caller: Admitted, service: Here) -> Respons
     openapi_extra=takes(NamedBatch),
 )
 async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Response:
-    """Do as /stop-job does with a batch; a job that is none is not found."""
+    """Stop a batch as /stop-job does; 404 for a job that is not a batch."""
     name = (await read_small(request, service, NamedBatch)).batch_name
     row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
     if row is None or row["type"] != BATCH_TYPE:
@@ -74,11 +77,11 @@ async def _stop(caller: Caller, service: Service, name: str) -> Response:
 @router.delete(
     "/delete-job",
     summary="Delete a job, or a batch with all its jobs",
-    responses={**answers(Message, "It is deleted; a run of it is stopped."), **keyed(400, 413)},
+    responses={**answers(Message, "The job is deleted, and stopped if it was running."), **keyed(400, 413)},
     openapi_extra=takes(NamedJob),
 )
 async def delete_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Delete the job and its result; what runs is stopped."""
+    """Delete the job and its result; a running job is stopped."""
     name = (await read_small(request, service, NamedJob)).job_name
     running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)
     if running is None:
@@ -88,7 +91,7 @@ async def delete_job(request: Request, caller: Admitted, service: Here) -> Respo
 
 
 async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:
-    """Whether all rows ended within a few seconds."""
+    """Wait a few seconds for the rows to end; return whether all did."""
     until = time.monotonic() + WAIT_S
     left = set(job_ids)
     while left and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""POST /deploy-model and its undoing: an administrator registers a command or an image as a tool."""
+"""POST /deploy-model and DELETE: an administrator registers a command or a container image as a tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["tools"])
 
 
 class DeploymentReceipt(WireModel):
-    """The answer of POST /deploy-model."""
+    """The response to POST /deploy-model."""
 
     message: str
     type: str
@@ -29,18 +29,18 @@ class DeploymentReceipt(WireModel):
 @router.post(
     "/deploy-model",
     summary="Register a command or an image as a tool",
-    responses={**answers(DeploymentReceipt, "It is a tool now."), **keyed(400, 403, 413, 507)},
+    responses={**answers(DeploymentReceipt, "The tool is registered."), **keyed(400, 403, 413, 507)},
     openapi_extra=takes(ModelDeployment),
 )
 async def deploy_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
-    """Check and keep the tool; it has a form, jobs and results like any other."""
+    """Validate and save the tool; it has a form, jobs and results like any other."""
     service.deployments.require_open(caller)
     wanted = await read_small(request, service, ModelDeployment)
     require_space(service.config)
     tool = await run_in_threadpool(service.deployments.deploy, wanted)
     shown = service.toolbox.describe(tool)
     receipt = {
-        "message": f"{tool.type} is a tool of this service.",
+        "message": f"{tool.type} was registered.",
         "type": tool.type,
         "available": shown.available,
         "unavailableReason": shown.unavailable_reason,
@@ -67,7 +67,7 @@ class DeployedModel(WireModel):
 
 
 class DeployedModels(WireModel):
-    """The answer of GET /deployed-models."""
+    """The response to GET /deployed-models."""
 
     models: list[DeployedModel]
 
@@ -75,10 +75,10 @@ class DeployedModels(WireModel):
 @router.get(
     "/deployed-models",
     summary="Tools that administrators registered",
-    responses={**answers(DeployedModels, "The oldest first."), **keyed(403)},
+    responses={**answers(DeployedModels, "All registered tools, oldest first."), **keyed(403)},
 )
 def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
-    """List what was registered, with what runs it."""
+    """List the registered tools with their commands or images."""
     service.deployments.require(caller)
     models = [
         {
@@ -98,13 +98,16 @@ def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
 @router.delete(
     "/delete-model",
     summary="Remove a registered tool",
-    responses={**answers(Message, "It takes no more jobs; those that run go on."), **keyed(400, 403, 413)},
+    responses={
+        **answers(Message, "The tool accepts no more jobs; running jobs continue."),
+        **keyed(400, 403, 413),
+    },
     openapi_extra=takes(NamedTool),
 )
 async def delete_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
-    """Remove a tool that /deploy-model registered; jobs of it that wait end and say why."""
+    """Remove a tool registered with /deploy-model; its waiting jobs end with the reason."""
     service.deployments.require(caller)
     wanted = await read_small(request, service, NamedTool)
     await run_in_threadpool(service.deployments.remove, wanted.type)
     service.dispatcher.wake()
-    return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results stay."})
+    return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results are kept."})

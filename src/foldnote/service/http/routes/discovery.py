@@ -1,7 +1,6 @@
-"""GET /catalog/… and /getFolders: the words in which other programs for this interface ask what there is.
+"""GET /catalog/… and /getFolders: routes of deployed services that other clients of this interface use.
 
-They say nothing that /tools and /files do not say; public clients of deployed services ask
-for it here.
+They return nothing that /tools and /files do not.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ class CatalogTool(WireModel):
     display_name: str
     description: str
     categories: list[str]
-    """What it works on."""
+    """The modality, which is what the tool works on."""
     functions: list[str]
-    """What it does."""
+    """The function of the tool."""
     available: bool
     """Whether it can run here now."""
 
 
 class CatalogTools(WireModel):
-    """The answer of GET /catalog/tools."""
+    """The response to GET /catalog/tools."""
 
     tools: list[CatalogTool]
     total_tools: int
 
 
 class CatalogWord(WireModel):
-    """A word by which tools are found."""
+    """A modality or function by which tools can be filtered."""
 
     value: str
     label: str
@@ -54,31 +53,31 @@ class CatalogWord(WireModel):
 
 
 class Modalities(WireModel):
-    """The answer of GET /catalog/modalities."""
+    """The response to GET /catalog/modalities."""
 
     modalities: list[CatalogWord]
 
 
 class Functions(WireModel):
-    """The answer of GET /catalog/functions."""
+    """The response to GET /catalog/functions."""
 
     functions: list[CatalogWord]
 
 
 class ToolSheet(CatalogTool):
-    """The answer of GET /catalog/tools/{jobType}/schema."""
+    """The response to GET /catalog/tools/{jobType}/schema."""
 
     parameters: list[Parameter]
-    """The settings as a list; the JSON Schema of /tools says more."""
+    """The settings as a list; the JSON Schema of /tools has more detail."""
     example_job: dict[str, Any] | None
-    """A submission that is valid as it stands; null where there is none."""
+    """A valid submission; null if there is no example."""
 
 
 class Folders(WireModel):
-    """The answer of GET /getFolders."""
+    """The response to GET /getFolders."""
 
     folders: list[str]
-    """Paths, by name."""
+    """Paths, sorted by name."""
     total: int
     has_more: bool
 
@@ -86,7 +85,7 @@ class Folders(WireModel):
 @router.get(
     "/catalog/tools",
     summary="Find tools",
-    responses={**answers(CatalogTools, "The tools that match all that is given."), **keyed(400)},
+    responses={**answers(CatalogTools, "The tools that match all given filters."), **keyed(400)},
 )
 def find_tools(
     caller: Admitted,  # noqa: ARG001  the key is required, not used
@@ -96,7 +95,7 @@ def find_tools(
     search: str | None = None,
     custom: Literal["true"] | None = None,
 ) -> Response:
-    """List tools by what they work on, what they do, a text in their name or description, or registered."""
+    """List tools by modality, function, text in name or description, or whether they were registered."""
     own = service.toolbox.registered_types()
     found = [
         _row(tool)
@@ -111,35 +110,35 @@ def find_tools(
 
 @router.get(
     "/catalog/modalities",
-    summary="What tools work on",
+    summary="Modalities of tools",
     responses={**answers(Modalities, "Each with its number of tools."), **keyed()},
 )
 def list_modalities(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
-    """Give the words that `modality` takes."""
+    """List the values of `modality`."""
     return JSONResponse({"modalities": _words(tool.modalities for tool in service.toolbox.tools())})
 
 
 @router.get(
     "/catalog/functions",
-    summary="What tools do",
+    summary="Functions of tools",
     responses={**answers(Functions, "Each with its number of tools."), **keyed()},
 )
 def list_functions(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
-    """Give the words that `function` takes."""
+    """List the values of `function`."""
     return JSONResponse({"functions": _words(tool.functions for tool in service.toolbox.tools())})
 
 
 @router.get(
     "/catalog/tools/{jobType}/schema",
     summary="The settings of a tool as a list",
-    responses={**answers(ToolSheet, "The tool with its parameters."), **keyed(404)},
+    responses={**answers(ToolSheet, "The tool with its settings."), **keyed(404)},
 )
 def get_tool_sheet(
     tool_type: Annotated[str, Path(alias="jobType")],
     caller: Admitted,  # noqa: ARG001  the key is required, not used
     service: Here,
 ) -> Response:
-    """Give one tool with its settings and an example."""
+    """Get one tool with its settings and an example."""
     try:
         tool = service.toolbox.describe(service.toolbox.find(tool_type))
     except RefusalError as refusal:
@@ -162,7 +161,7 @@ def get_folders(
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
     load_all: Annotated[Literal["true"] | None, Query(alias="loadAll")] = None,
 ) -> Response:
-    """List the folders that hold files, those inside others too."""
+    """List all folders that contain files, including nested ones."""
     names = service.store.files.all_folders(caller.account_id)
     shown = names if load_all else names[offset : offset + limit]
     has_more = not load_all and offset + len(shown) < len(names)

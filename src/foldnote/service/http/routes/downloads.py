@@ -1,4 +1,4 @@
-"""Downloads by signed link: no key, one hour, ranges, never shown inline, never kept by a cache."""
+"""Downloads by signed link: without a key, for one hour, with ranges, as attachments, never cached."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ _PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
 
 
 class FileDownload(FileResponse):
-    """A file that the server sends by `os.sendfile` where it can, whole or one range of it.
+    """A file or one range of it, sent by `os.sendfile` if possible.
 
-    Everything else, such as several ranges, goes in pieces of a megabyte, each of which costs a turn through
-    a thread and the server.
+    Everything else, such as several ranges, is sent in chunks of 1 MB, each of which passes through a thread.
     """
 
     chunk_size = 1 << 20
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the content.
+        """Send the content.
 
         Raises:
-            RefusalError: 404 when it went meanwhile.
+            RefusalError: 404 if it was removed meanwhile.
         """
         if scope["method"] != "GET" or EXTENSION not in scope.get("extensions", {}):
             await super().__call__(scope, receive, send)
@@ -62,7 +61,7 @@ class FileDownload(FileResponse):
             await super().__call__(scope, receive, send)
 
     def _choose_part(self, asked: Headers) -> tuple[int, int] | None:
-        """Start and end of what to send, set in the headers; None for several or unusual ranges."""
+        """Set the headers for one range and return its start and end; None for several or unusual ranges."""
         size, wanted = int(self.headers["content-length"]), asked.get("range")
         if wanted is None:
             return 0, size
@@ -85,16 +84,16 @@ class FileDownload(FileResponse):
 
 
 def _read_number(text: str) -> str | int:
-    """A number in a link; anything else becomes a number that was never signed."""
+    """Parse a number in a link; anything else becomes a number that is never signed."""
     return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
 
 
 LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
-"""Owner or expiry of a signed link; anything but a number makes the link a changed one, which is 403."""
+"""Owner or expiry of a signed link; anything but a number is answered as a modified link, with 403."""
 ANY_TYPE = "application/octet-stream"
 MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
 CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *MEDIA_TYPES.values())}
-"""How the document declares a stored content."""
+"""The OpenAPI declaration of a stored content."""
 
 
 @router.head(PATH, include_in_schema=False)
@@ -105,7 +104,7 @@ CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *
     responses={
         200: {"description": "The content.", "content": CONTENT_TYPES},
         206: {
-            "description": "The ranges asked for.",
+            "description": "The requested ranges.",
             "content": CONTENT_TYPES | {"multipart/byteranges": {}},
         },
         416: {"description": "The range is outside the content."},
@@ -123,7 +122,7 @@ def download(
     key_id: Annotated[str, Query(alias="keyId")] = "",
     signature: str = "",
 ) -> Response:
-    """Give the content that a link leads to."""
+    """Download the content of a link."""
     target = Target(holder, holder_id, owner, sha256, name)
     service.links.check(target, expires=expires, key_id=key_id, signature=signature)
     _require_holder(service, target)
@@ -131,10 +130,10 @@ def download(
 
 
 def file_answer(service: Service, sha256: str, name: str) -> Response:
-    """The stored content as a download.
+    """Send a stored content as a download.
 
     Raises:
-        RefusalError: 404 when it is gone.
+        RefusalError: 404 if it was removed.
     """
     path = service.objects.path(sha256)
     if not path.is_file():
@@ -144,7 +143,7 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
 
 
 def _require_holder(service: Service, target: Target) -> None:
-    """Require that the link's job or file still exists and that its account may still read it."""
+    """Require that the link's job or file still exists and that the account may still read it."""
     if not service.store.accounts.has_live_key(target.owner):
         raise link_revoked()
     if target.holder == "job":
@@ -158,4 +157,4 @@ def _require_holder(service: Service, target: Target) -> None:
 
 
 def _gone() -> RefusalError:
-    return not_found("What this link led to was deleted.", code="gone")
+    return not_found("The job or file of this link was deleted.", code="gone")

@@ -1,4 +1,4 @@
-"""PUT /upload, GET /files, DELETE /delete-file: the files of an account."""
+"""PUT /upload, GET /files and DELETE /delete-file: the files of an account."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RAW_BODY = {
 async def upload_file(
     request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
 ) -> Response:
-    """Store the raw body under a name; a file of this name is replaced."""
+    """Store the raw body under a name; an existing file of this name is replaced."""
     require_length(request, service.config.limits.upload_bytes, _refuse)
     name, place = check_file_name(filename), check_folder(folder)
     require_space(service.config)
@@ -70,7 +70,7 @@ def list_files(
     include_folders: Annotated[Literal["true"] | None, Query(alias="includeFolders")] = None,
     folder: str | None = None,
 ) -> Response:
-    """List the files at the top or in a folder; with `includeFolders` the folders there come first."""
+    """List the files at the top level or in a folder; with `includeFolders`, folders come first."""
     place = check_folder(folder)
     limit = min(limit, service.config.limits.file_rows)
     rows, total = _list(service, caller, place, offset, limit, include_folders is not None)
@@ -85,7 +85,7 @@ def list_files(
     responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
 )
 def get_file(path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here) -> Response:
-    """Give the content of an upload to its owner."""
+    """Download an upload of the caller."""
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
@@ -126,17 +126,17 @@ def _delete_one(service: Service, caller: Caller, path: str) -> Response:
 
 
 class Owner(NamedTuple):
-    """Whose upload it is: row and tier of the account."""
+    """The owner of an upload: row and tier of the account."""
 
     account_id: int
     tier: str
 
 
 async def receive(request: Request, service: Service, owner: Owner, folder: str, name: str) -> StoredFile:
-    """Store the body while it comes in, as far as the account has room, and commit it under its name.
+    """Store the body as it arrives, within the account's storage limit, and commit it under its name.
 
     Raises:
-        RefusalError: 400 for an empty body, 413 for one that is too large or finds no room.
+        RefusalError: 400 for an empty body, 413 for one that is too large or exceeds the storage limit.
     """
     text = request.headers.get("content-length", "0")
     declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
@@ -148,7 +148,7 @@ async def receive(request: Request, service: Service, owner: Owner, folder: str,
 async def _receive(
     request: Request, service: Service, owner: Owner, left: int | None, declared: int
 ) -> tuple[str, int]:
-    """Hash and size of the body, which is stored while it comes in."""
+    """Store the body as it arrives; return its hash and size."""
     largest = service.config.limits.upload_bytes
     is_short = left is not None and left < largest
     limit = left if left is not None and is_short else largest
@@ -183,12 +183,12 @@ def _list(
 
 
 def path_of(stored: StoredFile) -> str:
-    """What a file field takes."""
+    """The value for a file field."""
     return f"{stored.folder}/{stored.name}" if stored.folder else stored.name
 
 
 def file_record(stored: StoredFile) -> dict[str, Any]:
-    """One row of GET /files; only what is inside a folder has `folder`."""
+    """One row of GET /files; files at the top level have no `folder`."""
     place = {"folder": stored.folder} if stored.folder else {}
     return {
         "fileId": stored.file_id,

@@ -1,4 +1,4 @@
-"""GET /healthz: whether the service works; needs no key and tells nothing private."""
+"""GET /healthz: whether the service works; needs no key and reveals nothing private."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ router = APIRouter(tags=["operation"])
 
 
 class Health(WireModel):
-    """How the service is."""
+    """The state of the service."""
 
     status: str
-    """Always `ok`; a service that is not answers 5xx."""
+    """Always `ok`; otherwise the response is 5xx."""
     version: str
     """foldnote's version."""
     running: int
-    """Jobs that run now."""
+    """Number of running jobs."""
 
 
 @router.get("/healthz", summary="Health", responses={**answers(Health, "It works."), **errors()})
 def check_health(service: Here) -> Response:
-    """Ask the database, and say that all is well."""
+    """Query the database and report that the service works."""
     service.store.queue.has_unfinished()
     return JSONResponse({"status": "ok", "version": find_version(), **service.dispatcher.counts()})

@@ -1,6 +1,6 @@
-"""GET /jobs: one job, or a page of them, at once or when something changed; and the log of a job.
+"""GET /jobs: one job or a page of jobs, immediately or after a change; and the log of a job.
 
-Records were serialised when they changed; here those of batches and running jobs are completed.
+Records were serialised when they changed; those of batches and running jobs are completed here.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from foldnote.service.store.schema import events
 
 router = APIRouter(tags=["jobs"])
 LONGEST_WAIT_S = 25.0
-"""For a change, so that one who watches need not ask again and again."""
+"""Maximum seconds for which a request can wait for a change."""
 _LOOK_S = 0.2
 _DEFAULT_LOG_LINES = 10_000
 _BEGIN = b'{"jobs":['
 _FEW = 50
-"""Records of batches and running jobs that are completed at once; more of them take a thread."""
+"""Maximum records of batches and running jobs that are completed in the event loop; more need a thread."""
 
 
 class JobLog(WireModel):
     """The log of a job."""
 
     log: str
-    """What the engine wrote, the last lines; empty before it began."""
+    """The last lines of the engine's output; empty before it has started."""
 
 
 class GatewayMessage(WireModel):
-    """What the gateway before GET /jobs says."""
+    """The gateway's response to GET /jobs."""
 
     message: str
     """Always `Forbidden`."""
@@ -66,14 +66,14 @@ class GatewayMessage(WireModel):
     "/jobs",
     summary="One job, or a page of jobs",
     responses={
-        **answers(JobPage | Job, "A page, newest first; with `jobName` the record itself."),
+        **answers(JobPage | Job, "A page, newest first; with `jobName`, the record of this job."),
         **keyed(400, 404),
-        403: {"model": GatewayMessage, "description": "No key, or a misnamed header."},
+        403: {"model": GatewayMessage, "description": "No key, or under another header's name."},
     },
     openapi_extra=takes_query(JobsQuery),
 )
 async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -> Response:
-    """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
+    """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
     asked = read_query(request, JobsQuery)
     key, since, mark = asked.start_key, asked.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)
@@ -102,12 +102,12 @@ async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -
 @router.get(
     "/catalog/jobs/{jobName}/logs",
     name="get_logs",
-    summary="Another word for /jobs/{jobName}/log",
+    summary="Alias of /jobs/{jobName}/log",
     responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
 )
 @router.get(
     "/jobs/{jobName}/log",
-    summary="What the engine wrote",
+    summary="The output of the engine",
     responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
 )
 def get_job_log(
@@ -116,7 +116,7 @@ def get_job_log(
     service: Here,
     max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = _DEFAULT_LOG_LINES,
 ) -> Response:
-    """Give the last lines of a job's log."""
+    """Get the last lines of a job's log."""
     row = service.store.jobs.find([caller.account_id], name)
     if row is None:
         raise job_not_found(name)
@@ -126,7 +126,7 @@ def get_job_log(
 
 
 def read_mark(database: Database, account_ids: Sequence[int]) -> str:
-    """The mark of these accounts' state: their last event, which every change of a job's status writes."""
+    """The state token of these accounts: their last event; every change of a job's status writes one."""
     query = sa.select(events.c.id).where(events.c.account_id.in_(account_ids))
     with database.read() as connection:
         return str(connection.execute(query.order_by(events.c.id.desc()).limit(1)).scalar() or 0)
@@ -135,7 +135,7 @@ def read_mark(database: Database, account_ids: Sequence[int]) -> str:
 async def _wait_for_change(
     request: Request, service: Service, account_id: int, since: str, wait_s: float
 ) -> str:
-    """Hold the request until the state is another one than `since`, or the time is over; gives its mark."""
+    """Wait until the state differs from `since`, or the time is over; return the state token."""
     database = service.store.database
     end = time.monotonic() + min(wait_s, LONGEST_WAIT_S)
     version, mark = None, since
@@ -148,7 +148,7 @@ async def _wait_for_change(
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
-    """The listing's filter; a batch that is none of the caller's has no subjobs."""
+    """The filter of the listing; a batch of another account has no subjobs."""
     if batch is None:
         return JobFilter(owners, has_subjobs=has_subjobs)
     parent = service.store.jobs.find(owners, batch)
@@ -170,9 +170,10 @@ def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[i
 def _parent(
     request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Counts
 ) -> str:
-    """A batch's record with its subjobs by status, and a fresh link once its archive is built.
+    """A batch's record with its subjobs by status, and a new link once its archive is built.
 
-    The interface's record has no `failed`, so only who watches with `since`, an addition too, is told it.
+    The interface does not define `failed`, so it is only included in requests with `since`, which is also an
+    extension.
     """
     more: dict[str, object] = {"statuses": counts.statuses}
     if counts.failed and "since" in request.query_params:
@@ -194,7 +195,7 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
 
 
 def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    """The body: the text of the page with what is completed for this answer, and what stands after it."""
+    """The body: the text of the page with completed records, and the fields after it."""
     parts = [_BEGIN, *(page.text.split(MARK.encode()) if page.live else [page.text])]
     for position in range(2, len(parts), 2):
         row = page.live[int(parts[position])]

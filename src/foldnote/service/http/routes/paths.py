@@ -1,6 +1,7 @@
-"""A part of a path that takes everything to its end.
+"""A path parameter that matches everything to the end of the path.
 
-Starlette's own `path` ends at a line feed, so that a name with one would be no route instead of a wrong name.
+Starlette's own `path` ends at a line feed, so a name with one would be an unknown route and not an invalid
+name.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from starlette.convertors import Convertor, register_url_convertor
 
 
 class AnythingConvertor(Convertor[str]):
-    """`{name:anything}`: slashes and line feeds included."""
+    """`{name:anything}`, including slashes and line feeds."""
 
     regex = "(?s:.*)"
 
     def convert(self, value: str) -> str:
-        """As it came."""
+        """Return the value unchanged."""
         return value
 
     def to_string(self, value: str) -> str:
-        """As it is."""
+        """Return the value unchanged."""
         return value
 
 
@@ -26,5 +27,5 @@ register_url_convertor("anything", AnythingConvertor())
 
 
 def rest_of_path(name: str) -> str:
-    """The parameter `name` for what is left of a path."""
+    """The parameter `name` for the rest of a path."""
     return f"{{{name}:anything}}"

@@ -1,4 +1,4 @@
-"""POST /submit-pipeline and /run-pipeline: saving stages, and running them one after another."""
+"""POST /submit-pipeline and /run-pipeline: save stages, and run them in sequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ router = APIRouter(tags=["pipelines"])
 
 
 class PipelineReceiptResponse(WireModel):
-    """The answer of POST /submit-pipeline."""
+    """The response to POST /submit-pipeline."""
 
     message: str
     pipeline_name: str
@@ -24,11 +24,11 @@ class PipelineReceiptResponse(WireModel):
 
 
 class RunReceiptResponse(WireModel):
-    """The answer of POST /run-pipeline."""
+    """The response to POST /run-pipeline."""
 
     message: str
     job_name: str
-    """The run's parent; it is a batch of the stages."""
+    """Name of the run's parent, which is a batch of the stages."""
     pipeline_name: str
     type: str
     """Always `batch`."""
@@ -41,11 +41,11 @@ class RunReceiptResponse(WireModel):
 @router.post(
     "/submit-pipeline",
     summary="Save a pipeline",
-    responses={**answers(PipelineReceiptResponse, "It is saved."), **keyed(400, 403, 413, 507)},
+    responses={**answers(PipelineReceiptResponse, "The pipeline is saved."), **keyed(400, 403, 413, 507)},
     openapi_extra=takes(PipelineSubmission),
 )
 async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
-    """Check every stage and keep the pipeline; one of the same name is replaced."""
+    """Validate every stage and save the pipeline; a pipeline of the same name is replaced."""
     pipeline = await read_submission(request, service, PipelineSubmission)
     await run_in_threadpool(service.pipelines.save, caller, pipeline)
     receipt = {
@@ -63,7 +63,7 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
     openapi_extra=takes(RunPipelineRequest),
 )
 async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
-    """Check every stage with the inputs of this run and queue all of them, or none."""
+    """Validate every stage with the inputs of this run and queue all of them, or none."""
     wanted = await read_submission(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)

@@ -1,4 +1,4 @@
-"""POST /getPresignedUploadUrl, and the upload itself: the second way to bring a file, without a key."""
+"""POST /getPresignedUploadUrl, and the upload to this link, which needs no key."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ KeyId = Annotated[str, Query(alias="keyId")]
 
 
 class UploadLinks(WireModel):
-    """The answer of POST /getPresignedUploadUrl."""
+    """The response to POST /getPresignedUploadUrl."""
 
     upload_url: str
-    """PUT the bytes here, within an hour; no key is needed."""
+    """PUT the bytes to this address within an hour; no key is needed."""
     head_url: str
-    """HEAD here says whether they came: 200 or 404."""
+    """HEAD to this address answers whether they arrived: 200 or 404."""
     key: str
-    """What a file field takes."""
+    """The value for a file field."""
 
 
 @router.post(
     "/getPresignedUploadUrl",
-    summary="A link to upload a file to",
+    summary="Get a link for uploading a file",
     responses={**answers(UploadLinks, "The links."), **keyed(400, 413)},
     openapi_extra=takes(UploadRequest),
 )
 async def get_presigned_upload_url(request: Request, caller: Admitted, service: Here) -> UploadLinks:
-    """Sign an upload of one name."""
+    """Sign an upload under one name."""
     folder, name = split_path((await read_small(request, service, UploadRequest)).filename)
     target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
     return UploadLinks(
@@ -69,7 +69,7 @@ async def put_presigned(
     key_id: KeyId = "",
     signature: str = "",
 ) -> Response:
-    """Store the raw body; a file of this name is replaced."""
+    """Store the raw body; an existing file of this name is replaced."""
     wanted = UploadTarget(owner, *split_path(path))
     target = await run_in_threadpool(_check, service, "PUT", wanted, expires, key_id, signature)
     require_space(service.config)
@@ -80,7 +80,7 @@ async def put_presigned(
 
 @router.head(
     PATH,
-    summary="Whether a presigned upload came",
+    summary="Check whether a presigned upload arrived",
     responses={200: {"description": "It did."}, **errors(400, 403, 404)},
 )
 def head_presigned(
@@ -91,7 +91,7 @@ def head_presigned(
     key_id: KeyId = "",
     signature: str = "",
 ) -> Response:
-    """Say whether the file is there."""
+    """Report whether the file exists."""
     target = _check(service, "HEAD", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
     stored = service.store.files.find(target.owner, target.folder, target.name)
     if stored is None:

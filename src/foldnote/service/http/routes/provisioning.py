@@ -1,4 +1,4 @@
-"""POST /agent/provision, and the claim page: a key without an account, and an account for the key."""
+"""POST /agent/provision issues a trial key without an account; its claim page assigns it to a person."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ button{{margin-top:1.25rem}}
 @media(prefers-color-scheme:dark){{body{{color:#eee;background:#1b1b1b}}}}</style></head>
 <body><main><h1>Claim your account</h1>{content}</main></body></html>
 """
-_FORM = """<p>A program made the account <strong>{email}</strong> for you. Claim it, and its key goes on
-working: it does not expire any more, and has its own number of jobs each month. If you have an account here,
-give a key of it: the jobs, the files and the key move into your account.</p>
+_FORM = """<p>A program created the account <strong>{email}</strong> for you. After you claim it, its key no
+longer expires and has a number of jobs each month. If you already have an account here, enter one of its keys
+to move the jobs, the files and the key into your account.</p>
 <form method="post"><label for="email">Your email address</label>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
 <label for="key">An API key of your account here, if you have one</label>
@@ -52,14 +52,14 @@ _DONE = "<p>The account <strong>{email}</strong> is claimed. You can close this 
 
 
 class TrialLimitsResponse(WireModel):
-    """What an unclaimed key may do."""
+    """The limits of an unclaimed key."""
 
     jobs: int
-    """Jobs in all; a batch counts one for each of its rows."""
+    """Total number of jobs; each row of a batch counts."""
     allowed_tools: str
     """Always `all`."""
     max_runtime_seconds: float | None = None
-    """Always null: a run has the time that any other has."""
+    """Always null: runs have the usual time limit."""
     expires_in_days: int
 
 
@@ -67,31 +67,31 @@ class ProvisionedCredential(WireModel):
     """A trial key."""
 
     api_key: str
-    """To be sent as `x-api-key`."""
+    """The key, for the header `x-api-key`."""
     email: str
-    """Made-up address of the account."""
+    """Generated address of the account."""
     tier: str
     """Always `agent-trial`."""
     expires_at: str
-    """RFC 3339 UTC; the key dies then unless it is claimed."""
+    """RFC 3339 UTC: when the key expires unless it is claimed."""
     limits: TrialLimitsResponse
     claim_url: str
-    """For a person: opens the page that claims the account."""
+    """Address of the page on which a person claims the account."""
 
 
 def _page_errors(*statuses: int) -> Answers:
-    """Errors that are a page for a form and JSON for JSON."""
+    """Errors, as a page for a form and as JSON for JSON."""
     return {status: row | {"content": {"text/html": {}}} for status, row in errors(*statuses).items()}
 
 
 @router.post(
     "/agent/provision",
     status_code=201,
-    summary="A trial key, without an account",
+    summary="Get a trial key without an account",
     responses={**answers(ProvisionedCredential, "The credential.", 201), **errors(429)},
 )
 def provision(request: Request, service: Here) -> Response:
-    """Make an account with a key of its own; what is sent is not read."""
+    """Create an account with a key; the request's body is ignored."""
     source = request.client.host if request.client else "unknown"
     trial = service.trials.provision(source)
     return JSONResponse(_credential(request, service, trial), 201, headers={"Cache-Control": "no-store"})
@@ -121,7 +121,7 @@ def _credential(request: Request, service: Service, trial: Trial) -> dict[str, o
     responses={200: {"description": "The page.", "content": {"text/html": {}}}, **errors(400, 404)},
 )
 def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)]) -> Response:
-    """Show whose account it is and ask for an address."""
+    """Show the account and ask for an email address."""
     return _page(service.trials.find(token))
 
 
@@ -131,7 +131,7 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
     response_class=Response,
     responses={
         200: {
-            "description": "It is claimed; as a page for a form, as JSON for JSON.",
+            "description": "The account is claimed; a page for a form, JSON for JSON.",
             "content": {"application/json": {"schema": Message.model_json_schema()}, "text/html": {}},
         },
         **_page_errors(400, 403, 404),
@@ -142,12 +142,12 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
 async def claim_account(
     request: Request, service: Here, token: Annotated[str, Query(max_length=200)]
 ) -> Response:
-    """Take the address, from the page's form or as JSON, and claim the account."""
+    """Claim the account for an address, sent by the page's form or as JSON."""
     limit = service.config.limits.small_body_bytes
     content = b"".join([chunk async for chunk in read_chunks(request, limit)])
     if not request.headers.get("content-type", "").startswith(FORM):
         await run_in_threadpool(_claim, service, token, read_model(parse_json(content), ClaimRequest))
-        return JSONResponse({"message": "The account is claimed; its key goes on working."})
+        return JSONResponse({"message": "The account is claimed; its key remains valid."})
     try:
         await run_in_threadpool(_claim, service, token, read_model(_read_form(content), ClaimRequest))
         return _page(await run_in_threadpool(service.trials.find, token))

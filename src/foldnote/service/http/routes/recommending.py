@@ -1,4 +1,4 @@
-"""POST /model-router: which tools fit a described task."""
+"""POST /model-router: recommend tools for a described task."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _CODE = re.compile(r"[A-Za-z0-9]{1,5}")
 
 
 class RecommendedToolResponse(WireModel):
-    """One row of the answer."""
+    """One recommended tool."""
 
     tool_id: str
     """The tool's type."""
     reason: str
-    """Why it fits."""
+    """Why the tool fits."""
 
 
 class DetectedMoleculeResponse(WireModel):
-    """One molecule that was used."""
+    """One molecule found in the request."""
 
     kind: str
     """`protein`, `antibody`, `nucleic-acid` or `small-molecule`."""
@@ -43,32 +43,35 @@ class DetectedMoleculeResponse(WireModel):
 
 
 class RouterAnswer(WireModel):
-    """The answer of POST /model-router."""
+    """The response to POST /model-router."""
 
     tools: list[RecommendedToolResponse]
-    """Best first; empty when it abstains."""
+    """Best first; empty if nothing is recommended."""
     abstain: bool
     """Whether nothing is recommended."""
     summary: str
-    """What was understood; what is missing when it abstains."""
+    """How the task was understood, or what is missing if nothing is recommended."""
     detected: list[DetectedMoleculeResponse]
     """The molecules of the prompt and of `inputs`."""
 
 
 @router.post(
     "/model-router",
-    summary="Tools for a described task",
-    responses={**answers(RouterAnswer, "At most four tools, or none and why."), **keyed(400, 403, 413)},
+    summary="Recommend tools for a described task",
+    responses={
+        **answers(RouterAnswer, "At most four tools, or none, with the reason."),
+        **keyed(400, 403, 413),
+    },
     openapi_extra=takes(RouterRequest),
 )
 async def route_model(request: Request, caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
-    """Rank the tools of this service for a task; nothing leaves this machine.
+    """Rank the tools of this service for a task, without contacting other machines.
 
     Raises:
         RefusalError: recommendations are not enabled.
     """
     if not service.config.has_router:
-        sentence = "Recommendations are not enabled at this service. GET /tools lists what there is."
+        sentence = "Recommendations are not enabled at this service. GET /tools lists its tools."
         raise RefusalError(403, "router_disabled", sentence)
     wanted = await read_small(request, service, RouterRequest)
     return JSONResponse(await run_in_threadpool(_advise, service, wanted))
@@ -92,7 +95,7 @@ def _read_input(index: int, given: RouterInput) -> FoundMolecule:
     """The molecule of one element of `inputs`.
 
     Raises:
-        RefusalError: 400 when it has not exactly one, or a sequence is none.
+        RefusalError: 400 if it has not exactly one molecule, or an invalid sequence.
     """
     if sum(each is not None for each in (given.sequence, given.smiles, given.ccd)) != 1:
         sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
@@ -114,12 +117,12 @@ def _read_input(index: int, given: RouterInput) -> FoundMolecule:
 
 
 def _find_fault(given: RouterInput) -> tuple[str, str] | None:
-    """The field that cannot be read, and why."""
+    """The refusal (400) of an invalid element, with the reason."""
     if given.smiles is not None:
         fault = find_smiles_fault(given.smiles)
         return ("smiles", fault) if fault else None
     if given.ccd is not None and not _CODE.fullmatch(given.ccd.strip()):
-        return "ccd", "this is no code of the chemical component dictionary: 1 to 5 letters and digits."
+        return "ccd", "this is not a code of the chemical component dictionary (1 to 5 letters and digits)."
     if given.sequence is not None and not given.sequence.strip():
         return "sequence", "this is empty."
     return None

@@ -1,4 +1,4 @@
-"""What every route shares: how it declares its answers, reads its body, and where it finds the service."""
+"""Functions shared by all routes: declare responses, read bodies and parameters, find the service."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from foldnote.service.http.bodies import parameter_refusal, read_json, read_mode
 from foldnote.service.store.accounts.accounts import Caller
 
 MEANINGS = {
-    400: "Invalid request; `field` names what is at fault.",
+    400: "Invalid request; `field` names the invalid field.",
     401: "The key is missing or invalid.",
     403: "Not allowed.",
     404: "Not found.",
     413: "The body is too large.",
-    429: "Too many requests; `retryAfterSeconds` says when to come back.",
+    429: "Too many requests; retry after `retryAfterSeconds`.",
     500: "The service failed.",
     503: "Temporarily unavailable.",
     507: "The disk of the service is full.",
@@ -34,7 +34,7 @@ Answers = dict[int | str, dict[str, Any]]
 
 
 class Message(WireModel):
-    """A plain answer."""
+    """A response with a message only."""
 
     message: str
     """What was done."""
@@ -46,11 +46,11 @@ async def _find_service(request: Request) -> Service:
 
 
 Here = Annotated[Service, Depends(_find_service)]
-"""The service that answers."""
+"""The service of the application."""
 
 
 def errors(*statuses: int) -> Answers:
-    """The errors that a route may answer, beside those that every route may."""
+    """Declare the errors of a route, in addition to those of every route."""
     return {
         status: {"model": ErrorBody, "description": MEANINGS[status]}
         for status in sorted({*statuses, 500, 503, 507})
@@ -58,17 +58,17 @@ def errors(*statuses: int) -> Answers:
 
 
 def keyed(*statuses: int) -> Answers:
-    """The errors of a route that needs a key."""
+    """Declare the errors of a route that needs a key."""
     return errors(401, 429, *statuses)
 
 
 def answers(model: Any, description: str, status: int = 200) -> Answers:
-    """The good answer of a route."""
+    """Declare the successful response of a route."""
     return {status: {"model": model, "description": description}}
 
 
 def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
-    """Declares a JSON body, which the route reads itself: after the key, and with a limit."""
+    """Declare a JSON body, which the route reads itself, after checking the key and with a limit."""
     BODIES[model.__name__] = model
     schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     content = dict.fromkeys(("application/json", *more_types), schema)
@@ -76,16 +76,16 @@ def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
 
 
 def takes_either(*models: type[RequestBody], has_others: bool = False) -> dict[str, Any]:
-    """Declares a JSON body that has one of several forms; with `has_others` any other is answered too."""
+    """Declare a JSON body of one of several forms; with `has_others`, others are accepted, too."""
     BODIES.update({model.__name__: model for model in models})
     forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
-    others = [{"description": "Anything else; the verdict says what is wrong."}]
+    others = [{"description": "Anything else; the response lists the problems."}]
     schema = {"anyOf": [*forms, *(others if has_others else [])]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def takes_query(model: type[RequestBody]) -> dict[str, Any]:
-    """Declares query parameters that the route reads itself, all at once."""
+    """Declare query parameters that the route reads itself, as one model."""
     fields = model.model_json_schema()["properties"]
     return {
         "parameters": [
@@ -96,10 +96,10 @@ def takes_query(model: type[RequestBody]) -> dict[str, Any]:
 
 
 def read_query(request: Request, model: type[BodyModel]) -> BodyModel:
-    """The query parameters.
+    """Read the query parameters.
 
     Raises:
-        RefusalError: 400 that names the first wrong one.
+        RefusalError: 400, naming the first invalid one.
     """
     try:
         return model.model_validate(dict(request.query_params))
@@ -109,7 +109,7 @@ def read_query(request: Request, model: type[BodyModel]) -> BodyModel:
 
 
 async def read_small(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
-    """The body of a route that takes a few fields.
+    """Read the body of a route with a few fields.
 
     Raises:
         RefusalError: 413 above the limit, 400 with the field at fault.
@@ -118,7 +118,7 @@ async def read_small(request: Request, service: Service, model: type[BodyModel])
 
 
 async def read_submission(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
-    """The body of a route that stores it, inline files included.
+    """Read the body of a route that stores it, including inline files.
 
     Raises:
         RefusalError: 413 above the limit, 400 with the field at fault, 507 without room.
@@ -129,12 +129,12 @@ async def read_submission(request: Request, service: Service, model: type[BodyMo
 
 
 def queued(subject: str, **fields: object) -> JSONResponse:
-    """The answer to a submission: what was submitted, further fields, and its status."""
+    """The response to a submission: a message, further fields, and the status."""
     return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})
 
 
 def absolute(request: Request, service: Service, path: str) -> str:
-    """The address of a path at this service, under the prefix that the request came with."""
+    """The address of a path at this service, with the prefix of the request."""
     base = service.config.public_url or str(request.base_url)
     return base.rstrip("/") + path
 
@@ -142,7 +142,7 @@ def absolute(request: Request, service: Service, path: str) -> str:
 def visible_accounts(
     service: Service, caller: Caller, job_email: str | None, *, has_organization: bool = False
 ) -> tuple[int, ...]:
-    """The accounts whose jobs the caller asks for and may see; none for a stranger's address."""
+    """The requested accounts that the caller may see; none for an address of another organization."""
     if job_email is None and not has_organization:
         return (caller.account_id,)
     members: Mapping[str, int] = {}

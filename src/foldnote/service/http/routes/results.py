@@ -1,4 +1,4 @@
-"""POST /result: a signed link to what a job left."""
+"""POST /result: a signed link to a job's result."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class Preparing(WireModel):
     job_name: str
     """The batch."""
     message: str
-    """How to go on."""
+    """What to do next."""
 
 
 @router.post(
     "/result",
-    summary="A link to the result",
+    summary="Get a link to the result",
     responses={
         **answers(Preparing, "The archive of a batch is being built.", 202),
-        **answers(str, "A JSON string: a link that works for an hour without the key."),
+        **answers(str, "A JSON string: a link that is valid for an hour without a key."),
         **keyed(400, 404, 413),
     },
     openapi_extra=takes(ResultRequest),
 )
 async def get_result(request: Request, caller: Admitted, service: Here) -> Response:
-    """Give a link to the archive, to one file of it, or to its structures only."""
+    """Get a link to the archive, to one of its files, or to its structures only."""
     wanted = await read_small(request, service, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
     wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
@@ -67,7 +67,7 @@ async def get_result(request: Request, caller: Admitted, service: Here) -> Respo
 async def _wait_for_link(
     service: Service, caller: Caller, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
 ) -> str | None:
-    """The link, or None when a batch's archive is not built within the time."""
+    """The link, or None if a batch's archive is not built within the time."""
     until = time.monotonic() + wait_s
     while True:
         try:

@@ -53,7 +53,7 @@ class BatchReceipt(WireModel):
     openapi_extra=takes(JobSubmission),
 )
 async def submit_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Check a job and put it into the queue."""
+    """Validate a job and queue it."""
     submission = await read_submission(request, service, JobSubmission)
     await run_in_threadpool(service.intake.submit, caller, submission)
     return queued(submission.job_name, jobName=submission.job_name, type=submission.type)
@@ -66,7 +66,7 @@ async def submit_job(request: Request, caller: Admitted, service: Here) -> Respo
     openapi_extra=takes_either(BatchSubmission, ListedBatch),
 )
 async def submit_batch(request: Request, caller: Admitted, service: Here) -> Response:
-    """Check every row and put all of them into the queue, or none."""
+    """Validate every row and queue all of them, or none."""
     value = await read_json(request, service.config.limits.submission_bytes)
     batch = _read_batch(value)
     require_space(service.config)
@@ -82,7 +82,7 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
     openapi_extra=takes(ScreeningSubmission),
 )
 async def screen(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
-    """Queue a job for each ligand, or none."""
+    """Queue one job per ligand, or none."""
     wanted = await read_submission(request, service, ScreeningSubmission)
     tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
     what = f"{wanted.batch_name} with {len(names)} ligands"
@@ -90,7 +90,7 @@ async def screen(request: Request, caller: AdmittedClaimed, service: Here) -> Re
 
 
 def _read_batch(value: Any) -> BatchSubmission:
-    """Either form; the one that lists jobs is known by its `jobs`."""
+    """Validate either form of a batch; the form with a list of jobs has `jobs`."""
     if not isinstance(value, dict) or "jobs" not in value or "settings" in value:
         return read_model(value, BatchSubmission)
     if "tool" not in value and "type" in value:
@@ -103,16 +103,16 @@ def _read_batch(value: Any) -> BatchSubmission:
 
 @router.post(
     "/validate-job",
-    summary="Say what a submission would answer, at no cost",
+    summary="Validate a submission without submitting it",
     responses={
-        **answers(Verdict | BatchVerdict, "The verdict; for an array of settings one a row."),
+        **answers(Verdict | BatchVerdict, "The result; one per row for an array of settings."),
         **keyed(400),
         413: {"description": "The body is larger than about 4.5 MB; the answer has no body."},
     },
     openapi_extra=takes_either(JobPayload, has_others=True),
 )
 async def validate_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Check a job or the rows of a batch; nothing is kept or queued."""
+    """Validate a job or the rows of a batch; nothing is stored or queued."""
     value = await read_json(request, service.config.limits.validation_bytes, _refuse_bare)
     try:
         payload = read_model(value, JobPayload)

@@ -1,4 +1,4 @@
-"""GET /tools and /tools.json: the catalog, joined with what runs here. The second needs no key."""
+"""GET /tools and /tools.json: the catalog, with whether each tool can run here; /tools.json needs no key."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ router = APIRouter(tags=["tools"])
     responses={**answers(list[Tool], "Every tool."), **keyed()},
 )
 def list_tools(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required, not used
-    """Give the catalog."""
+    """Get the catalog."""
     return Response(service.toolbox.document(), media_type="application/json")
 
 
 @router.get(
     "/tools.json",
-    summary="The same without a key",
+    summary="The tools and their settings, without a key",
     responses={**answers(list[Tool], "Every tool."), **errors()},
 )
 def list_tools_openly(service: Here) -> Response:
-    """Give the catalog to anybody."""
+    """Get the catalog without a key."""
     return Response(service.toolbox.document(), media_type="application/json")
 
 
 class FinetunedModelResponse(WireModel):
-    """A model that one of the caller's jobs made."""
+    """A model produced by one of the caller's jobs."""
 
     model_name: str
     """The job's name, which is unique for the account."""
     type: str
-    """The tool that made it."""
+    """The tool that produced it."""
     job_name: str
     created: str
-    """RFC 3339 UTC: when it was finished."""
+    """RFC 3339 UTC: when it was completed."""
 
 
 class FinetunedModels(WireModel):
-    """The answer of GET /finetuned-models."""
+    """The response to GET /finetuned-models."""
 
     models: list[FinetunedModelResponse]
 
 
 @router.get(
     "/finetuned-models",
-    summary="Models that the caller's jobs made",
+    summary="Models produced by the caller's jobs",
     responses={**answers(FinetunedModels, "Newest first."), **keyed()},
 )
 def list_finetuned_models(caller: Admitted, service: Here) -> Response:
-    """Give the complete fine-tuning jobs as models."""
+    """List the completed fine-tuning jobs as models."""
     rows = service.store.jobs.complete_of(caller.account_id, service.toolbox.finetuning_types())
     models = [
         {"modelName": row["name"], "type": row["type"], "jobName": row["name"], "created": row["completed"]}
