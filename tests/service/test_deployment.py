@@ -161,7 +161,9 @@ def test_a_removed_tool_takes_no_more_jobs_and_those_that_run_go_on(make_service
         service.submit(job, type="sleeper", settings={"structure": PDB})
     service.wait("runs", ("Running",))
     assert registered(service) == ["sleeper"]
-    assert remove(service, "sleeper").json() == {"message": "sleeper was removed. Its jobs and results are kept."}
+    assert remove(service, "sleeper").json() == {
+        "message": "sleeper was removed. Its jobs and results are kept."
+    }
     assert registered(service) == []
     assert "sleeper" not in {row["type"] for row in service.client.get("/tools").json()}
     refused = service.submit("late", type="sleeper", settings={"structure": PDB})

@@ -45,7 +45,7 @@ _WORDS = {
     "too_long": "this may have at most {max_length} items",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
-    "extra_forbidden": "this key is not known here; external, alignment and label are",
+    "extra_forbidden": "unknown key; allowed keys are external, alignment and label",
 }
 """Messages that replace pydantic's, by type of error; names in braces are keys of the error's context."""
 _PATTERNS = {
