@@ -36,7 +36,11 @@ def test_both_catalogs_are_the_same(client):
     )
     assert all(row["unavailableReason"] for row in rows if not row["available"])
     notes = {row["type"]: row["schema"]["x-foldnote"] for row in rows}
-    assert [each for each, note in notes.items() if note.get("beyondReference")] == ["propka", "vina"]
+    assert [each for each, note in notes.items() if note.get("beyondReference")] == [
+        "propka",
+        "sequence-properties",
+        "vina",
+    ]
     assert all("citation" in note for note in notes.values())
 
 

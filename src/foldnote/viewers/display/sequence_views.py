@@ -17,9 +17,11 @@ from foldnote.text import count
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, join_plots, table_bundle
 from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.drawing import Axis, Dots
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
+from foldnote.viewers.plots.profile import plot_profile
 from foldnote.viewers.plots.tree_plot import plot_tree
 
 _NODES = "nodes.csv"
@@ -41,6 +43,34 @@ def show_tree(result: Result) -> list[Any]:
         plot_tree(nodes, "Tree with ancestors"),
         table_bundle(ancestors, "Ancestors"),
         *default_view(result, without=hidden),
+    ]
+
+
+@builtin_view("sequence-properties")
+def show_properties(result: Result) -> list[Any]:
+    """Show the figures and the motifs of the sequences; of a single one its hydropathy and charge, too."""
+    figures, motifs = read_table(result, "properties.csv"), read_table(result, "motifs.csv")
+    if figures is None or motifs is None:
+        return default_view(result)
+    if figures.get("problem") is not None and figures["problem"].isna().all():
+        figures = figures.drop(columns="problem")
+    shown = {"properties.csv", "motifs.csv"}
+    plots: list[Plot] = []
+    charge, hydropathy = read_table(result, "charge.csv"), read_table(result, "hydropathy.csv")
+    if charge is not None and hydropathy is not None and charge["name"].nunique() == 1:
+        at = result.scores.get("pH")
+        labels = ("pH", "Net charge (e)")
+        place = float(at) if isinstance(at, int | float) else None
+        plots = [
+            plot_profile(hydropathy, "hydropathy", "Hydropathy along the sequence", level=0.0),
+            plot_curves(charge, "ph", {"charge": "charge"}, "Net charge by pH", labels=labels, place=place),
+        ]
+        shown |= {"charge.csv", "hydropathy.csv"}
+    return [
+        table_bundle(figures, "Figures of the sequences"),
+        *plots,
+        table_bundle(motifs, "Motifs at which a modification may occur"),
+        *default_view(result, without=shown),
     ]
 
 

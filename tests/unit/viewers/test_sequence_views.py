@@ -1,0 +1,65 @@
+"""Results on sequences: figures, motifs, and plots where there is one sequence."""
+
+import json
+import zipfile
+
+import pytest
+
+from foldnote.results import open_result
+from foldnote.viewers import result_bundles
+from foldnote.viewers.display.sequence_views import show_properties
+
+FIGURES = "name,residues,molecular_weight_da,isoelectric_point,problem\nfirst,4,500.1,4.2,\n"
+MOTIFS = "name,motif,position,residues,meaning\nfirst,deamidation,2,NG,asparagine before a small residue\n"
+HYDROPATHY = "chain,number,residue,hydropathy\nfirst,1,A,1.800\nfirst,2,N,-0.700\nfirst,3,G,-1.300\n"
+CHARGE = "name,ph,charge\nfirst,0.0,2.0\nfirst,7.0,0.1\nfirst,14.0,-2.0\n"
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def make(**files):
+        manifest = {
+            "job": {"type": "sequence-properties", "jobName": "j"},
+            "engine": {"method": "Some method"},
+        }
+        with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
+            for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
+                archive.writestr(name, content)
+        return open_result(tmp_path / "r.zip")
+
+    return make
+
+
+def test_one_sequence_has_its_figures_its_hydropathy_and_its_charge(opened):
+    files = {
+        "properties.csv": FIGURES,
+        "motifs.csv": MOTIFS,
+        "hydropathy.csv": HYDROPATHY,
+        "charge.csv": CHARGE,
+        "score.json": '{"pH": 7.4}',
+    }
+    result = opened(**files)
+    figures, hydropathy, charge, motifs, *_ = show_properties(result)
+    assert "problem" not in figures["text/plain"]
+    assert hydropathy.data["hydropathy"].tolist() == [1.8, -0.7, -1.3]
+    assert charge.words == "charge: 2 at 0, -2 at 14."
+    assert "deamidation" in motifs["text/plain"]
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_several_sequences_keep_their_problems_and_have_no_plot_of_one(opened):
+    second = FIGURES + "second,,,,The sequence is empty.\n"
+    charges = CHARGE + CHARGE.split("\n", 1)[1].replace("first", "third")
+    files = {
+        "properties.csv": second,
+        "motifs.csv": MOTIFS,
+        "hydropathy.csv": HYDROPATHY,
+        "charge.csv": charges,
+    }
+    figures, motifs, *_ = show_properties(opened(**files))
+    assert "The sequence is empty." in figures["text/plain"]
+    assert "deamidation" in motifs["text/plain"]
+
+
+def test_a_result_without_motifs_has_the_usual_layout(opened):
+    assert result_bundles(opened(**{"properties.csv": FIGURES}))[0]["text/plain"].startswith("properties.csv")
