@@ -12,6 +12,8 @@ from unicodedata import category
 
 _UNITS = ("kB", "MB", "GB", "TB")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_WRITTEN_OUT, _WITH_EXPONENT = 9999.5, 1e7
+"""Figures from one to the other have one decimal; four digits of smaller ones are enough."""
 _ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _KEPT = "\n\t"
 
@@ -24,6 +26,16 @@ def format_size(size_bytes: float) -> str:
             break
         value, unit = value / 1000, larger
     return f"{value:.0f} B" if unit == "B" else f"{float(f'{value:.3g}'):g} {unit}"
+
+
+def format_figure(value: float) -> str:
+    """A figure with four significant digits, ``-9.123``; from 10,000 with one decimal, ``13164.5``.
+
+    Figures of ten million and more, and those below a ten-thousandth, are written with an exponent.
+    """
+    if _WRITTEN_OUT <= abs(value) < _WITH_EXPONENT:
+        return f"{value:.1f}".removesuffix(".0")
+    return f"{value:.4g}"
 
 
 def format_duration(seconds: float) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.text import count, format_duration, format_size, join_words
+from foldnote.text import count, format_duration, format_figure, format_size, join_words
 
 FIGURES = json.loads((Path(__file__).parents[1] / "data/figures.json").read_text())
 
@@ -15,6 +15,17 @@ FIGURES = json.loads((Path(__file__).parents[1] / "data/figures.json").read_text
 @pytest.mark.parametrize(("size_bytes", "text"), FIGURES["sizes"])
 def test_a_size_has_three_digits_and_a_decimal_unit(size_bytes, text):
     assert format_size(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *[(0.0, "0"), (-9.12345, "-9.123"), (1234.56, "1235"), (9999.96, "10000"), (13164.53, "13164.5")],
+        *[(-27000.0, "-27000"), (9_999_999.0, "9999999"), (1.5e7, "1.5e+07"), (0.00004, "4e-05")],
+    ],
+)
+def test_a_figure_has_four_digits_and_large_ones_their_whole_part(value, text):
+    assert format_figure(value) == text
 
 
 @pytest.mark.parametrize(("seconds", "text"), FIGURES["durations"])

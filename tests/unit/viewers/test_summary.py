@@ -29,7 +29,7 @@ def opened(tmp_path):
     ("name", "value", "line"),
     [
         ("heavyResidues", 120, ("Heavy residues", "120")),
-        ("box_volume", 27000.0, ("Box volume", "2.7e+04")),
+        ("box_volume", 27000.0, ("Box volume", "27000")),
         ("pKa", 4.5, ("pKa", "4.5")),
         ("affinity", -9.1234, ("affinity", "-9.123 kcal/mol")),
         ("iptm", 0.75, ("ipTM", "0.75 (0 to 1)")),

@@ -15,7 +15,8 @@
     if (Math.abs(value) > 1.7e308) return value > 0 ? '∞' : '−∞';
     if (Number.isInteger(value)) return String(value);
     var size = Math.abs(value);
-    return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : value.toPrecision(4);
+    if (size >= 1e7 || size < 1e-3) return value.toExponential(3);
+    return size >= 9999.5 ? value.toFixed(1) : value.toPrecision(4);
   }
 
   // What a column is sorted by: numbers inside of texts count as numbers. Made once, since comparing texts by the

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.results import Manifest, Result, ResultFile, find_metric
-from foldnote.text import count, format_duration, format_size
+from foldnote.text import count, format_duration, format_figure, format_size
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 """Word boundary in a camelCase name such as ``heavyResidues``, but not in ``pKa``."""
@@ -80,7 +80,7 @@ def _figure(name: str, value: object) -> str:
     """A score as in the file, with its unit; for pLDDT, its range."""
     if value is None:
         return ""
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = format_figure(value) if isinstance(value, float) else str(value)
     if "plddt" in name.lower() and isinstance(value, float):
         return f"{text} (0 to 1)" if value <= 1 else f"{text} (0 to 100)"
     metric = find_metric(name)

@@ -21,7 +21,7 @@ from foldnote.results.docking.contacts import (
     measure_contacts,
     read_pocket,
 )
-from foldnote.text import count
+from foldnote.text import count, format_figure
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.description import Facts
 from foldnote.viewers.scene.drawing import draw_molecules
@@ -148,7 +148,7 @@ def _name_pose(pose: Pose) -> str:
 def _write_score(key: str, value: float) -> tuple[str, str]:
     metric = find_metric(key)
     unit = f" {metric.unit}" if metric and metric.unit else ""
-    return (metric.label if metric else key, f"{value:.4g}{unit}")
+    return (metric.label if metric else key, f"{format_figure(value)}{unit}")
 
 
 def _describe_poses(poses: Sequence[Pose], contacts: Sequence[pd.DataFrame]) -> Facts:

@@ -13,7 +13,7 @@ from foldnote.results import Molecule, Structure, find_metric
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.results.molecules.pdbqt import list_ligand_lines
 from foldnote.results.molecules.smiles import FLAT, MADE
-from foldnote.text import count
+from foldnote.text import count, format_figure
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import Facts
 from foldnote.viewers.scene.drawing import draw_molecules
@@ -154,6 +154,6 @@ def label_figures(keys: Sequence[str]) -> dict[str, str]:
 
 def _write(key: str, value: object) -> str:
     metric = find_metric(key)
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = format_figure(value) if isinstance(value, float) else str(value)
     short = text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
     return f"{short} {metric.unit}" if metric and metric.unit else short

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results import find_metric
-from foldnote.text import count
+from foldnote.text import count, format_figure
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
 
@@ -31,7 +31,7 @@ def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS)
     """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown."""
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
     body = _name_index(frame.head(rows)).to_html(
-        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format="{:.4g}".format
+        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=format_figure
     )
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
