@@ -179,7 +179,7 @@ def test_without_network_an_installation_says_so_and_that_it_can_be_gone_on_with
     begin(row)
     failure = row.get_by_role("status")
     expect(failure).to_contain_text("cannot be reached: check the network and try again.", timeout=120_000)
-    expect(failure).to_contain_text("Installing it again goes on from here.")
+    expect(failure).to_contain_text("Install it again to continue from here.")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     opened.picture("engine-without-network", opened.page.locator("#foldnote-sidebar"))
 
@@ -211,7 +211,7 @@ def test_a_disk_that_gets_full_is_told_and_nothing_is_left_half_installed(opened
         failure = row.get_by_role("status").filter(
             has_text="The disk is full: the engine quick is not installed"
         )
-        expect(failure).to_contain_text(f"Make room in {server.engines}", timeout=120_000)
+        expect(failure).to_contain_text(f"Free space in {server.engines}", timeout=120_000)
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
     assert not (server.engines / "quick" / "env").exists()

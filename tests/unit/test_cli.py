@@ -176,7 +176,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (
             ["submit", "ablang", "--set", "task=scan", "--set", "heavySequence=EVQLVESGG"],
             3,
-            "No engine for ablang",
+            "foldnote has no engine for ablang",
         ),
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),

@@ -1,7 +1,7 @@
-"""What ``foldnote engines list``, ``install`` and ``remove`` do, apart from reading the command line.
+"""Implement ``foldnote engines list``, ``install`` and ``remove``, except for parsing the command line.
 
-The functions write plain text to a stream and give an exit status; with ``as_json`` they write JSON for
-programs. The list tells of every tool of the catalog, also of those that nothing can run here.
+The functions write plain text, or JSON with ``as_json``, to a stream and return an exit status. The list has
+every tool of the catalog, including tools without an engine.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class ToolRow:
     """``genuine``, ``genuine-task``, ``substitute`` or ``adapter``; None without an engine."""
     licence: str | None = None
     licence_note: str = ""
-    """What a person has to accept or to know beyond the licences' names."""
+    """What a user must accept or know beyond the names of the licences."""
     disk_mb: int = 0
-    """What it takes on the disk at least, in MB: packages with CUDA take more; 0 when that is not known."""
+    """Minimum disk space in MB (packages with CUDA need more); 0 if unknown."""
     weights: tuple[dict[str, Any], ...] = ()
     """Files that are fetched from their authors.
 
@@ -61,11 +61,11 @@ class ToolRow:
     has_environment: bool = False
     """Whether it has an environment of its own, which can be installed and removed."""
     has_files: bool = False
-    """Whether there is something of it to remove: an installation, whole or begun."""
+    """Whether there is a complete or incomplete installation that can be removed."""
     how: str = ""
-    """What to do to make it run; empty when it does."""
+    """What to do to make it run; empty if it runs."""
     adds_to: tuple[str, ...] = ()
-    """Engines whose runs use it where it is installed."""
+    """Engines whose runs use it while it is installed."""
 
 
 def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
@@ -151,9 +151,9 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
     if any(row.engine is None for row in rows):
-        out.write(f"\nelsewhere: no engine of it is part of foldnote. {WAYS_ON}\n")
+        out.write(f"\nelsewhere: foldnote has no engine for the tool. {WAYS_ON}\n")
     if add_ons := [row for row in every if not row.tool]:
-        out.write("\nAn add-on is used in the runs of another engine where it is installed.\n\n")
+        out.write("\nWhile an add-on is installed, runs of another engine use it.\n\n")
         _write_rows(add_ons, "ADD-ON TO", [", ".join(row.adds_to) for row in add_ons], out)
 
 
@@ -199,7 +199,7 @@ def run_install(
     with_weights: bool = True,
     stream: TextIO | None = None,
 ) -> int:
-    """Install the engines ``names``, or every engine when there is none; gives the exit status.
+    """Install the engines ``names``, or all engines if there are none; return the exit status.
 
     All are tried; what failed is said at the end of each. Among all engines it is no failure that one has no
     packages for the Pythons of this machine, and those whose weights are gigabytes on other servers are left
@@ -234,7 +234,7 @@ def run_install(
 
 
 def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
-    """Remove the environments of the engines ``names``; gives the exit status.
+    """Remove the environments of the engines ``names``; return the exit status.
 
     Raises:
         UnknownEngineError: a name is not an engine's.
@@ -269,7 +269,7 @@ class _JsonReporter:
 
 
 class _TextReporter:
-    """A line that is written over on a terminal; elsewhere a new line every ten seconds."""
+    """Progress on one line of a terminal; elsewhere a new line every ten seconds."""
 
     def __init__(self, engine: Engine, out: TextIO) -> None:
         self._out = out

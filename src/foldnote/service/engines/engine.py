@@ -66,10 +66,10 @@ class Environment:
     """Folders of modules that ``run.py`` imports, relative to the engine's folder."""
     variables: dict[str, str] = field(default_factory=dict)
     inherit: tuple[str, ...] = ()
-    """More variables to take over from the service's environment; few are by default."""
+    """Additional variables to pass on from the service's environment; by default only a few are."""
     system: tuple[SystemNeed, ...] = ()
     probe: str = ""
-    """Python statement that proves after installation that the engine can work."""
+    """Python statement that checks after installation that the engine works."""
     newest_python: str = ""
     """Newest Python that all of its packages are built for, such as ``3.12``; empty for any."""
     requires_python: str = ""
@@ -89,7 +89,7 @@ class Resources:
     """Memory in MB (2**20 bytes) above which a run is ended; 0 means no limit."""
     gpus: int = 0
     may_use_gpu: bool = False
-    """Whether a run uses a GPU where it finds one, although it needs none."""
+    """Whether a run uses a GPU if there is one, without requiring it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Engine:
     lock_digest: str = ""
     """SHA-256 of the file of locked packages when the engine was read; empty without one."""
     adds_to: tuple[str, ...] = ()
-    """Engines whose runs use this one where it is installed; then it is an add-on and may serve no tool."""
+    """Engines whose runs use this one while it is installed; it is then an add-on and may serve no tool."""
     extensions: tuple[str, ...] = ()
     """What it takes beside the settings: ``alignment``, and ``external:<purpose>`` for each purpose for which
     it sends inputs to another machine, if the user agrees for the job."""
@@ -255,7 +255,7 @@ def read_ready(engine: Engine) -> dict[str, Any] | None:
 
 
 def find_missing(engine: Engine) -> tuple[SystemNeed, ...]:
-    """The programs that the engine needs and that are not on PATH."""
+    """The required programs that are not on PATH."""
     search = settings.process_environment().get("PATH")
     return tuple(need for need in engine.environment.system if not shutil.which(need.command, path=search))
 
@@ -300,7 +300,7 @@ def explain_python(engine: Engine) -> str:
     return (
         f"The engine {engine.name} needs Python {newest} or older, for which its packages are built;"
         f" this is Python {_OURS[0]}.{_OURS[1]}, and no older one is on PATH."
-        f" With a python{newest} there, run `foldnote engines install {engine.name}`."
+        f" Install python{newest}, then run `foldnote engines install {engine.name}`."
     )
 
 

@@ -64,16 +64,16 @@ _LAST_FRACTION = 0.97
 
 @dataclass(frozen=True, slots=True)
 class InstallEvent:
-    """One piece of news of an installation."""
+    """Progress of an installation."""
 
     engine: str
     message: str
     fraction: float | None = None
-    """0 to 1; None when it cannot be told."""
+    """0 to 1; None if unknown."""
     elapsed_s: float = 0.0
     """Seconds since the installation began."""
     is_milestone: bool = False
-    """Whether a step began or ended, rather than went on."""
+    """Whether a step started or ended, and not merely continues."""
 
 
 Report = Callable[[InstallEvent], None]
@@ -115,7 +115,7 @@ def install(
     except OSError as exc:
         raise EngineInstallError(
             f"The engine {engine.name} is not installed: {engine.home} cannot be used: {exc.strerror or exc}."
-            " Mend that, or choose another folder with FOLDNOTE_ENGINES_DIR, and install it again."
+            " Correct this, or choose another folder with FOLDNOTE_ENGINES_DIR, and install it again."
         ) from exc
 
 
@@ -129,7 +129,7 @@ def remove(engine: Engine) -> bool:
         return False
     with _lock(engine):
         try:
-            for name in (READY, STEPS, RECORD):  # first, so that what a crash leaves is rebuilt
+            for name in (READY, STEPS, RECORD):  # first, so that remains of a crash are rebuilt
                 (engine.home / name).unlink(missing_ok=True)
             shutil.rmtree(engine.home)
         except OSError as exc:
@@ -161,15 +161,15 @@ class _Installation:
             (self._engine.home / STEPS).unlink(missing_ok=True)
             shutil.rmtree(self._env, ignore_errors=True)
             raise EngineInstallError(
-                f"The disk is full: the engine {self._engine.name} is not installed, and what there was of it"
-                f" is removed again. Make room in {self._engine.home.parent} and in {tempfile.gettempdir()},"
+                f"The disk is full: the engine {self._engine.name} is not installed, and its incomplete files"
+                f" were removed. Free space in {self._engine.home.parent} and in {tempfile.gettempdir()},"
                 " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
             ) from exc
 
     def _run(self, wanted: Sequence[Weights]) -> None:
         is_ready = self._engine.environment_state().installed
         if is_ready and not wanted:
-            self._tell("is installed already", 1.0, is_milestone=True)
+            self._tell("is already installed", 1.0, is_milestone=True)
             return
         if not is_ready:
             _refuse_missing_programs(self._engine)
@@ -255,7 +255,7 @@ class _Installation:
         """Remove an incomplete environment or one of another version."""
         (self._engine.home / STEPS).unlink(missing_ok=True)
         if self._env.exists():
-            self._tell("removing what an earlier try or version left", is_milestone=True)
+            self._tell("removing remains of an earlier attempt or version", is_milestone=True)
             shutil.rmtree(self._env)
 
     def _refuse_full_disk(self) -> None:
@@ -264,11 +264,11 @@ class _Installation:
         if free < needed:
             raise EngineInstallError(
                 f"The engine {self._engine.name} needs {needed} MB more in {self._engine.home};"
-                f" {free} MB are free. Make room, or choose another folder with FOLDNOTE_ENGINES_DIR."
+                f" {free} MB are free. Free space, or choose another folder with FOLDNOTE_ENGINES_DIR."
             )
 
     def _make_environment(self, python: str) -> None:
-        self._tell("making its environment", 0.0, is_milestone=True)
+        self._tell("creating the environment", 0.0, is_milestone=True)
         result = subprocess.run(
             [python, "-m", "venv", str(self._env)],
             capture_output=True,
@@ -305,7 +305,7 @@ class _Installation:
             raise EngineInstallError(
                 f"The engine {self._engine.name} is not installed: {place} failed."
                 f" {why} pip's whole output is in {self._log}."
-                " Installing it again goes on from here."
+                " Install it again to continue from here."
             )
         self._remember_files(step)
 
@@ -333,7 +333,7 @@ class _Installation:
         return self._environment_share * min(1.0, max(share, filled))
 
     def _prove(self) -> None:
-        self._tell("proving that it works", _LAST_FRACTION, is_milestone=True)
+        self._tell("checking that it works", _LAST_FRACTION, is_milestone=True)
         inspected = json.loads(self._run_python(_INSPECT))
         site_packages = inspected["site_packages"]
         draft = {"recipe": "", "site_packages": site_packages}
@@ -362,8 +362,8 @@ class _Installation:
         except (OSError, subprocess.SubprocessError) as exc:
             output = str(getattr(exc, "stderr", None) or exc).strip().splitlines()
             raise EngineInstallError(
-                f"The engine {self._engine.name} was installed and does not work: {output[-1]}."
-                f" Try `foldnote engines remove {self._engine.name}` and install it again."
+                f"The engine {self._engine.name} was installed but does not work: {output[-1]}."
+                f" Run `foldnote engines remove {self._engine.name}`, then install it again."
             ) from exc
         return result.stdout
 

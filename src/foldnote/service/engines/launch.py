@@ -46,9 +46,9 @@ THREADS = (
 )
 """Variables that limit the number of threads of numerical libraries."""
 SILENCE = dict.fromkeys(("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "DO_NOT_TRACK"), "1")
-"""Variables by which libraries are told to report nothing to their makers.
+"""Variables that disable telemetry of libraries.
 
-ONNX Runtime does from 1.29 on, with an identifier of the machine that it keeps in the home folder.
+ONNX Runtime has it since 1.29, with an identifier of the machine that it stores in the home folder.
 """
 
 ADD_ONS = "FOLDNOTE_ADD_ONS"
@@ -73,7 +73,7 @@ def build_attempt(
     max_cores: int | None = None,
     time_limit_s: float | None = None,
 ) -> AttemptSpec:
-    """The specification of one run of ``engine``.
+    """Build the specification of one run of ``engine``.
 
     Args:
         engine: the engine to run.
@@ -201,9 +201,9 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
 
 
 def _worker_command(engine: Engine) -> tuple[str, ...]:
-    """What loads the engine for many jobs; nothing where it has no ``serve.py``, or may load onto a GPU.
+    """The command that loads the engine for many jobs; none without ``serve.py``, or if it may use a GPU.
 
-    CUDA cannot be used in a copy of a process that has begun to use it.
+    CUDA cannot be used in a forked process if the parent has initialized it.
     """
     if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
         return ()
@@ -213,14 +213,14 @@ def _worker_command(engine: Engine) -> tuple[str, ...]:
 
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether engines can see a GPU of NVIDIA or AMD here."""
+    """Whether this machine has a GPU of NVIDIA or AMD that engines can use."""
     if process_environment().get("CUDA_VISIBLE_DEVICES") == "":
         return False
     return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists()
 
 
 def _place_caches(engine: Engine) -> dict[str, str]:
-    """Variables that keep what libraries cache in the engine's own folder, and not in the user's home."""
+    """Variables that place the caches of libraries in the engine's own folder instead of the user's home."""
     if engine.environment.kind == "host":
         return {}
     cache = engine.home / CACHE

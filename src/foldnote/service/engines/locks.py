@@ -18,7 +18,7 @@ from typing import Any
 from foldnote.errors import EngineError
 
 BUILD_TOOLS = ("setuptools", "wheel")
-"""What packages without a wheel are built with."""
+"""The build tools of packages without a wheel."""
 _ENTRY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -33,20 +33,20 @@ class LockSource:
     file: str
     """Requirements file with hashes, relative to the engine's folder."""
     unhashed: tuple[str, ...] = ()
-    """Packages that are pinned by the version in ``steps`` alone, since their builds differ from index to
-    index; they are installed first."""
+    """Packages pinned by the version in ``steps`` only, since their builds differ between indexes; they are
+    installed first."""
     libraries: tuple[str, ...] = ()
-    """Patterns of the packages that only some builds of the unhashed ones need, such as ``nvidia-*``."""
+    """Patterns of packages that only some builds of the unhashed ones require, such as ``nvidia-*``."""
     built: tuple[str, ...] = ()
-    """Packages that may be built from their source where they have no wheel, with the lock's own setuptools;
-    of all others only wheels are taken."""
+    """Packages that may be built from source if they have no wheel, with the lock's own setuptools; all
+    others are installed from wheels only."""
     without_dependencies: bool = False
-    """Whether the lock has the packages of ``steps`` alone, and not what they declare that they need."""
+    """Whether the lock has the packages of ``steps`` only, without their dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """One package of a lock; a package has two where Pythons or platforms need different versions."""
+    """One entry of a lock; a package has several if Pythons or platforms need different versions."""
 
     name: str
     version: str
@@ -55,17 +55,17 @@ class Locked:
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        """SHA-256 of each file that may be installed."""
+        """SHA-256 of each acceptable file."""
         return tuple(_HASH.findall(self.text))
 
     @property
     def without_hashes(self) -> str:
-        """The requirement with its marker alone."""
+        """The requirement with its marker, without hashes."""
         return self.text.splitlines()[0].rstrip(" \\")
 
 
 def read_lock(path: Path) -> tuple[Locked, ...]:
-    """The packages of a lock.
+    """Read the packages of a lock.
 
     Raises:
         EngineError: it cannot be read, or a package has no exact version or no hash.
@@ -90,7 +90,7 @@ def _read_entry(path: Path, text: str) -> Locked:
     if found is None or not _HASH.search(text):
         raise EngineError(
             f"The lock {path} cannot be used: {text.splitlines()[0]!r} has no exact version or no hash."
-            " Make it again with scripts/lock-engines."
+            " Recreate it with scripts/lock-engines."
         )
     return Locked(normalize(found[1]), found[2], text)
 

@@ -36,7 +36,10 @@ _REASONS = (
         re.compile(r"CERTIFICATE_VERIFY_FAILED"),
         "The registry's certificate is not trusted: check pip's cert setting.",
     ),
-    (re.compile(r"Failed building wheel|error: command"), "A package has no ready build for this machine."),
+    (
+        re.compile(r"Failed building wheel|error: command"),
+        "A package has no prebuilt wheel for this machine.",
+    ),
 )
 
 
@@ -46,7 +49,7 @@ class PipRun:
     Attributes:
         returncode: exit status of pip once ``lines`` has ended.
         errors: lines of pip's output that say what went wrong, or its last lines.
-        mismatch: what pip says of packages whose hashes are not those that were asked for; else empty.
+        mismatch: pip's output about packages with unexpected hashes; else empty.
     """
 
     def __init__(
@@ -99,7 +102,7 @@ class PipRun:
             try:
                 yield from _split(process, selector)
             except BaseException:
-                process.terminate()  # Ctrl-C ends the installer: pip must not go on alone
+                process.terminate()  # Ctrl-C ends the installer, and must end pip as well
                 raise
         self.returncode = process.returncode
 
@@ -129,7 +132,7 @@ def explain_failure(errors: Sequence[str]) -> str:
     """Why pip failed: an explanation, with pip's own message if it is short or there is no explanation."""
     text = "\n".join(errors)
     meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
-    own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it said nothing"
+    own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it gave no reason"
     if meaning and len(own) > _SHOWN_LENGTH:
         return meaning
     return f"{meaning} pip says: {own[:_OWN_LENGTH]}.".strip()

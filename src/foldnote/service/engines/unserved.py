@@ -1,4 +1,4 @@
-"""Why foldnote has no engine for some tools, and the two ways on."""
+"""Why foldnote has no engine for some tools, and the two alternatives."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def unserved_tools() -> dict[str, str]:
 
 
 def explain_unserved(tool_type: str) -> str:
-    """Why nothing here runs the tool, and what to do."""
-    sentences = (f"No engine for {tool_type} is part of foldnote.", unserved_tools().get(tool_type), WAYS_ON)
+    """Explain why the tool cannot run here, and what to do."""
+    sentences = (f"foldnote has no engine for {tool_type}.", unserved_tools().get(tool_type), WAYS_ON)
     return " ".join(filter(None, sentences))

@@ -68,7 +68,7 @@ def test_an_engine_is_installed_proved_and_removed(make_engine):
     assert (events[-1].message, events[-1].fraction) == ("is installed", 1.0)
     assert any("step 1 of 1: pip install" in event.message for event in events)
     again, _ = install_and_listen(engine)
-    assert [event.message for event in again] == ["is installed already"]
+    assert [event.message for event in again] == ["is already installed"]
     assert remove(engine) is True
     assert not engine.state().installed
     assert remove(engine) is False
@@ -80,7 +80,7 @@ def test_a_failed_step_is_explained_and_gone_on_with(make_engine, begin, tmp_pat
     _, error = install_and_listen(engine)
     assert "step 2 of 2" in error.message
     assert "does not have this version" in error.message
-    assert "goes on from here" in error.message
+    assert "continue from here" in error.message
     assert not engine.state().installed
     write_wheel(tmp_path / "wheels", "secondpart")
     events, error = install_and_listen(engine)
@@ -182,7 +182,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
         text=True,
     )
     assert "The disk is full: the engine tiny is not installed" in done.stdout
-    assert f"Make room in {engine.home.parent} and in " in done.stdout
+    assert f"Free space in {engine.home.parent} and in " in done.stdout
     assert (done.returncode, done.stderr) == (1, "")
     assert not engine.python.exists()
     assert not engine.state().installed
@@ -193,7 +193,7 @@ def test_an_environment_whose_making_was_cut_off_is_made_anew(make_engine):
     venv.create(engine.home / "env", with_pip=False)  # so far it is when the python is there, and pip is not
     events, error = install_and_listen(engine)
     assert error is None
-    assert any("an earlier try" in event.message for event in events)
+    assert any("an earlier attempt" in event.message for event in events)
     assert engine.state().installed
 
 

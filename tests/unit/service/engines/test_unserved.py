@@ -21,11 +21,11 @@ def test_a_reason_is_one_sentence_and_followed_by_two_ways_on(tool):
     reason = unserved_tools()[tool]
     assert reason.endswith(".")
     assert len(reason) <= 120
-    assert explain_unserved(tool) == f"No engine for {tool} is part of foldnote. {reason} {WAYS_ON}"
+    assert explain_unserved(tool) == f"foldnote has no engine for {tool}. {reason} {WAYS_ON}"
 
 
 def test_a_tool_that_is_not_in_the_catalog_gets_the_ways_on():
-    assert explain_unserved("own-tool") == f"No engine for own-tool is part of foldnote. {WAYS_ON}"
+    assert explain_unserved("own-tool") == f"foldnote has no engine for own-tool. {WAYS_ON}"
 
 
 def test_the_docs_have_every_tool_with_its_word_and_its_reason():

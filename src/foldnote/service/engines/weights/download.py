@@ -64,9 +64,9 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
             raise
         discard(part)
         raise EngineInstallError(
-            f"The disk is full: {weights.name} ({weights.size_in_words}) is not installed, and what there was"
-            f" of it is removed again. Make room in {part.parent.parent}, or choose another folder with"
-            " FOLDNOTE_WEIGHTS_DIR. Then install again."
+            f"The disk is full: {weights.name} ({weights.size_in_words}) is not installed, and its"
+            f" incomplete files were removed. Free space in {part.parent.parent}, or choose another"
+            " folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
         ) from exc
 
 

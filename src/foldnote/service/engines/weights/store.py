@@ -144,7 +144,7 @@ class WeightStore:
             if not is_full(exc):
                 raise
             raise EngineInstallError(
-                f"The disk is full: {weights.name} was not copied to {self.folder}. Make room there, or"
+                f"The disk is full: {weights.name} was not copied to {self.folder}. Free space there, or"
                 " choose another folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
             ) from exc
         finally:
@@ -206,7 +206,7 @@ class WeightStore:
                 raise
             raise EngineInstallError(
                 f"The disk is full: {weights.name} was fetched and cannot be unpacked in {self.folder}."
-                " Make room there, and install again: the download is kept."
+                " Free space there and install again: the download is kept."
             ) from exc
         return draft
 
