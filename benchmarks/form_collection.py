@@ -28,9 +28,9 @@ from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.kinds.group import ObjectField
 
 LIMIT_S = 1.0
-_MOST_S = 60
-_MOST_OPENED = 30
-_MOST_FORMS = 30
+_MAX_S = 60
+_MAX_OPENED = 30
+_MAX_FORMS = 30
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def main() -> int:
     chosen = parser.parse_args()
     part, parts = map(int, chosen.part.split("/"))
     paths = sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]
-    with multiprocessing.Pool(1, maxtasksperchild=_MOST_FORMS) as processes:  # widgets give no memory back
+    with multiprocessing.Pool(1, maxtasksperchild=_MAX_FORMS) as processes:  # widgets give no memory back
         outcomes = [_tell(outcome) for outcome in processes.imap(_try, paths)]
     tried = [outcome for outcome in outcomes if outcome is not None]
     failed = [outcome for outcome in tried if outcome.fault]
@@ -96,7 +96,7 @@ def _try(path: Path) -> Outcome | None:
         return None
     Widget.close_all()
     signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, _MOST_S)
+    signal.setitimer(signal.ITIMER_PROF, _MAX_S)
     begun = time.process_time()
     build_s, models, fault = 0.0, 0, ""
     try:
@@ -126,7 +126,7 @@ def _list_faults(schema: dict[str, Any], form: SchemaForm) -> Iterator[str]:
     if len(form._repr_mimebundle_()["text/html"]) == 0:
         yield "it has no static rendering"
     folded = [field for field in form.section.walk() if isinstance(field, ObjectField)]
-    for field in folded[:_MOST_OPENED]:
+    for field in folded[:_MAX_OPENED]:
         field.focus_at(next(iter(field.spec.schema.get("properties") or ("",))))
     if not _holds(form.value, value):
         yield "opening its folded objects takes something away"
@@ -140,7 +140,7 @@ def _holds(whole: Any, part: Any) -> bool:
 
 
 def _stop(_signal: int, _frame: object) -> None:
-    raise _TooSlowError(f"not done after {_MOST_S} s of processor time")
+    raise _TooSlowError(f"not done after {_MAX_S} s of processor time")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ SECTIONS = dict(
 )
 RECIPES = {title: text for title, text in SECTIONS.items() if title.startswith("Add a")}
 KINDS = {"job field", "tool", "engine", "viewer", "form field", "panel"}
-MOST_FILES = 4
+MAX_FILES = 4
 
 MIGRATION = """
 
@@ -80,7 +80,7 @@ def test_a_recipe_names_files_that_exist(title):
 def test_a_job_s_field_needs_the_files_that_the_recipe_names_and_no_others(tmp_path):
     steps = [line for line in RECIPES["Add a job field"].splitlines() if re.match(r"\d\. ", line)]
     assert [path for step in steps for path in list_files(step)] == list(FIELD)
-    assert len(FIELD) <= MOST_FILES
+    assert len(FIELD) <= MAX_FILES
 
     skipped = shutil.ignore_patterns("labextension", "static", "__pycache__")
     shutil.copytree(ROOT / "src/foldnote", tmp_path / "src/foldnote", ignore=skipped)

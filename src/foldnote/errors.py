@@ -259,7 +259,7 @@ class SettingsError(FoldnoteError):
         self.problems = tuple(problems)
         self.tool = tool
         shown = [
-            f"{_tell_place(problem.field)}: {problem.message.rstrip('.')}" for problem in self.problems[:3]
+            f"{_format_path(problem.field)}: {problem.message.rstrip('.')}" for problem in self.problems[:3]
         ]
         more = len(self.problems) - len(shown)
         if more > 0:
@@ -388,7 +388,7 @@ class UnsupportedSystemError(EmbeddedServiceError):
     """The job service and its engines need Linux or macOS; on Windows, use WSL or a hosted service."""
 
 
-def _tell_place(field: str) -> str:
+def _format_path(field: str) -> str:
     """A field's path for people, who count from 1: ``settings[0].heavy`` is ``row 1, heavy``."""
     found = re.match(r"(settings|jobNames|ligands|stages)\[(\d+)\]\.?(.*)", field)
     if found is None:

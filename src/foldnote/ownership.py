@@ -18,7 +18,7 @@ from foldnote.errors import ConfigurationError
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITERS = stat.S_IWGRP | stat.S_IWOTH
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 """More than Linux follows."""
 _REMEDY = "Set FOLDNOTE_HOME to a folder of your own"
 
@@ -96,7 +96,7 @@ def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
     absolute = path.absolute()
     above, pending = Path(absolute.anchor), [*reversed(absolute.parts[1:])]
     links = 0
-    while pending and links <= _MOST_LINKS:
+    while pending and links <= _MAX_LINKS:
         place = above / pending.pop()
         try:
             found = place.lstat()

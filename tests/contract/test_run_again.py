@@ -8,7 +8,7 @@ from job_settings import PDB
 import foldnote as fn
 from foldnote.client import FileValue
 from foldnote.client.resources.job_handle import next_action
-from foldnote.viewers.card.card_html import tell_again
+from foldnote.viewers.card.card_html import describe_rerun
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def here(client, monkeypatch):
 def test_the_line_on_the_card_runs_the_job_again(here, name, settings, outcome):
     job = fn.submit("anarci", job_name=f"{name}.{'fail' if outcome == 'fail' else 'sleep-30'}", **settings)
     job = job.stop() if outcome == "stop" else here.jobs.wait([job.job_name])[job.job_name]
-    line = re.search(r"`(.+)`", tell_again(job.record))[1]
+    line = re.search(r"`(.+)`", describe_rerun(job.record))[1]
     assert line in next_action(job.record)
     again = eval(line, {"fn": fn})
     assert again.job_name != job.job_name

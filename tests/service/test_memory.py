@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from service_process import SEQUENCE, ServiceProcess
 
-MOST_MB = 300
-MOST_CPU_S = 4.0
+MAX_MB = 300
+MAX_CPU_S = 4.0
 PDB_LINE = "ATOM      1  CA  ALA A   1       1.000   0.000   0.000  1.00 50.00           C  \n"
 
 
@@ -104,5 +104,5 @@ def test_a_large_body_is_refused_in_little_memory_and_time(house, path, make):
     answer = house.client.post(path, content=content)
     took_mb, took_s = read_status(house, "VmHWM") - before_mb, read_cpu_s(house) - before_s
     assert answer.status_code == (200 if path == "/validate-job" else 400), answer.text[:300]
-    assert (took_mb < MOST_MB, took_s < MOST_CPU_S) == (True, True), (took_mb, took_s)
+    assert (took_mb < MAX_MB, took_s < MAX_CPU_S) == (True, True), (took_mb, took_s)
     assert len(answer.content) < 400_000

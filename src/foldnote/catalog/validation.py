@@ -19,7 +19,7 @@ from foldnote.catalog.json_values import NOT_FINITE, ParsedValue, Path, parse_va
 from foldnote.catalog.keywords import Rules, SchemaFault
 from foldnote.catalog.prepared_schema import FIELD_KEYWORDS, Prepared, PreparedField, prepare
 from foldnote.catalog.sequences import clean_sequence
-from foldnote.catalog.wording import name_kind, tell_fault, tell_invalid_part, tell_unknown
+from foldnote.catalog.wording import describe_fault, describe_invalid_part, describe_unknown, name_kind
 
 if TYPE_CHECKING:
     from foldnote.models.tool import Tool
@@ -135,7 +135,7 @@ def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[st
     parsed = parse_value(normalized[item.name])
     infinite = next((invalid for invalid in parsed.invalid if invalid.reason == NOT_FINITE), None)
     if infinite:
-        yield Finding(item.name, *tell_invalid_part(infinite))
+        yield Finding(item.name, *describe_invalid_part(infinite))
         return
     standard = list(_check_standard(item, parsed))
     yield from standard
@@ -173,7 +173,7 @@ def _check_standard(item: PreparedField, parsed: ParsedValue) -> Iterator[Findin
             findings[path] = _make_finding(item.name, path, words)
     for invalid in parsed.invalid:
         if not any(invalid.path[:length] in findings for length in range(len(invalid.path) + 1)):
-            findings[invalid.path] = _make_finding(item.name, invalid.path, tell_invalid_part(invalid))
+            findings[invalid.path] = _make_finding(item.name, invalid.path, describe_invalid_part(invalid))
     yield from findings.values()
 
 
@@ -187,9 +187,9 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
     unknown = ((key, value) for key, value in settings.items() if key not in known)
     for key, value in islice(unknown, MAX_REPORTED):
         if prepared.is_closed:
-            yield Finding(_printable(key), tell_unknown(_name_key(key), names), "unknown_field")
+            yield Finding(_printable(key), describe_unknown(_name_key(key), names), "unknown_field")
         elif invalid := parse_value({key: value}).invalid:
-            yield Finding(_printable(key), *tell_invalid_part(invalid[0]))
+            yield Finding(_printable(key), *describe_invalid_part(invalid[0]))
     more = sum(1 for _ in unknown) if prepared.is_closed else 0
     if more:
         yield Finding("", f"There are {more:,} more settings that this tool does not have.", "unknown_field")
@@ -212,7 +212,7 @@ def _describe_rest_fault(fault: SchemaFault) -> Iterator[Finding]:
         yield Finding(_printable(".".join(map(str, path))), *words)
 
 
-def tell_faults(rules: Rules, parsed: ParsedValue) -> list[Problem]:
+def find_problems(rules: Rules, parsed: ParsedValue) -> list[Problem]:
     """The problems of a value under a schema, one per path; paths are relative to the value."""
     findings: dict[Path, Finding] = {}
     for path, words in _describe_faults(rules.find_faults(parsed)):
@@ -223,7 +223,7 @@ def tell_faults(rules: Rules, parsed: ParsedValue) -> list[Problem]:
 def _describe_faults(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
     """Faults with their messages and codes; a missing name is reported where it is missing."""
     for fault in faults:
-        yield from _describe_missing(fault) or [(fault.path, tell_fault(fault, unit))]
+        yield from _describe_missing(fault) or [(fault.path, describe_fault(fault, unit))]
 
 
 def _describe_missing(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:

@@ -27,7 +27,7 @@ _KINDS: Final = {
 _SHOWN_OPTIONS = 24
 
 
-def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
+def describe_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
     """The message and the code for a keyword that a value violates.
 
     Args:
@@ -40,7 +40,7 @@ def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
     return f"{shorten(fault.instance)} does not fit: {shorten(fault.message, 160)}.", "invalid"
 
 
-def tell_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
+def describe_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
     """The message and the code for a part of a value that cannot be sent."""
     if invalid.reason == NOT_FINITE:
         return "Numbers must be finite: NaN and infinity cannot be used.", NOT_FINITE
@@ -52,7 +52,7 @@ def tell_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
     return f"This is {kind}, which cannot be sent. Use text, numbers, true, false or lists.", "wrong_type"
 
 
-def tell_unknown(name: str, known: Iterable[str]) -> str:
+def describe_unknown(name: str, known: Iterable[str]) -> str:
     """The message for a setting that the tool does not have."""
     names = list(known)
     near = find_near(name[:100], names)
@@ -92,7 +92,7 @@ def _fold(name: str) -> str:
     return name.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _tell_type(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+def _describe_type(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
     kinds = [wanted] if isinstance(wanted, str) else list(wanted)
     needed = " or ".join(_KINDS.get(kind, str(kind)) for kind in kinds)
     return f"This must be {needed}, not {name_kind(value)}.{_hint_type(value, kinds)}", "wrong_type"
@@ -120,7 +120,7 @@ def _is_number(text: str) -> bool:
     return len(text) < 30
 
 
-def _tell_enum(value: Any, allowed: Any, _unit: str) -> tuple[str, str]:
+def _describe_enum(value: Any, allowed: Any, _unit: str) -> tuple[str, str]:
     options = [str(option) for option in allowed]
     near = find_near(value, options) if isinstance(value, str) else ()
     hint = f" Did you mean {near[0]}?" if near else ""
@@ -128,15 +128,15 @@ def _tell_enum(value: Any, allowed: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} is not one of the options: {listed}.{hint}", "not_an_option"
 
 
-def _tell_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
+def _describe_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} does not have the form {shorten(pattern, 80)}.", "wrong_form"
 
 
-def _tell_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
+def _describe_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} matches none of the alternatives that are allowed here.", "invalid"
 
 
-def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+def _describe_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
     if wanted == {}:
         return "This cannot be given beside the other settings. Leave it out.", "not_allowed"
     return f"The value {shorten(value)} is not allowed here.", "invalid"
@@ -154,8 +154,8 @@ _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
     TOO_LARGE: lambda *_: (
         "This is too large to be checked by the schema of this tool. Give less at once, or a file.",
         "too_large"),
-    "type": _tell_type,
-    "enum": _tell_enum,
+    "type": _describe_type,
+    "enum": _describe_enum,
     "const": lambda value, wanted, _: (
         f"{shorten(value)} is not allowed; the only value is {shorten(wanted)}.", "not_an_option"),
     "minimum": _bound("too small; the least is", "below_minimum"),
@@ -163,15 +163,15 @@ _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
     "maximum": _bound("too large; the most is", "above_maximum"),
     "exclusiveMaximum": _bound("too large; it must be less than", "above_maximum"),
     "multipleOf": _bound("not a multiple of", "wrong_step"),
-    "pattern": _tell_pattern,
+    "pattern": _describe_pattern,
     "maxLength": _count("characters", "the longest", "too_long"),
     "minLength": _count("characters", "the shortest", "too_short"),
     "maxItems": _count("items", "the most", "too_many"),
     "minItems": _count("items", "the fewest", "too_few"),
     "uniqueItems": lambda *_: ("An item is given twice. Give each item once.", "repeated"),
-    "anyOf": _tell_union,
-    "oneOf": _tell_union,
-    "not": _tell_excluded,
+    "anyOf": _describe_union,
+    "oneOf": _describe_union,
+    "not": _describe_excluded,
     "minProperties": _count("names", "the fewest", "too_few"),
     "maxProperties": _count("names", "the most", "too_many"),
 }  # fmt: skip

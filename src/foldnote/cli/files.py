@@ -8,7 +8,7 @@ from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, show, tell
 from foldnote.errors import ArgumentError
-from foldnote.models.moment import tell_local
+from foldnote.models.moment import format_local_time
 from foldnote.text import format_size
 
 
@@ -43,7 +43,8 @@ def _list(options: argparse.Namespace) -> int:
         return Exit.DONE
     sizes = ["" if file.file_size is None else format_size(file.file_size) for file in page.files]
     rows = [
-        (file.path, size, tell_local(file.upload_time)) for file, size in zip(page.files, sizes, strict=True)
+        (file.path, size, format_local_time(file.upload_time))
+        for file, size in zip(page.files, sizes, strict=True)
     ]
     show(format_table(("FILE", "SIZE", "UPLOADED"), rows))
     if page.has_more:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
-from foldnote.models.moment import tell_local
+from foldnote.models.moment import format_local_time
 from foldnote.text import format_duration, visible
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _row(job: Job) -> tuple[str, ...]:
         job.job_name,
         job.tool_type,
         state_of(job),
-        tell_local(job.created),
+        format_local_time(job.created),
         took,
         " ".join((job.error or "").split()),
     )

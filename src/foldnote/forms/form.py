@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.catalog.wording import tell_unknown
+from foldnote.catalog.wording import describe_unknown
 from foldnote.client.submission.extensions import with_extensions
 from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.forms.batch.batch_table import BatchTable
@@ -380,7 +380,7 @@ class Form:
         if given:
             known = self.section.names
             raise SettingsError(
-                [Problem(field=name, message=tell_unknown(name, known)) for name in given], self.tool.type
+                [Problem(field=name, message=describe_unknown(name, known)) for name in given], self.tool.type
             )
 
     def _forget_verdict(self, name: str) -> None:

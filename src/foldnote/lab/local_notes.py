@@ -16,8 +16,8 @@ from foldnote import settings
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
 
-MOST_TAGS = 20
-LONGEST_TAG = 40
+MAX_TAGS = 20
+MAX_TAG_LENGTH = 40
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tags (
     service TEXT NOT NULL, job_name TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (service, job_name, tag)
@@ -89,8 +89,8 @@ class Notes:
         """
         more, less = {_read_tag(tag) for tag in added}, {tag.strip() for tag in removed}
         wanted = {name: ({*self._tags.get(name, ())} - less) | more for name in names}
-        if any(len(tags) > MOST_TAGS for tags in wanted.values()):
-            raise ConfigurationError(f"A job has at most {MOST_TAGS} tags.")
+        if any(len(tags) > MAX_TAGS for tags in wanted.values()):
+            raise ConfigurationError(f"A job has at most {MAX_TAGS} tags.")
         self._write(wanted)
 
     def forget(self, names: Iterable[str]) -> None:
@@ -115,8 +115,8 @@ class Notes:
 
 def _read_tag(tag: str) -> str:
     text = " ".join(tag.split())
-    if not text or len(text) > LONGEST_TAG:
-        raise ConfigurationError(f"A tag must have 1 to {LONGEST_TAG} characters; {tag[:60]!r} does not.")
+    if not text or len(text) > MAX_TAG_LENGTH:
+        raise ConfigurationError(f"A tag must have 1 to {MAX_TAG_LENGTH} characters; {tag[:60]!r} does not.")
     return text
 
 

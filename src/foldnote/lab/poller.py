@@ -34,8 +34,8 @@ from foldnote.models.tool import Tool
 
 _log = logging.getLogger(__name__)
 _REFUSALS = (UnauthorizedError, GatewayForbiddenError)
-_LONGEST_LOOK_S = 55.0
-LONGEST_PAUSE_S = 600.0
+_MAX_POLL_S = 55.0
+MAX_PAUSE_S = 600.0
 """Upper limit of the polling interval that a user can set, in seconds."""
 
 
@@ -82,7 +82,7 @@ class JobPoller:
         ``pause_s`` is the least polling interval that the user has set, in seconds; the latest call applies.
         """
         self._looked_at = time.monotonic()
-        self._least_pause_s = min(pause_s, LONGEST_PAUSE_S)
+        self._least_pause_s = min(pause_s, MAX_PAUSE_S)
         if not (self.is_running or self._is_closed):
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
         jobs_mark = (tag or "").partition(".")[0]
@@ -94,7 +94,7 @@ class JobPoller:
         try:
             self.look(tag, pause_s)
             with suppress(TimeoutError):
-                async with asyncio.timeout(min(wait_s, _LONGEST_LOOK_S)):
+                async with asyncio.timeout(min(wait_s, _MAX_POLL_S)):
                     while self._tag == tag and not self._is_closed:
                         await self._changed.wait()
             return self.look(tag, pause_s)

@@ -31,14 +31,14 @@ from foldnote.lab.responses import (
     ToolInput,
 )
 from foldnote.models.job import Job, JobPage
-from foldnote.models.settings_table import find_note, list_outputs, list_settings, tell_output
+from foldnote.models.settings_table import find_note, format_output, list_outputs, list_settings
 from foldnote.models.tool import Tool
 from foldnote.settings import EMBEDDED
 
 LOG_LINES = 400
 """Number of lines from the end of a log that are sent to the browser."""
 
-_LONGEST_TEXT = 400
+_MAX_TEXT_LENGTH = 400
 _TRANSFER_S = 3600.0
 _ROUTER_S = 90.0
 _Value = TypeVar("_Value")
@@ -246,7 +246,7 @@ def describe_tool(tool: Tool) -> ToolAnswer:
     if isinstance(given, str):
         citation = Citation(text=given)
     outputs = tuple(
-        map(tell_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
+        map(format_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )
     return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
 
@@ -256,6 +256,6 @@ def _shorten(value: Any) -> Any:
         return {name: _shorten(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_shorten(each) for each in value]
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT and "\n" in value.strip():
+    if isinstance(value, str) and len(value) > _MAX_TEXT_LENGTH and "\n" in value.strip():
         return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
     return value

@@ -36,9 +36,9 @@ from foldnote.errors import (
 from foldnote.io import hold_lock, write_atomically
 from foldnote.lab.responses import UploadAnswer
 
-MOST_BYTES = 20 * 1024**3
+MAX_BYTES = 20 * 1024**3
 """Largest accepted file."""
-MOST_PIECE_BYTES = 16 * 1024**2
+MAX_PIECE_BYTES = 16 * 1024**2
 """Largest accepted piece."""
 KEPT_S = 6 * 3600.0
 """Seconds for which an inactive upload is kept."""
@@ -46,7 +46,7 @@ ABANDONED_S = 600.0
 """Seconds without a request from the page after which sending to an unreachable service is given up."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds to wait after each consecutive failure to send a file; the last value is repeated."""
-_MOST_NOTE_BYTES = 1 << 16
+_MAX_NOTE_BYTES = 1 << 16
 _ID = re.compile(r"[\w-]{22}")
 _LOOK_S = 0.1
 _TIMEOUT_S = 10.0
@@ -116,7 +116,7 @@ class UploadSession:
             return None
         try:
             with note.open("rb") as stream:
-                content = json.loads(stream.read(_MOST_NOTE_BYTES))
+                content = json.loads(stream.read(_MAX_NOTE_BYTES))
             upload = cls(path.name, PlannedUpload(**content["wish"]), path, hold, value=content["value"])
             size = upload.request.size_bytes
             upload.received_bytes = size if upload.value else min(path.stat().st_size, size)
@@ -249,8 +249,8 @@ class Uploads:
             ArgumentError: the file is empty or too large.
         """
         self._forget_old()
-        if not 0 < request.size_bytes <= MOST_BYTES:
-            what = "is empty" if request.size_bytes <= 0 else f"has more than {MOST_BYTES:,} bytes"
+        if not 0 < request.size_bytes <= MAX_BYTES:
+            what = "is empty" if request.size_bytes <= 0 else f"has more than {MAX_BYTES:,} bytes"
             raise ArgumentError(f"{request.name} {what} and cannot be uploaded.")
         self._adopt(request)
         known = (each for each in self._uploads.values() if each.request == request and each.value is None)

@@ -134,45 +134,45 @@ class Account:
             "limits": "none: this is your own service" if self.service == "embedded" else None,
             "key": None if self.has_key else "none",
             "email": self.email,
-            "trial": _tell_trial(self),
-            "key expires": _tell_end(self),
-            "jobs left": _tell_left(self),
-            "weighted hours": _tell_hours(self),
-            "allowance": _tell_limit(
+            "trial": _describe_trial(self),
+            "key expires": _describe_end(self),
+            "jobs left": _describe_jobs_left(self),
+            "weighted hours": _describe_hours(self),
+            "allowance": _describe_limit(
                 self.allowance_weighted_hours,
                 "the refused run was at",
                 self.estimated_weighted_hours,
             ),
-            "budget": _tell_limit(self.budget_weighted_hours, "used:", self.spent_weighted_hours),
+            "budget": _describe_limit(self.budget_weighted_hours, "used:", self.spent_weighted_hours),
             "next": self.next_action,
         }
 
 
-def _tell_trial(account: Account) -> str | None:
+def _describe_trial(account: Account) -> str | None:
     if account.tier is None:
         return None
     return account.tier + {True: ", claimed", False: ", not claimed", None: ""}[account.is_claimed]
 
 
-def _tell_end(account: Account) -> str | None:
+def _describe_end(account: Account) -> str | None:
     if account.expires_at is None or account.is_claimed is True:
         return None
     return f"{account.expires_at:%Y-%m-%d %H:%M} UTC, unless it is claimed"
 
 
-def _tell_left(account: Account) -> str | None:
+def _describe_jobs_left(account: Account) -> str | None:
     if account.jobs_left is None:
         return None
     return f"at most {account.jobs_left:,} of {account.jobs_allowed:,}"
 
 
-def _tell_hours(account: Account) -> str | None:
+def _describe_hours(account: Account) -> str | None:
     if account.weighted_hours is None:
         return None
     return f"{account.weighted_hours:.4g} for the jobs that are listed"
 
 
-def _tell_limit(limit: float | None, words: str, figure: float | None) -> str | None:
+def _describe_limit(limit: float | None, words: str, figure: float | None) -> str | None:
     if limit is None:
         return None
     return f"{limit:g} weighted hours" + ("" if figure is None else f"; {words} {figure:g}")

@@ -18,7 +18,7 @@ from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_
 
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")
 _COLUMNS = ("job", "tool", "status", "created", "reason")
-_MOST_SHOWN = 100
+_MAX_SHOWN = 100
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
 """Field names of deployed services, with those of the interface."""
 
@@ -153,18 +153,18 @@ class JobPage(WireModel):
     service does not support long polling."""
 
     def __repr__(self) -> str:
-        return write_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MOST_SHOWN]))
+        return write_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MAX_SHOWN]))
 
     def _repr_html_(self) -> str:
-        return show_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MOST_SHOWN]))
+        return show_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MAX_SHOWN]))
 
     def _title(self) -> str:
         if not self.jobs:
             return "No jobs here."
         one, many = ("batch", "batches") if all(job.is_batch for job in self.jobs) else ("job", "jobs")
         more = ", more follow" if self.start_key else ""
-        if len(self.jobs) > _MOST_SHOWN:
-            more += f"; the first {_MOST_SHOWN} are shown, to_frame() has all of them"
+        if len(self.jobs) > _MAX_SHOWN:
+            more += f"; the first {_MAX_SHOWN} are shown, to_frame() has all of them"
         return f"{len(self.jobs):,} {one if len(self.jobs) == 1 else many}{more}"
 
 

@@ -23,7 +23,7 @@ def to_utc(value: datetime | None) -> datetime | None:
         return None
 
 
-def tell_local(value: datetime | None) -> str:
+def format_local_time(value: datetime | None) -> str:
     """A time in the zone of this computer with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
 
     The offset distinguishes the hour that occurs twice when clocks are set back. Empty for None.

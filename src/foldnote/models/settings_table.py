@@ -21,7 +21,7 @@ def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, st
         default = "" if known.get("default") is None else str(known["default"])
         is_needed = name in names and "default" not in known
         words = known.get("description") or known.get("title") or ""
-        yield f"{name} *" if is_needed else str(name), _tell_kind(known), default, str(words)
+        yield f"{name} *" if is_needed else str(name), _describe_kind(known), default, str(words)
 
 
 def find_note(row: Mapping[str, Any] | None, schema: Mapping[str, Any], key: str) -> Any:
@@ -44,14 +44,14 @@ def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
             yield row["name"], str(row.get("description") or ""), str(row.get("unit") or ""), told
 
 
-def tell_output(row: tuple[str, str, str, str]) -> str:
+def format_output(row: tuple[str, str, str, str]) -> str:
     """An output as one line: ``name: what it is (unit; lower is better)``."""
     name, what, unit, better = row
     notes = "; ".join(filter(None, [unit, f"{better} is better" if better else ""]))
     return f"{name}: {what}{f' ({notes})' if notes else ''}"
 
 
-def _tell_kind(field: Mapping[str, Any]) -> str:
+def _describe_kind(field: Mapping[str, Any]) -> str:
     notes = field.get("x-foldnote")
     about = notes if isinstance(notes, Mapping) else {}
     options = _list_options(field)
@@ -66,7 +66,7 @@ def _tell_kind(field: Mapping[str, Any]) -> str:
     named = given if isinstance(given, list) else [given] if given else []
     words = [_WORDS.get(str(kind), str(kind)) for kind in named]
     unit = about.get("unit")
-    return f"{' or '.join(words) or 'anything'}{_tell_range(field)}{f' {unit}' if unit else ''}"
+    return f"{' or '.join(words) or 'anything'}{_format_range(field)}{f' {unit}' if unit else ''}"
 
 
 def _list_options(field: Mapping[str, Any]) -> list[str]:
@@ -78,7 +78,7 @@ def _list_options(field: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _tell_range(field: Mapping[str, Any]) -> str:
+def _format_range(field: Mapping[str, Any]) -> str:
     least = field.get("minimum", field.get("exclusiveMinimum"))
     most = field.get("maximum", field.get("exclusiveMaximum"))
     if least is not None and most is not None:

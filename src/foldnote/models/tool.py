@@ -127,7 +127,7 @@ class Tool(WireModel):
 
     def __repr__(self) -> str:
         names = ", ".join(row[0] for row in list_settings(self.settings_schema)) or "unknown"
-        return f"<tool {self.type}: {self.label}; {self._tell_engine()}; settings {names}>"
+        return f"<tool {self.type}: {self.label}; {self._describe_engine()}; settings {names}>"
 
     def _repr_html_(self) -> str:
         about = {
@@ -135,7 +135,7 @@ class Tool(WireModel):
             "what it does": self.description,
             "family": self.family,
             "works on": self.modalities,
-            "at this service": self._tell_engine(),
+            "at this service": self._describe_engine(),
             "note": self.engine.note if self.engine else None,
             "settings": str(self.origin) if self.origin != ToolOrigin() else None,
         }
@@ -145,7 +145,7 @@ class Tool(WireModel):
         outputs = show_grid("Outputs of the method", OUTPUT_COLUMNS, gives) if gives else ""
         return show_pairs(self.label, about) + show_grid(title, COLUMNS, rows) + outputs
 
-    def _tell_engine(self) -> str:
+    def _describe_engine(self) -> str:
         if not self.available:
             word = f" ({self.status})" if self.unavailable_reason else ""
             return f"cannot run{word}. {self.unavailable_reason or ''}".strip()

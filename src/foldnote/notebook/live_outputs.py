@@ -11,7 +11,7 @@ from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
-_MOST_ROWS = 50
+_MAX_ROWS = 50
 _BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
 
 if TYPE_CHECKING:
@@ -141,9 +141,9 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
 
     def find_table() -> Mapping[str, Any]:
         frame = batch.results()
-        more = f"<p>The first {_MOST_ROWS} of {len(frame):,} rows; results() returns all.</p>"
-        table = frame.head(_MOST_ROWS).to_html(notebook=True)
-        slot.put({"text/html": table + (more if len(frame) > _MOST_ROWS else ""), "text/plain": repr(frame)})
+        more = f"<p>The first {_MAX_ROWS} of {len(frame):,} rows; results() returns all.</p>"
+        table = frame.head(_MAX_ROWS).to_html(notebook=True)
+        slot.put({"text/html": table + (more if len(frame) > _MAX_ROWS else ""), "text/plain": repr(frame)})
         return slot.bundle
 
     def show_end(record: Job) -> None:

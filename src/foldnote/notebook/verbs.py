@@ -44,14 +44,14 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
         try:
             bound = known.bind(*args, **kwargs)
         except TypeError:
-            raise ArgumentError(_tell_call(function.__name__, known, args, kwargs)) from None
+            raise ArgumentError(_explain_call(function.__name__, known, args, kwargs)) from None
         _check_kinds(function.__name__, bound)
         return function(*args, **kwargs)
 
     return call
 
 
-def _tell_call(name: str, known: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def _explain_call(name: str, known: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """What is wrong with a call, and how to write it."""
     parameters = known.parameters.values()
     placed = [one for one in parameters if one.kind in _PLACED]
@@ -85,10 +85,10 @@ def _check_kinds(name: str, bound: BoundArguments) -> None:
         if bound.signature.parameters[argument].kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL):
             continue
         words = " or ".join(word for _, word in wanted if word)
-        raise ArgumentError(f"fn.{name}: {argument} must be {words}, not {_tell_kind(value)}.")
+        raise ArgumentError(f"fn.{name}: {argument} must be {words}, not {_describe_kind(value)}.")
 
 
-def _tell_kind(value: Any) -> str:
+def _describe_kind(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, BatchHandle):

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 60.0
 _REST_S = 0.05
 """After each round, so that many wakes close together cost few rounds."""
 
@@ -57,6 +57,6 @@ class Rounds:
                 self._work()
                 pause_s = None
             except Exception:  # the thread's edge: what comes next must not wait for ever
-                pause_s = min(_LONGEST_PAUSE_S, 2 * (pause_s or _FIRST_PAUSE_S / 2))
+                pause_s = min(_MAX_PAUSE_S, 2 * (pause_s or _FIRST_PAUSE_S / 2))
                 log.exception("A round of %s failed; it is repeated in %g s.", self._name, pause_s)
             self._ended.wait(_REST_S)

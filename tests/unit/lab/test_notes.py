@@ -7,7 +7,7 @@ from lab_fixtures import TOKEN, wait_for_state
 
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
-from foldnote.lab.local_notes import EMPTY_NOTE, LONGEST_TAG, MOST_TAGS, Notes
+from foldnote.lab.local_notes import EMPTY_NOTE, MAX_TAG_LENGTH, MAX_TAGS, Notes
 from foldnote.lab.pending_deletions import DeletionOutcome, PendingDeletions
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -51,7 +51,7 @@ def test_tags_are_kept_for_each_service_and_read_by_another_server():
     assert elsewhere.find("a") == EMPTY_NOTE
 
 
-@pytest.mark.parametrize("tags", [[" "], ["x" * (LONGEST_TAG + 1)], [str(n) for n in range(MOST_TAGS + 1)]])
+@pytest.mark.parametrize("tags", [[" "], ["x" * (MAX_TAG_LENGTH + 1)], [str(n) for n in range(MAX_TAGS + 1)]])
 def test_tags_that_nobody_could_read_are_refused(tags):
     with pytest.raises(ConfigurationError):
         Notes().change_tags(["c"], tags, [])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.models import read_file_page, read_job
-from foldnote.models.moment import tell_local, to_utc
+from foldnote.models.moment import format_local_time, to_utc
 from foldnote.viewers.card.card_html import write_card
 
 ZONES = (
@@ -58,7 +58,7 @@ def make_job(name, created, started=None, completed=None):
 @settings(max_examples=30)
 @given(moment=moments)
 def test_the_local_time_of_a_moment_is_that_moment(zone, moment):
-    told = tell_local(moment)
+    told = format_local_time(moment)
     assert datetime.fromisoformat(told) == moment.replace(microsecond=0)
     if zone == "UTC":
         assert told.endswith("+00:00")
@@ -68,7 +68,7 @@ def test_the_local_time_of_a_moment_is_that_moment(zone, moment):
 @given(first=moments, other=moments)
 def test_different_seconds_look_different_also_when_clocks_are_put_back(zone, first, other):
     same = first.replace(microsecond=0) == other.replace(microsecond=0)
-    assert (tell_local(first) == tell_local(other)) == same
+    assert (format_local_time(first) == format_local_time(other)) == same
 
 
 @settings(max_examples=30)
@@ -112,11 +112,11 @@ def test_the_zero_of_some_services_is_no_time(zone, text):
 
 def test_the_last_second_of_the_calendar_is_told_in_every_zone(zone):
     job = make_job("a", "9999-12-31T23:59:59Z")
-    assert tell_local(job.created).startswith("9999-12-31")
+    assert format_local_time(job.created).startswith("9999-12-31")
     assert str(tabulate_jobs([job])["created"].iloc[0]).startswith("9999-12-31")
     assert job.to_wire()["created"] == "9999-12-31T23:59:59.000Z"
 
 
 def test_what_utc_cannot_hold_is_no_time(zone):
     assert to_utc(datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-5)))) is None
-    assert tell_local(None) == ""
+    assert format_local_time(None) == ""

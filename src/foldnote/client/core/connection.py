@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
-_LONGEST_PAUSE_S = 120.0
+_MAX_PAUSE_S = 120.0
 _TRIES_TO_CONNECT = 2
 _PROGRESS_BYTES = 1 << 16
 """Bytes that a try has to add for an interrupted download to count as making progress."""
@@ -275,7 +275,7 @@ def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> f
     if pause is None:
         raise fault
     asked = getattr(fault, "retry_after_s", None)
-    if asked is not None and asked > _LONGEST_PAUSE_S:
+    if asked is not None and asked > _MAX_PAUSE_S:
         raise fault
     return max(pause, asked or 0.0)
 

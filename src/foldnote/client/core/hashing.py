@@ -12,7 +12,7 @@ from queue import Queue
 from threading import Thread
 
 _PARCEL_BYTES = 1 << 20
-_MOST_PARCELS = 8
+_MAX_PARCELS = 8
 
 
 class RunningHash:
@@ -24,7 +24,7 @@ class RunningHash:
         self._path, self._have = path, have
         self._parcel: list[bytes] = []
         self._size = 0
-        self._queue: Queue[list[bytes] | None] = Queue(_MOST_PARCELS)
+        self._queue: Queue[list[bytes] | None] = Queue(_MAX_PARCELS)
         self._thread: Thread | None = None
         self._fault: OSError | None = None
 

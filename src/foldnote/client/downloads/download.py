@@ -42,7 +42,7 @@ _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s wh
 _LOOKS_AT_A_BUILD = 6
 """Polls (half a minute) before the result is requested again: not all deployments report a built archive."""
 _KEPT = 304
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
@@ -218,10 +218,10 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     result = late.load("open_result")(archive)
     if not result.match(patterns):
         names = [file.name for file in result.files]
-        more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
         raise ArgumentError(
             f"No file of {archive.name} matches {', '.join(patterns)}."
-            f" It has: {', '.join(names[:_MOST_SHOWN])}{more}."
+            f" It has: {', '.join(names[:_MAX_SHOWN])}{more}."
         )
     beside = archive.parent / f"{uuid4().hex}.unpacking"
     try:

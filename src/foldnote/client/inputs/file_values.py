@@ -14,7 +14,7 @@ from typing import Any
 from foldnote.errors import ArgumentError
 from foldnote.models import Problem, Tool
 
-_LONGEST_PATH = 4096
+_MAX_PATH_LENGTH = 4096
 
 
 class FileValue(str):
@@ -138,7 +138,7 @@ def _plain_texts(value: Any) -> Iterator[str]:
 
 
 def _is_here(text: str) -> bool:
-    if not text or "\n" in text or len(text) > _LONGEST_PATH:
+    if not text or "\n" in text or len(text) > _MAX_PATH_LENGTH:
         return False
     try:
         return Path(text).expanduser().is_file()

@@ -131,7 +131,7 @@ def _check_settings(
                 yield Problem(field=name, message=message, code="stage_order")
             for text in filter(_is_elsewhere, texts):
                 if _find_head(text) in earlier:
-                    yield Problem(field=name, message=_tell_clash(text), code="stage_clash")
+                    yield Problem(field=name, message=_describe_clash(text), code="stage_clash")
             settings[name] = _stand_in(value, earlier, fields[name])
     yield from find_doubts(tool, settings)
     yield from (found for found in catalog.check(tool, settings).problems if found.code != "missing_field")
@@ -142,7 +142,7 @@ def _is_elsewhere(value: Any) -> bool:
     return isinstance(value, FileValue) and not isinstance(value, StageFile)
 
 
-def _tell_clash(text: str) -> str:
+def _describe_clash(text: str) -> str:
     head = text.partition("/")[0]
     return (
         f"The service would read {text!r} as a file of the stage {head}, not as an upload or a job's file."

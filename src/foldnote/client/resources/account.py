@@ -23,7 +23,7 @@ from foldnote.errors import (
 from foldnote.models import JobPage
 from foldnote.models.account import Account, Credential, read_credential
 
-_MOST_JOBS = "1000"
+_MAX_JOBS = "1000"
 _MONTHLY_JOBS = 10
 """Jobs per month of a claimed account of the free tier."""
 _TURN_S, _TURNS = 0.2, 300
@@ -109,7 +109,7 @@ def _look(connection: ServiceConnection) -> Operation[Account]:
     about: dict[str, Any] = {"service": connection.service, "profile": connection.profile.name}
     if address.key is None:
         return Account(**about, has_key=False)
-    page = yield from job_pages.list_page(connection, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
+    page = yield from job_pages.list_page(connection, {"limit": _MAX_JOBS, "includeSubjobs": "true"})
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is not None and not trials.is_key_of(kept, address.key):
         kept = None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 B = TypeVar("B", bound="BatchHandleOperations[Any]")
 J = TypeVar("J", bound=JobHandleOperations)
-_MOST_SUBJOBS = 1_000_000
+_MAX_SUBJOBS = 1_000_000
 _NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
 
 
@@ -355,7 +355,7 @@ def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[S
     Where all names end in a number, sort by the number: some deployments list jobs that were created at the
     same time in any order.
     """
-    found = yield from job_pages.list_many(connection, {"batch": batch_name}, _MOST_SUBJOBS)
+    found = yield from job_pages.list_many(connection, {"batch": batch_name}, _MAX_SUBJOBS)
     numbers = [_NUMBERED.fullmatch(job.job_name) for job in found]
     matched = [number for number in numbers if number is not None]
     if len(matched) == len(found) and len({number[1] for number in matched}) <= 1:

@@ -15,7 +15,7 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.local.ledger import Ledger, identify
-from foldnote.client.submission.extensions import Extensions, tell_other, with_extensions
+from foldnote.client.submission.extensions import Extensions, describe_differences, with_extensions
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare, uploads_in
 from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
@@ -256,7 +256,7 @@ def _compare_parents(attempt: BatchAttempt, job: Job) -> list[str]:
         return [f"that batch runs the tool {job.tool}, this one {attempt.tool.type}"]
     if job.batch_size is not None and job.batch_size != len(attempt.rows):
         return [f"that batch has {job.batch_size} rows, this one {len(attempt.rows)}"]
-    return tell_other(job.extensions, attempt.extensions)
+    return describe_differences(job.extensions, attempt.extensions)
 
 
 def _compare_rows(attempt: BatchAttempt, theirs: Mapping[str, Job]) -> list[str]:

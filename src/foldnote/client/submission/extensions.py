@@ -49,7 +49,7 @@ def with_extensions(content: Mapping[str, Any], extensions: Extensions | None) -
     return {**content, WIRE_NAME: dict(extensions)} if extensions else dict(content)
 
 
-def tell_other(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
+def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
     """Describe how what was sent beside an existing job's settings differs; empty if it does not."""
     if (theirs or {}) == (ours or {}):
         return []

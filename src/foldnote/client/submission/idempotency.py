@@ -26,8 +26,8 @@ from foldnote.errors import (
 )
 from foldnote.models import Job, Problem
 
-_MOST_SHOWN = 3
-_MOST_NAMES = 1000
+_MAX_SHOWN = 3
+_MAX_NAMES = 1000
 _STEM = 90
 
 
@@ -128,11 +128,11 @@ def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
         SettingsError: all numbers are taken.
     """
     stem = name[:_STEM]
-    for number in range(2, _MOST_NAMES):
+    for number in range(2, _MAX_NAMES):
         candidate = f"{stem}-{number}"
         if (yield from look_up(connection, candidate)) is None:
             return candidate
-    raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
+    raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MAX_NAMES} times.")])
 
 
 def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Operation[None]:
@@ -144,8 +144,8 @@ def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> O
     differences = yield from post.compare(job)
     if not differences:
         return
-    shown = "; ".join(differences[:_MOST_SHOWN])
-    more = f"; and {len(differences) - _MOST_SHOWN} more" if len(differences) > _MOST_SHOWN else ""
+    shown = "; ".join(differences[:_MAX_SHOWN])
+    more = f"; and {len(differences) - _MAX_SHOWN} more" if len(differences) > _MAX_SHOWN else ""
     argument = "batch_name" if post.name_field == "batchName" else "job_name"
     raise JobNameTakenError(
         f"The name {post.name!r} belongs to another job ({shown}{more}). Choose another {argument}.",

@@ -17,7 +17,12 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
 from foldnote.client.local.ledger import Ledger, identify
-from foldnote.client.submission.extensions import Extensions, choose_sent, tell_other, with_extensions
+from foldnote.client.submission.extensions import (
+    Extensions,
+    choose_sent,
+    describe_differences,
+    with_extensions,
+)
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
 from foldnote.errors import SettingsError
 from foldnote.models import (
@@ -32,8 +37,8 @@ from foldnote.models import (
 )
 from foldnote.text import texts_in
 
-_LONGEST_PATH = 512
-_MOST_TEXT = 40
+_MAX_PATH_LENGTH = 512
+_MAX_TEXT_LENGTH = 40
 _BEFORE = 8
 
 
@@ -147,7 +152,7 @@ def _plain(value: Any) -> Any:
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
     """SHA-256 (hex) by name, of files in the settings that were uploaded from this computer."""
-    texts = {text for text in texts_in(settings) if len(text) <= _LONGEST_PATH}
+    texts = {text for text in texts_in(settings) if len(text) <= _MAX_PATH_LENGTH}
     return {path: digest for path, digest in ledger.uploads().items() if path in texts}
 
 
@@ -199,7 +204,7 @@ def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:
         # A deployment that does not report settings: a name derived from them suffices.
         return ["the service does not report its settings"] if attempt.is_named else []
     differences = compare(job, attempt.normalized, attempt.tool)
-    differences += tell_other(job.extensions, attempt.wanted.extensions)
+    differences += describe_differences(job.extensions, attempt.wanted.extensions)
     if not differences and attempt.other_files:
         return ["a file of the same name had other contents at that time"]
     return differences
@@ -218,7 +223,7 @@ def _contrast(name: str, theirs: object, ours: object) -> str:
     """Contrast a setting's two values; long ones are cut to where they begin to differ."""
     texts = repr(theirs), repr(ours)
     begin = 0
-    if max(map(len, texts)) > _MOST_TEXT:
+    if max(map(len, texts)) > _MAX_TEXT_LENGTH:
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
         begin = max(0, shared - _BEFORE)
     there, here = (_cut(text, begin) for text in texts)
@@ -226,5 +231,5 @@ def _contrast(name: str, theirs: object, ours: object) -> str:
 
 
 def _cut(text: str, begin: int) -> str:
-    end = begin + _MOST_TEXT
+    end = begin + _MAX_TEXT_LENGTH
     return f"{'…' if begin else ''}{text[begin:end]}{'…' if len(text) > end else ''}"

@@ -15,8 +15,8 @@ from foldnote.client.submission.extensions import Extensions, with_extensions
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
 from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdict
 
-MOST_ROWS = 1000
-MOST_BYTES = 4_400_000
+MAX_ROWS = 1000
+MAX_BYTES = 4_400_000
 """Largest body of a validation request in bytes, less a margin."""
 Row = Mapping[str, Any]
 
@@ -73,7 +73,7 @@ def judge_rows(
 
 
 def cut_rows(
-    rows: Sequence[Row], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES
+    rows: Sequence[Row], most_rows: int = MAX_ROWS, most_bytes: int = MAX_BYTES
 ) -> Iterator[list[Row]]:
     """Split rows into chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; larger rows go alone."""
     chunk: list[Row] = []

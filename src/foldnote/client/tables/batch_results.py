@@ -19,7 +19,7 @@ from foldnote.models import Job, JobStatus
 if TYPE_CHECKING:
     import pandas as pd
 
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 _RETRY = re.compile(r"-retry(\d+)$")
 _OUTCOMES = ("job_name", "status", "error", "duration_s", "weighted_hours")
 
@@ -126,9 +126,9 @@ class Sheet:
 def _rename(name: str, ending: str, mark: str = "") -> str:
     """Name of a retry; a name that must be cut gets ``mark`` to stay unique."""
     stem = _RETRY.sub("", name)
-    if len(stem) + len(ending) <= _LONGEST_NAME:
+    if len(stem) + len(ending) <= _MAX_NAME_LENGTH:
         return stem + ending
-    return stem[: _LONGEST_NAME - len(mark + ending)] + mark + ending
+    return stem[: _MAX_NAME_LENGTH - len(mark + ending)] + mark + ending
 
 
 def _write_value(value: Any) -> Any:

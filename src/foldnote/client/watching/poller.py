@@ -30,7 +30,7 @@ FEW = 2
 """Up to this number of jobs, requests by name are cheaper than a page."""
 _WANTED_S = 30.0
 _KEPT_S = 600.0
-_LONGEST_REST_S = 300.0
+_MAX_REST_S = 300.0
 _LOOKUPS = 3
 _SMALL_PAGE = 20
 _PAGE = 50
@@ -177,7 +177,7 @@ class AccountPoller:
             yield from self._look(connection, names, hold)
         except RateLimitedError as exc:
             self._fault = exc
-            self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _LONGEST_REST_S)
+            self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _MAX_REST_S)
             raise
 
     def _look(

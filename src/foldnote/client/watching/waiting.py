@@ -28,7 +28,7 @@ _HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
 _LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200
 _SHORT_PAGE = 20
-_LONGEST_OUTAGE_S = 300.0
+_MAX_OUTAGE_S = 300.0
 Watcher = Callable[[Job], None]
 
 
@@ -215,7 +215,7 @@ class WaitLimit:
 
     def bear(self, fault: FoldnoteError) -> None:
         """Ignore ``fault``, or raise it if the service never answered, or has not for too long."""
-        if self._last_good is None or self._clock() - self._last_good > _LONGEST_OUTAGE_S:
+        if self._last_good is None or self._clock() - self._last_good > _MAX_OUTAGE_S:
             raise fault
 
     def limit(self, pause_s: float, job: Job | None) -> float:

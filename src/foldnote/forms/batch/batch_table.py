@@ -30,8 +30,8 @@ from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
-_MOST_SHOWN = 50
-_MOST_COLUMNS = 6
+_MAX_SHOWN = 50
+_MAX_COLUMNS = 6
 
 
 class BatchFrame(StatusLine, Protocol):
@@ -303,7 +303,7 @@ def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[s
     """The rows as an HTML table: number, verdict, job name (if given), and up to six settings."""
     named = list(jobs)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    shown = names[:_MOST_COLUMNS]
+    shown = names[:_MAX_COLUMNS]
     heads = '<th scope="col">Job</th>' if named else ""
     heads += "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
     body = "".join(
@@ -312,9 +312,9 @@ def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[s
         + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
         + "</tr>"
         for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
-        if number <= _MOST_SHOWN
+        if number <= _MAX_SHOWN
     )
-    more = f"<p>and {len(rows) - _MOST_SHOWN} more</p>" if len(rows) > _MOST_SHOWN else ""
+    more = f"<p>and {len(rows) - _MAX_SHOWN} more</p>" if len(rows) > _MAX_SHOWN else ""
     columns = f"<p>{len(names) - len(shown)} more settings per row</p>" if len(names) > len(shown) else ""
     return (
         '<div class="fn-scroll" tabindex="0" role="region" aria-label="Rows of the batch"><table><thead>'

@@ -13,7 +13,7 @@ from typing import Any, Final
 import ipywidgets as widgets
 
 from foldnote.catalog.json_values import parse_value
-from foldnote.catalog.validation import tell_faults
+from foldnote.catalog.validation import find_problems
 from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.plan import Plan, State, read_plan
@@ -21,8 +21,8 @@ from foldnote.forms.schema.spec import MISSING
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 
-_MOST_ROUNDS: Final = 4
-MOST_AT_ONCE: Final = 200
+_MAX_ROUNDS: Final = 4
+MAX_AT_ONCE: Final = 200
 """Fields of one object that are built at once; further optional ones are built on demand."""
 
 
@@ -74,10 +74,10 @@ class Section:
         self._host = host
         self.on_shown: Callable[[], None] = _ignore
         """Called after waiting fields were built, to show their widgets."""
-        waits = len(plan.parts) > MOST_AT_ONCE
+        waits = len(plan.parts) > MAX_AT_ONCE
         self.fields: tuple[Field, ...] = tuple(
             WaitingField(part.spec, host)
-            if waits and position >= MOST_AT_ONCE and not part.spec.required
+            if waits and position >= MAX_AT_ONCE and not part.spec.required
             else kind_for(part.spec).build(part.spec, host)
             for position, part in enumerate(plan.parts)
         )
@@ -97,7 +97,7 @@ class Section:
     def read(self) -> SectionReading:
         """Read all fields, after replacing those whose description depends on the new values."""
         readings, state = self._settle()
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             if not self._update_descriptions(state):
                 break
             readings, state = self._settle()
@@ -119,7 +119,7 @@ class Section:
         ]
         for when, rules in self.plan.options:
             if all(condition.holds(state.value) for condition in when):
-                inner += tell_faults(rules, parse_value(value))
+                inner += find_problems(rules, parse_value(value))
         self._last = SectionReading(readings, state, value, tuple(inner))
         return self._last
 
@@ -208,7 +208,7 @@ class Section:
 
     def show_more(self) -> None:
         """Build the next of the waiting fields."""
-        self.show(self.waiting[:MOST_AT_ONCE])
+        self.show(self.waiting[:MAX_AT_ONCE])
 
     def show(self, positions: Iterable[int]) -> None:
         """Build those of the fields at these positions that are waiting."""
@@ -227,7 +227,7 @@ class Section:
         """Build the waiting fields that a search for ``words`` finds."""
         found = [place for place in self.waiting if self.fields[place].spec.has_words(words)]
         if found:
-            self.show(found[:MOST_AT_ONCE])
+            self.show(found[:MAX_AT_ONCE])
 
     def show_given(self) -> None:
         """Build the waiting fields whose value differs from the initial one."""
@@ -238,12 +238,12 @@ class Section:
             if value is not MISSING and not is_same(value, self.fields[place].initial)
         ]
         if found:
-            self.show(found[:MOST_AT_ONCE])
+            self.show(found[:MAX_AT_ONCE])
 
     def _label_pager(self) -> None:
         if self.pager is not None:
             left = len(self.waiting)
-            self.pager.description = f"Show {min(left, MOST_AT_ONCE)} of {left} more settings"
+            self.pager.description = f"Show {min(left, MAX_AT_ONCE)} of {left} more settings"
 
     def write(self, value: Mapping[str, Any]) -> None:
         """Hold exactly ``value``: fields that it does not name are cleared."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from foldnote.client.inputs.file_values import LocalFile
 
-_MOST_FILES: Final = 8
+_MAX_FILES: Final = 8
 _LARGEST_CHARACTERS: Final = 20_000_000
 _seen: OrderedDict[str, str] = OrderedDict()
 
@@ -39,7 +39,7 @@ def remember(value: str, text: str) -> None:
     """Cache the contents of the file that a setting names ``value``; of the last 8 files up to 20 MB."""
     if len(text) <= _LARGEST_CHARACTERS:
         _seen[value] = text
-        while len(_seen) > _MOST_FILES:
+        while len(_seen) > _MAX_FILES:
             _seen.popitem(last=False)
 
 

@@ -19,7 +19,7 @@ from foldnote.forms.files.contents import recall, size_of
 from foldnote.text import format_size, join_words
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
-_MOST_ENTRIES = 60
+_MAX_ENTRIES = 60
 _MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
@@ -147,7 +147,7 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
     except OSError:
         return []
     files = [entry for entry in entries if entry.is_dir() or not _judge_extension(entry.name, extensions)]
-    return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in files[:_MOST_ENTRIES]]
+    return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in files[:_MAX_ENTRIES]]
 
 
 def has_extension(name: str, extensions: tuple[str, ...]) -> bool:

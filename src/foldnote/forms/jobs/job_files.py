@@ -17,8 +17,8 @@ from foldnote.forms.jobs.background_calls import call
 from foldnote.models import Job
 from foldnote.text import count, format_size
 
-_MOST_FILES: Final = 300
-_MOST_OPEN: Final = 12
+_MAX_FILES: Final = 300
+_MAX_OPEN: Final = 12
 """Largest number of files for which all folders of a job are shown open."""
 _READ_BYTES: Final = 20_000_000
 
@@ -76,12 +76,12 @@ def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str
     """HTML list of a job's files that a field accepts, by folder, and the number of others."""
     members = list(members)
     fitting = [member for member in members if has_extension(member.path, extensions)]
-    shown = sorted(fitting[:_MOST_FILES], key=lambda member: member.path)
+    shown = sorted(fitting[:_MAX_FILES], key=lambda member: member.path)
     others = len(members) - len(shown)
     if not shown:
         return "<p>This job has no file that can be used here.</p>"
     more = f"<p>{count(others, 'other file')} of this job cannot be used here.</p>" if others else ""
-    return _write_level(job, shown, "", is_open=len(shown) <= _MOST_OPEN) + more
+    return _write_level(job, shown, "", is_open=len(shown) <= _MAX_OPEN) + more
 
 
 def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: bool) -> str:

@@ -18,8 +18,8 @@ from foldnote.catalog.prepared_schema import CONDITION
 from foldnote.forms.schema.resolution import find_discriminator, narrow, read_fixed, resolve, says_more
 from foldnote.forms.schema.spec import MISSING, SHAPES, FieldSpec, rank_specs, read_spec
 
-_MOST_ROUNDS: Final = 8
-_MOST_LEVELS: Final = 12
+_MAX_ROUNDS: Final = 8
+_MAX_LEVELS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +108,7 @@ class Plan:
         }
         value: dict[str, Any] = {}
         applying: frozenset[int] = frozenset()
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             found = frozenset(self._choose(given, value, filled))
             if found == applying:
                 break
@@ -164,7 +164,7 @@ class _PlanReader:
 
     def read(self, schema: Any, when: When, level: int) -> None:
         plain = resolve(schema, self._root)
-        if level > _MOST_LEVELS or not plain:
+        if level > _MAX_LEVELS or not plain:
             return
         self._read_properties(plain, when)
         for part in _listed(plain.get("allOf")):

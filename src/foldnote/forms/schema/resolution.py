@@ -13,7 +13,7 @@ OBJECT_WORDS: Final = (
     *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties", *CONDITIONS),
 )
 _ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly"}
-_MOST_STEPS = 20
+_MAX_STEPS = 20
 _LAST_WINS: Final = ("title", "description", "default", "examples", "multipleOf", "pattern", "format")
 _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
@@ -152,7 +152,7 @@ def _list_fixed(option: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[
 
 def _dereference(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(schema) if isinstance(schema, Mapping) else {}
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         reference = merged.pop("$ref", None)
         if not isinstance(reference, str) or not reference.startswith("#"):
             return merged | ({"$ref": reference} if isinstance(reference, str) else {})

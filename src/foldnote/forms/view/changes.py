@@ -12,7 +12,7 @@ from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.wording import in_one_line
 
-_MOST_SHOWN = 60
+_MAX_SHOWN = 60
 
 
 class Changes:
@@ -56,7 +56,7 @@ class Changes:
         old = self.panel.children
         set_class(self.panel, "foldnote-hidden", not self._is_open)
         if self._is_open:
-            rows: list[widgets.Widget] = [self._row(field) for field in self._fields[:_MOST_SHOWN]]
+            rows: list[widgets.Widget] = [self._row(field) for field in self._fields[:_MAX_SHOWN]]
             if len(self._fields) > 1:
                 rows.append(self._button(f"Reset all {len(self._fields)}", "", ()))
             self.panel.children = rows

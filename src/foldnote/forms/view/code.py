@@ -11,7 +11,7 @@ from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, Loc
 from foldnote.forms.files.file_reference import settle
 from foldnote.models.extensions import ALIGNMENT
 
-_LONGEST_TEXT = 4000
+_MAX_TEXT_LENGTH = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> s
     if is_secret:
         before.append(f'{variable} = input("{name}: ")  # secrets are left out')
         return variable
-    if isinstance(value, str) and "\n" in value and len(value) > _LONGEST_TEXT:
+    if isinstance(value, str) and "\n" in value and len(value) > _MAX_TEXT_LENGTH:
         before.append(f'{variable} = open("{variable}.txt").read()  # save the pasted text there first')
         return variable
     return repr(value)

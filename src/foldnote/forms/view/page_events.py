@@ -34,7 +34,7 @@ from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui.shared_styles import Looks
 
 _log = logging.getLogger(__name__)
-_MOST_TABLE_BYTES: Final = 10_000_000
+_MAX_TABLE_BYTES: Final = 10_000_000
 _LOADER: Final = (
     "export default{async render(x){"
     "const bytes=Uint8Array.from(atob('PACKED'),c=>c.charCodeAt(0)),"
@@ -175,7 +175,7 @@ class Surface:
                 field.take(LocalFile(path))
             return
         found = Path(path).expanduser()
-        if found.is_file() and found.stat().st_size <= _MOST_TABLE_BYTES:
+        if found.is_file() and found.stat().st_size <= _MAX_TABLE_BYTES:
             self._batch.add_text(found.read_text(encoding="utf-8-sig", errors="replace"))
         else:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")

@@ -135,13 +135,13 @@ class UploadHandler(_UploadingHandler):
     @authorized
     async def put(self, name: str) -> None:
         """Receive a piece of the file."""
-        from foldnote.lab.uploads import MOST_PIECE_BYTES
+        from foldnote.lab.uploads import MAX_PIECE_BYTES
 
         offset, piece = self.get_query_argument("offset", ""), self.request.body
         if not offset.isdecimal():
             raise fault(400, "offset must be a whole number of bytes, 0 or more.")
-        if len(piece) > MOST_PIECE_BYTES:
-            raise fault(413, f"A piece must have at most {MOST_PIECE_BYTES:,} bytes.")
+        if len(piece) > MAX_PIECE_BYTES:
+            raise fault(413, f"A piece must have at most {MAX_PIECE_BYTES:,} bytes.")
         upload = self.find(name)
         self.send_record(await self.ask(upload.take(int(offset), piece)))
 

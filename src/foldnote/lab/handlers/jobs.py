@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 REGISTRY = "foldnote_sessions"
 """Key of the session registry in the web application's settings; None before the first request."""
 
-LONGEST_DELAY_S = 600
-_MOST_NAMES = 1000
+MAX_DELAY_S = 600
+_MAX_NAMES = 1000
 _Value = TypeVar("_Value")
 
 _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
@@ -130,8 +130,8 @@ class FoldnoteHandler(APIHandler):
         names = (self.get_json_body() or {}).get(field)
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
             raise fault(400, f"The request needs {field!r}, a list of non-empty strings.")
-        if len(names) > _MOST_NAMES:
-            raise fault(400, f"A request may name at most {_MOST_NAMES:,} jobs.")
+        if len(names) > _MAX_NAMES:
+            raise fault(400, f"A request may name at most {_MAX_NAMES:,} jobs.")
         return names
 
     def send(self, answer: PageResponse) -> None:
@@ -246,8 +246,8 @@ class DeleteHandler(FoldnoteHandler):
         Responds after the deletion, which happens even if the page does not wait for the response.
         """
         delay_s = (self.get_json_body() or {}).get("delayS", 0)
-        if not isinstance(delay_s, int | float) or not 0 <= delay_s <= LONGEST_DELAY_S:
-            raise fault(400, f"delayS must be a number of seconds, 0 to {LONGEST_DELAY_S}.")
+        if not isinstance(delay_s, int | float) or not 0 <= delay_s <= MAX_DELAY_S:
+            raise fault(400, f"delayS must be a number of seconds, 0 to {MAX_DELAY_S}.")
         outcome = await self.ask(self.session.pending.leave(self.read_names(), delay_s))
         self.finish({"gone": outcome.gone, "faults": outcome.faults})
 

@@ -19,7 +19,7 @@ from foldnote.service.store.jobs.records import write_text
 
 FINETUNING = "fine-tuning"
 _REMEMBER_S = 3.0
-_LONGEST_TYPE = 100
+_MAX_TYPE_LENGTH = 100
 """Length to which an unknown type is cut; no tool has a longer one."""
 
 
@@ -52,7 +52,7 @@ class Toolbox:
         registered = self._look().get(tool_type)
         if registered is not None:
             return registered.tool
-        tool_type = tool_type[:_LONGEST_TYPE]
+        tool_type = tool_type[:_MAX_TYPE_LENGTH]
         try:
             return catalog.tool(tool_type)
         except UnknownToolError as exc:

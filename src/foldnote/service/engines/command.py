@@ -165,13 +165,13 @@ def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], ou
     pairs = zip(rows, subjects, strict=True)
     for row, subject in sorted(pairs, key=lambda pair: (not pair[0].runs, pair[0].engine is None)):
         head = f"{subject:{width}}  {row.status:11}  {_method(row):{methods}}  "
-        how = _tell_how(row) if row.engine else unserved_tools().get(row.tool, row.how)
+        how = _describe_installation(row) if row.engine else unserved_tools().get(row.tool, row.how)
         lines = textwrap.wrap(how, last)
         out.write(f"{head}{lines[0]}".rstrip() + "\n")
         out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
 
 
-def _tell_how(row: ToolRow) -> str:
+def _describe_installation(row: ToolRow) -> str:
     """What to do to make it run, or that it does, and with which weights."""
     if row.how:
         return f"{row.how} {row.weights_note}".strip()

@@ -398,7 +398,7 @@ def _require_python(engine: Engine) -> str:
     found = find_python(engine)
     if exact and found != sys.executable:
         candidates = (each for each in (found, _fetch_python(exact)) if each)
-        found = next((each for each in candidates if _tell_version(each) == exact), None)
+        found = next((each for each in candidates if _read_version(each) == exact), None)
     if found is None:
         raise EngineInstallError(explain_python(engine))
     return found
@@ -414,7 +414,7 @@ def _fetch_python(version: str) -> str | None:
     return result.stdout.strip() or None
 
 
-def _tell_version(python: str) -> str:
+def _read_version(python: str) -> str:
     """Such as ``3.12``; empty for a program that does not run, such as a shim without its Python."""
     code = "import sys; print('{}.{}'.format(*sys.version_info))"
     with suppress(OSError):

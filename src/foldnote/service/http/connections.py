@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 __all__ = ["Connection", "RequestResponseCycle", "find_capacity", "hush_accept_errors", "raise_file_limit"]
 
 log = logging.getLogger(__name__)
-LONGEST_HEAD_BYTES = 64 << 10
+MAX_HEAD_BYTES = 64 << 10
 """Maximum size of method, path and headers; many times that of the longest path and key."""
 HEAD_S = 15.0
 """Seconds within which a head must be complete, from the connection or from its first byte."""
@@ -30,13 +30,13 @@ BODY_BYTES_PER_S = 500
 """Minimum rate of a body in bytes per second, while the service reads it."""
 BACKLOG = 128
 """Connections that wait to be accepted; asyncio accepts as many in one turn."""
-MOST_FILES = 65_536
-MOST_CONNECTIONS = 20_000
+MAX_FILES = 65_536
+MAX_CONNECTIONS = 20_000
 _OWN_FILES = 256
 """Left for the database, contents, jobs and the connections that are turned away."""
 _FILES_PER_CONNECTION = 2
 _TURN_AWAY_S = 1.0
-_MOST_TURNED_AWAY = 64
+_MAX_REFUSED = 64
 _IDLE_S = 1.0
 """Seconds without a request after which a connection may be closed in favour of a new one."""
 _TELL_EVERY_S = 60.0
@@ -47,16 +47,16 @@ _LINE_END = re.compile(rb"[\r\n]")
 def raise_file_limit() -> int:
     """Raise this process's limit of open files as far as allowed (65,536 at most) and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         return wanted
-    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
+    return MAX_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def find_capacity(files: int) -> int:
     """Maximum number of connections of a process with this limit of open files."""
-    return min(MOST_CONNECTIONS, max(16, (files - _OWN_FILES) // _FILES_PER_CONNECTION))
+    return min(MAX_CONNECTIONS, max(16, (files - _OWN_FILES) // _FILES_PER_CONNECTION))
 
 
 def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
@@ -101,7 +101,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection, or refuse it if there are too many."""
-        capacity = (self.limit_concurrency or MOST_CONNECTIONS + 1) - 1
+        capacity = (self.limit_concurrency or MAX_CONNECTIONS + 1) - 1
         if len(self.connections) >= capacity and not self._drop_idle():
             self._turn_away(transport)
             return
@@ -124,7 +124,7 @@ class Connection(HttpToolsProtocol):
                 self._wait_for_head()
         self._unset_keepalive_if_required()
         self._feed(data)
-        if self._is_in_head and self._head_bytes > LONGEST_HEAD_BYTES and not self.transport.is_closing():
+        if self._is_in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
 
     def on_headers_complete(self) -> None:
@@ -227,7 +227,7 @@ class Connection(HttpToolsProtocol):
         """Answer 503 and close, a few of them with a delay, because a reset could overtake the response."""
         self.transport, self._is_refused = transport, True
         transport.write(_answer(503, "The service has too many connections. Try again in a second."))
-        if Connection._turned_away >= _MOST_TURNED_AWAY:
+        if Connection._turned_away >= _MAX_REFUSED:
             transport.abort()
             return
         Connection._turned_away += 1

@@ -6,12 +6,12 @@ import os
 import stat
 from pathlib import Path
 
-MOST_BYTES = 2 << 20
+MAX_BYTES = 2 << 20
 """Maximum number of bytes read; enough for ten thousand long lines."""
 _BLOCK_BYTES = 1 << 16
 
 
-def read_tail(path: Path, max_lines: int, most_bytes: int = MOST_BYTES) -> str:
+def read_tail(path: Path, max_lines: int, most_bytes: int = MAX_BYTES) -> str:
     """The last ``max_lines`` lines of a file, within ``most_bytes``; empty if it is not a regular file.
 
     Invalid UTF-8 becomes replacement characters. A line longer than ``most_bytes`` is cut.

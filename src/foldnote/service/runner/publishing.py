@@ -29,12 +29,12 @@ from foldnote.text import format_size
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
 """Files that the service itself adds to an archive."""
-MOST_FIGURES = 1000
+MAX_FIGURES = 1000
 _STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
 _ZIP64_BYTES = 1 << 31
-LEAST_ALLOWANCE_S = 5.0
-_LONGEST_ALLOWANCE_S = 600.0
+MIN_ALLOWANCE_S = 5.0
+_MAX_ALLOWANCE_S = 600.0
 
 
 class StoppedError(Exception):
@@ -58,10 +58,10 @@ class Deadline:
     """
 
     def __init__(self, spec: AttemptSpec, state: OutcomeState, began_s: float) -> None:
-        allowance = min(_LONGEST_ALLOWANCE_S, max(LEAST_ALLOWANCE_S, spec.time_limit_s / 10))
+        allowance = min(_MAX_ALLOWANCE_S, max(MIN_ALLOWANCE_S, spec.time_limit_s / 10))
         moment = time.monotonic()
         self._is_stopped = state == "stopped"
-        self._ends_s = moment + (LEAST_ALLOWANCE_S if self._is_stopped else allowance)
+        self._ends_s = moment + (MIN_ALLOWANCE_S if self._is_stopped else allowance)
         if state in ("succeeded", "failed"):
             self._ends_s = max(self._ends_s, began_s + spec.time_limit_s)
         self._request = spec.folder / files.CANCEL
@@ -194,9 +194,9 @@ def read_score(attempt_dir: Path) -> Score:
         return Score(content=content)
     figures = {name: value for name, value in parsed.items() if _is_figure(value)}
     note = None
-    if len(figures) > MOST_FIGURES:
-        note = f"The tool's score.json has {len(figures):,} figures; the first {MOST_FIGURES:,} are shown."
-        figures = dict(list(figures.items())[:MOST_FIGURES])
+    if len(figures) > MAX_FIGURES:
+        note = f"The tool's score.json has {len(figures):,} figures; the first {MAX_FIGURES:,} are shown."
+        figures = dict(list(figures.items())[:MAX_FIGURES])
     return Score(figures or None, note, content)
 
 

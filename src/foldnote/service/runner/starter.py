@@ -36,11 +36,11 @@ RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
 """Seconds after which an idle runner is dismissed."""
-MOST_LOADED = 4
+MAX_LOADED = 4
 """Idle runners with workers above which one of them loads another engine instead of a new runner."""
-LEAST_FREE_MEMORY = 0.2
+MIN_FREE_MEMORY = 0.2
 """Share of the machine's memory; where less is free, no worker is kept."""
-MOST_ATTEMPTS = 1000
+MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
 
@@ -132,7 +132,7 @@ class Starter:
         free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
         loaded = [each for each in free if each.worker_key]
         fitting = [each for each in loaded if each.worker_key == worker_key]
-        spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MOST_LOADED else 0]
+        spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MAX_LOADED else 0]
         return [*spare, *(each for each in free if not each.worker_key), *fitting]
 
     def _fork(self, lock: int) -> Runner:
@@ -170,11 +170,11 @@ class Starter:
         """Dismiss runners that are no longer needed, and those with workers while memory is short."""
         moment = time.monotonic()
         for runner in self._runners.values():
-            is_old = runner.attempts >= MOST_ATTEMPTS or moment - runner.rests_since >= RESTS_S
+            is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.rests_since >= RESTS_S
             if runner.is_free and (is_old or self._is_closed):
                 self._dismiss(runner)
         loaded = [each for each in self._runners.values() if each.is_free and each.worker_key]
-        if loaded and processes.measure_free_memory() < LEAST_FREE_MEMORY:
+        if loaded and processes.measure_free_memory() < MIN_FREE_MEMORY:
             for runner in loaded:
                 self._dismiss(runner)
 

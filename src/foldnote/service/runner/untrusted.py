@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-MOST_FILES = 10_000
-MOST_DEPTH = 64
+MAX_FILES = 10_000
+MAX_DEPTH = 64
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -113,18 +113,18 @@ def list_files(folder: int) -> list[FoundFile]:
     """Every regular file below ``folder``; links and special files are left out.
 
     Raises:
-        TooManyFilesError: there are more than MOST_FILES, or they are nested deeper than MOST_DEPTH.
+        TooManyFilesError: there are more than MAX_FILES, or they are nested deeper than MAX_DEPTH.
     """
     found: list[FoundFile] = []
     pending: list[tuple[str, ...]] = [()]
     while pending:
         parents = pending.pop()
-        if len(parents) > MOST_DEPTH:
-            raise TooManyFilesError(f"folders nested more than {MOST_DEPTH} deep")
+        if len(parents) > MAX_DEPTH:
+            raise TooManyFilesError(f"folders nested more than {MAX_DEPTH} deep")
         with suppress(OSError):  # the engine may have made it unreadable
             _list_one(parents, folder, found, pending)
-        if len(found) > MOST_FILES or len(pending) > MOST_FILES:
-            raise TooManyFilesError(f"more than {MOST_FILES:,} files or folders")
+        if len(found) > MAX_FILES or len(pending) > MAX_FILES:
+            raise TooManyFilesError(f"more than {MAX_FILES:,} files or folders")
     return found
 
 
@@ -140,7 +140,7 @@ def _list_one(
                 elif entry.is_file(follow_symlinks=False):
                     size = entry.stat(follow_symlinks=False).st_size
                     found.append(FoundFile("/".join((*parents, entry.name)), size))
-                if len(found) > MOST_FILES or len(pending) > MOST_FILES:
+                if len(found) > MAX_FILES or len(pending) > MAX_FILES:
                     return
     finally:
         os.close(descriptor)

@@ -33,7 +33,7 @@ _IN_MEMORY_BYTES = 64 << 20
 """Larger databases are rewritten through a temporary file, which SQLite unlinks on opening."""
 _INSTRUCTIONS_BETWEEN_CHECKS = 1000
 _PAUSE_S = 0.02
-_MOST_WAIT_MS = 200
+_MAX_WAIT_MS = 200
 
 
 def make_shrinkable(connection: sqlite3.Connection, path: Path) -> None:
@@ -73,7 +73,7 @@ def reclaim(
     Raises:
         sqlite3.OperationalError: the disk is full or fails.
     """
-    connection.execute(f"PRAGMA busy_timeout={_MOST_WAIT_MS}")
+    connection.execute(f"PRAGMA busy_timeout={_MAX_WAIT_MS}")
     is_possible = _ask(connection, "auto_vacuum") == _INCREMENTAL
     pages = _FEW_PAGES if keeps_log else _PAGES_AT_ONCE
     how = "RESTART" if keeps_log else "TRUNCATE"

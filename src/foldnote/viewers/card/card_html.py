@@ -61,7 +61,7 @@ def find_appearance(job: Job) -> StateAppearance:
     return _FAILED if job.is_failed else _FACES[job.status]
 
 
-def tell_again(job: Job) -> str:
+def describe_rerun(job: Job) -> str:
     """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
     if not job.is_final or job.status is JobStatus.COMPLETE:
         return ""
@@ -90,7 +90,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
         _paragraph("fnc-error", job.error if job.is_failed else ""),
         _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
         _paragraph("fnc-advice", look.advice),
-        _paragraph("fnc-advice fnc-again", tell_again(job) and (again or tell_again(job))),
+        _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
     ]
@@ -105,7 +105,7 @@ def write_plain_card(job: Job, again: str | None = None) -> str:
     """The card in one or two lines of text."""
     look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
-    again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
+    again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
     told = f"{job.job_name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
     return f"{told}\n{again}" if again else told
 
@@ -132,13 +132,13 @@ def _write_top(job: Job, look: StateAppearance) -> str:
 
 def _write_elapsed(job: Job) -> str:
     if job.duration_s is not None:
-        return f"{'took' if job.is_final else 'for'} {format_duration(job.duration_s)}{_tell_usage(job)}"
+        return f"{'took' if job.is_final else 'for'} {format_duration(job.duration_s)}{_format_usage(job)}"
     if job.created is not None and not job.is_final:
         return f"waiting {format_duration((datetime.now(UTC) - job.created).total_seconds())}"
     return ""
 
 
-def _tell_usage(job: Job) -> str:
+def _format_usage(job: Job) -> str:
     """Processor time and memory of a run, where they were measured."""
     if job.cpu_seconds is None or job.peak_memory_mb is None:
         return ""

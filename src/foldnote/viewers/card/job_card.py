@@ -143,7 +143,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             try:
                 callback(self.job)
             except FoldnoteError as exc:
-                self._tell_trouble(f"The result cannot be shown: {exc.message}")
+                self._show_outage(f"The result cannot be shown: {exc.message}")
             except Exception:  # noqa: BLE001 - callbacks may raise anything, and nothing awaits them
                 _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
@@ -159,7 +159,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._result_button.layout.display = "" if has_more and is_complete else "none"
         self._face.layout.width = "auto"
 
-    def _tell_trouble(self, words: str) -> None:
+    def _show_outage(self, words: str) -> None:
         self._outage = words
         self._paint()
 
@@ -170,7 +170,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         try:
             data = dict(self._find_result())
         except FoldnoteError as exc:
-            self._tell_trouble(f"The result cannot be shown: {exc.message}")
+            self._show_outage(f"The result cannot be shown: {exc.message}")
             return
         self._result_view.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
         self._paint()
@@ -201,7 +201,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             await self.source.stop(self.job.job_name)
         except FoldnoteError as exc:
             self._stop.disabled = False
-            self._tell_trouble(f"The job could not be stopped: {exc.message}")
+            self._show_outage(f"The job could not be stopped: {exc.message}")
         watcher = find_watcher(self.source)
         if watcher:
             watcher.wake(self.watched)

@@ -113,7 +113,7 @@ def test_a_page_of_an_organization_is_the_newest_of_all_members(store):
 def test_a_page_that_is_too_long_ends_before_its_limit(store, monkeypatch):
     for number in range(8):
         store.jobs.add(1, job(f"job{number}"))
-    monkeypatch.setattr(pages, "LONGEST_BYTES", 5 * 400)
+    monkeypatch.setattr(pages, "MAX_PAGE_BYTES", 5 * 400)
     seen, before = [], None
     while True:
         page = read(store, before=before, limit=8)
@@ -126,7 +126,7 @@ def test_a_page_that_is_too_long_ends_before_its_limit(store, monkeypatch):
 
 
 def test_a_record_that_no_page_can_hold_is_a_fault_of_the_storage(store, monkeypatch):
-    monkeypatch.setattr(pages, "LONGEST_BYTES", 10)
+    monkeypatch.setattr(pages, "MAX_PAGE_BYTES", 10)
     with pytest.raises(StorageFaultError):
         read(store)
 

@@ -10,7 +10,7 @@ from foldnote.forms.fields.kinds.chain import ChainField, ChainsField
 from foldnote.forms.fields.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
 from foldnote.forms.fields.kinds.file import FileField, FilesField, is_file
 from foldnote.forms.fields.kinds.group import ObjectField, PlacesField, has_places
-from foldnote.forms.fields.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
+from foldnote.forms.fields.kinds.listing import MAX_LEVELS, JsonField, LinesField, MappingField, WordsField
 from foldnote.forms.fields.kinds.mask import MaskField
 from foldnote.forms.fields.kinds.molecule import MoleculeField, MoleculesField
 from foldnote.forms.fields.kinds.offered import ColumnField
@@ -76,7 +76,7 @@ def _is_entries(spec: FieldSpec) -> bool:
 
 def _is_deep(spec: FieldSpec) -> bool:
     """Whether the field is nested so deeply that the schema may be endlessly recursive."""
-    return len(spec.path) > MOST_LEVELS
+    return len(spec.path) > MAX_LEVELS
 
 
 _NAMING = ("properties", "required", "if", "dependentSchemas", "dependentRequired")

@@ -14,7 +14,7 @@ from foldnote.forms.files.structure_outline import Outline, OutlineChain, find_o
 from foldnote.forms.schema.spec import MISSING
 from foldnote.text import count
 
-_MOST_TICKS: Final = 24
+_MAX_TICKS: Final = 24
 _SHOWN_LETTERS: Final = 24
 
 
@@ -92,7 +92,7 @@ class ChainsField(WordsField):
         outline = outline_for(self)
         chains = [chain for chain in outline.chains if chain.is_polymer] if outline else []
         named = {name for entry in value for name in str(entry).split()} if isinstance(value, list) else set()
-        self.ticks.show([(chain.name, chain.label) for chain in chains[:_MOST_TICKS]], named)
+        self.ticks.show([(chain.name, chain.label) for chain in chains[:_MAX_TICKS]], named)
 
     def _tick(self, name: str, is_on: bool) -> None:
         held = self.read().value

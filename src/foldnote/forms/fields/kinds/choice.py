@@ -15,7 +15,7 @@ from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.wording import in_one_line
 
-_MOST_BOXES = 24
+_MAX_BOXES = 24
 _NULL = "nothing (null)"
 
 
@@ -93,7 +93,7 @@ class ManyChoicesField(Field):
         labels = _distinct_labels(self._choices)
         self._head = looks.html("", "foldnote-part")
         self._foot = looks.html("", "foldnote-part")
-        if len(labels) > _MOST_BOXES:
+        if len(labels) > _MAX_BOXES:
             self.control = compact_widgets.SelectMultiple(
                 options=enumerate_labels(labels), layout=looks.layout, style=looks.description
             )

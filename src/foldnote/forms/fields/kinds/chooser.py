@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "uploads"
 """Where files from the browser are written, below the kernel's folder."""
-_MOST_JOBS: Final = 50
+_MAX_JOBS: Final = 50
 _LIMIT = (
     "Files of up to 10 MB can be uploaded through the notebook's connection; put larger ones next to the "
     "notebook and type their path. Type a job's file as JOB/FILE."
@@ -143,7 +143,7 @@ class Chooser:
         self._place(self._jobs)
 
     async def _load_jobs(self) -> None:
-        found = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
+        found = await call(self._field.host.client.jobs, "list", limit=_MAX_JOBS)
         done = [job for job in found.page.jobs if job.status is JobStatus.COMPLETE]
         if not done:
             self._show_status("There are no complete jobs yet whose files could be used.")

@@ -182,7 +182,7 @@ def explain_json(spec: FieldSpec) -> str:
     schema = spec.schema
     if isinstance(schema.get("$ref"), str):
         return f"Written as JSON: its schema is in another document, {schema['$ref']}."
-    if len(spec.path) > MOST_LEVELS:
+    if len(spec.path) > MAX_LEVELS:
         return "Written as JSON: it is nested too deeply in the schema."
     if spec.type == "object":
         return "Written as JSON: its schema does not say which names it has."
@@ -194,7 +194,7 @@ def explain_json(spec: FieldSpec) -> str:
     return "Written as JSON: its schema allows any value."
 
 
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 """Nesting levels beyond which a value is written as JSON, since the schema may be endlessly recursive."""
 
 

@@ -16,7 +16,7 @@ from foldnote.forms.ui.stylesheet import read_style
 from foldnote.text import count
 
 _RANGE: Final = re.compile(r"(\d{1,5})\s*(?:-|\u2013|\.\.|to)\s*(\d{1,5})")
-_LONGEST_SHOWN: Final = 600
+_MAX_SHOWN_LENGTH: Final = 600
 _BLOCK: Final = 10
 
 
@@ -55,7 +55,7 @@ class MaskField(TextField):
     def express(self, read: Reading, problems: Any) -> None:
         """Mark the range on the sequence, then show readout and errors."""
         sequence = self._sequence()
-        if sequence and len(sequence) <= _LONGEST_SHOWN:
+        if sequence and len(sequence) <= _MAX_SHOWN_LENGTH:
             if self._strip is None:
                 self._strip = self.host.looks.html("", "foldnote-part")
                 self.widget.children = (self.control, self._strip)

@@ -18,7 +18,7 @@ from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
-_MOST_DRAWN: Final = 12
+_MAX_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
 
 
@@ -55,7 +55,7 @@ def draw_svg(smiles: str) -> str:
 def write_drawings(molecules: list[str]) -> str:
     """HTML of the first 12 molecules side by side; empty if none can be drawn."""
     drawn = []
-    for number, smiles in enumerate(molecules[:_MOST_DRAWN], 1):
+    for number, smiles in enumerate(molecules[:_MAX_DRAWN], 1):
         svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
         if svg:
             source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
@@ -65,7 +65,7 @@ def write_drawings(molecules: list[str]) -> str:
                 f'width="{_WIDTH}" height="{_HEIGHT}">'
                 f"<figcaption>{number}</figcaption></figure>"
             )
-    rest = len(molecules) - _MOST_DRAWN
+    rest = len(molecules) - _MAX_DRAWN
     more = f"<figcaption>and {rest} more</figcaption>" if rest > 0 and drawn else ""
     style = f"<style>{read_style('science')}</style>"
     return f'{style}<div class="fn-molecules">{"".join(drawn)}{more}</div>' if drawn else ""

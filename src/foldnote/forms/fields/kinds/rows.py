@@ -17,7 +17,7 @@ from foldnote.forms.ui.stylesheet import read_style
 from foldnote.models.verdict import Problem
 from foldnote.text import count
 
-_MOST_ROWS = 400
+_MAX_ROWS = 400
 
 
 class ItemRow:
@@ -106,7 +106,7 @@ class RowsField(HolderField):
 
     def keep(self, value: Any) -> Any:
         """`MISSING` for a list that the rows hold; anything else unchanged."""
-        is_shown = isinstance(value, list | tuple) and len(value) <= _MOST_ROWS
+        is_shown = isinstance(value, list | tuple) and len(value) <= _MAX_ROWS
         return MISSING if is_shown else value
 
     def start_with(self, value: Any) -> None:
@@ -201,7 +201,7 @@ class RowsField(HolderField):
     def _fill(self, items: list[Any]) -> None:
         old = self.rows
         self.rows = []
-        for item in items[:_MOST_ROWS]:
+        for item in items[:_MAX_ROWS]:
             self.rows.append(self._make_row(item))
         self._place()
         for row in old:
@@ -257,7 +257,7 @@ class EntriesField(RowsField):
 
     def keep(self, value: Any) -> Any:
         """`MISSING` for a mapping that the rows hold; anything else unchanged."""
-        return MISSING if isinstance(value, Mapping) and len(value) <= _MOST_ROWS else value
+        return MISSING if isinstance(value, Mapping) and len(value) <= _MAX_ROWS else value
 
     @property
     def _item_name(self) -> str:

@@ -25,8 +25,8 @@ from foldnote.forms.wording import in_one_line, number_text
 
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e6
 _RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
-_LONGEST_SPAN = 1000
-_MOST_STEPS = 500
+_MAX_SPAN = 1000
+_MAX_STEPS = 500
 _SLACK = 1e-6
 _INTEGER = re.compile(r"[+-]?\d+")
 
@@ -153,8 +153,8 @@ def find_span(spec: FieldSpec) -> Span | None:
     schema = spec.schema
     low, is_low_open = _bound(schema, "minimum", "exclusiveMinimum", max)
     high, is_high_open = _bound(schema, "maximum", "exclusiveMaximum", min)
-    is_wide = low is not None and high is not None and 0 < low * _MOST_STEPS < high
-    if low is None or high is None or is_wide or not 0 < high - low <= _LONGEST_SPAN:
+    is_wide = low is not None and high is not None and 0 < low * _MAX_STEPS < high
+    if low is None or high is None or is_wide or not 0 < high - low <= _MAX_SPAN:
         return None
     step = schema.get("multipleOf")
     if not isinstance(step, int | float) or isinstance(step, bool) or step <= 0:
@@ -166,7 +166,7 @@ def find_span(spec: FieldSpec) -> Span | None:
     steps = math.floor(round((high - least) / step, 9))
     most = round(least + steps * step, 9)
     most = round(most - step, 9) if is_high_open and most >= high else most
-    if not 2 * step <= most - least <= _MOST_STEPS * step:
+    if not 2 * step <= most - least <= _MAX_STEPS * step:
         return None
     default = spec.default
     if not isinstance(default, int | float) or isinstance(default, bool):

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import Document, Rules
-from foldnote.catalog.validation import tell_faults
+from foldnote.catalog.validation import find_problems
 from foldnote.forms.fields.container import HolderField, list_problems
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
@@ -90,7 +90,7 @@ class VariantField(HolderField):
         if read.value is MISSING:
             return Reading(MISSING, inner=tuple(list_problems(read)))
         rules = self._rules[self._position()]
-        found = list_problems(read) or tell_faults(rules, parse_value(read.value))
+        found = list_problems(read) or find_problems(rules, parse_value(read.value))
         # A value that is complete for another option is valid, although this one requires more.
         if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
             found = []

@@ -33,7 +33,7 @@ from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
 
 log = logging.getLogger(__name__)
-MOST_VARIANTS = 100
+MAX_VARIANTS = 100
 """Maximum number of jobs of one stage."""
 ALIGNMENT_EXTENSION = "a3m"
 Option = tuple[str | None, list[Input]]
@@ -147,8 +147,8 @@ class StageScheduler:
 def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
     """Make a variant for each combination of options; a single one leaves the settings unchanged."""
     count = math.prod(len(options) for _, options in places)
-    if count > MOST_VARIANTS:
-        raise ReferenceFaultError(f"it would become {count} jobs; at most {MOST_VARIANTS} are allowed.")
+    if count > MAX_VARIANTS:
+        raise ReferenceFaultError(f"it would become {count} jobs; at most {MAX_VARIANTS} are allowed.")
     variants = []
     for chosen in itertools.product(*(options for _, options in places)):
         fields = zip(places, chosen, strict=True)

@@ -18,7 +18,7 @@ from typing import Any
 from foldnote.models.tool import Tool
 from foldnote.service.domain.recommending.detection import FoundMolecule, is_heavy_domain
 
-MOST_ROWS = 4
+MAX_ROWS = 4
 SPECIALITIES = frozenset(
     {
         "conformational-ensemble",
@@ -32,10 +32,10 @@ SPECIALITIES = frozenset(
 )
 """Functions that count only when requested explicitly."""
 PROTEIN_LIKE = frozenset({"protein", "antibody", "nanobody", "tcr", "peptide"})
-_LONGEST_PEPTIDE = 50
+_MAX_PEPTIDE_LENGTH = 50
 _NAMED, _FUNCTION, _FIRST_FUNCTION, _MODALITY, _FITS, _RUNS = 12.0, 4.0, 1.0, 2.0, 1.5, 1.0
 _UNASKED = 1.0
-_MOST_WORDS = 20_000
+_MAX_WORDS = 20_000
 """Number of characters of the prompt that are searched for words."""
 _KEPT_SHARE = 0.55
 _STRUCTURE_FILES = frozenset({"pdb", "cif", "mmcif"})
@@ -130,7 +130,7 @@ def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
     rows.sort(key=lambda row: (-row.points, row.tool_id))
     if not rows:
         return Ranking((), _missing(task))
-    near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MOST_ROWS]
+    near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MAX_ROWS]
     kept = _cover(near, rows)
     what = _describe_molecules(task.molecules)
     summary = f"{kept[0].tool_id} fits best{f' for {what}' if what else ''}."
@@ -153,8 +153,8 @@ def _cover(near: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTo
         for row in (doing[0], next((row for row in doing if row.is_running), doing[0])):
             if not any(function in each.functions and each.is_running >= row.is_running for each in wanted):
                 wanted.append(row)
-    wanted = sorted(wanted, key=rows.index)[:MOST_ROWS]
-    others = [row for row in near if row not in wanted][: MOST_ROWS - len(wanted)]
+    wanted = sorted(wanted, key=rows.index)[:MAX_ROWS]
+    others = [row for row in near if row not in wanted][: MAX_ROWS - len(wanted)]
     return tuple(sorted([*wanted, *others], key=rows.index))
 
 
@@ -271,7 +271,7 @@ def _kinds(molecule: FoundMolecule) -> set[str]:
     if molecule.kind == "antibody":
         is_single = molecule.chains == 1 and is_heavy_domain(molecule.text)
         return {"antibody", "nanobody"} if is_single else {"antibody"}
-    if molecule.kind == "protein" and molecule.length <= _LONGEST_PEPTIDE:
+    if molecule.kind == "protein" and molecule.length <= _MAX_PEPTIDE_LENGTH:
         return {"protein", "peptide"}
     return {molecule.kind}
 
@@ -287,7 +287,7 @@ def _without_molecules(prompt: str, molecules: Iterable[FoundMolecule]) -> str:
     for molecule in molecules:
         if molecule.length > 3:
             words = words.replace(molecule.text, " ")
-    return words[:_MOST_WORDS]
+    return words[:_MAX_WORDS]
 
 
 def _is_named(prompt: str, tool: Tool) -> bool:

@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 _FRUITLESS_TRIES = 3
 _PAUSE_S = 0.5
 _CONNECT_S, _READ_S = 20.0, 60.0
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 _SPARE_BYTES = 100_000_000
 """Left free on the disk."""
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -99,7 +99,7 @@ class _Download:
             try:
                 # a client for each try: no cookie is kept
                 with httpx.Client(
-                    timeout=timeout, max_redirects=_MOST_REDIRECTS, follow_redirects=True
+                    timeout=timeout, max_redirects=_MAX_REDIRECTS, follow_redirects=True
                 ) as client:
                     client.event_hooks = {"request": [self._check_request]}
                     self._try(client)

@@ -39,7 +39,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, wr
 from foldnote.service.store.schema import events
 
 router = APIRouter(tags=["jobs"])
-LONGEST_WAIT_S = 25.0
+MAX_WAIT_S = 25.0
 """Maximum seconds for which a request can wait for a change."""
 _LOOK_S = 0.2
 _DEFAULT_LOG_LINES = 10_000
@@ -137,7 +137,7 @@ async def _wait_for_change(
 ) -> str:
     """Wait until the state differs from `since`, or the time is over; return the state token."""
     database = service.store.database
-    end = time.monotonic() + min(wait_s, LONGEST_WAIT_S)
+    end = time.monotonic() + min(wait_s, MAX_WAIT_S)
     version, mark = None, since
     while True:
         if (now := database.version()) != version:

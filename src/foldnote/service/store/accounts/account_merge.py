@@ -18,7 +18,7 @@ from foldnote.service.store.jobs.records import refresh_record
 from foldnote.service.store.quotas import TRIAL
 from foldnote.service.store.schema import counters, files, jobs, keys, pipelines, usage
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 
 
 def move_account(connection: sa.Connection, source: int, target: int) -> int:
@@ -66,7 +66,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     """Append the first number that makes a name unique: `fold` becomes `fold-2`."""
     known = set(taken)
     number = 2
-    while (candidate := f"{name[: LONGEST_NAME - len(str(number)) - 1]}-{number}") in known:
+    while (candidate := f"{name[: MAX_NAME_LENGTH - len(str(number)) - 1]}-{number}") in known:
         number += 1
     return candidate
 

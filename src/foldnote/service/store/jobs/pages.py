@@ -27,7 +27,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 _MARK = MARK.encode()
 SHORT_BYTES = 2 << 20
 """Maximum for a page that is read without a thread, which takes one or two milliseconds."""
-LONGEST_BYTES = 1 << 27
+MAX_PAGE_BYTES = 1 << 27
 """Maximum for any page, so that long records do not exhaust the memory."""
 _ACCOUNTS_APART = 400
 """SQLite combines at most 500 SELECTs."""
@@ -122,7 +122,7 @@ class PageStore:
             StorageFaultError: the database cannot be read now.
         """
         with self._database.glance() as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_BYTES)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_PAGE_BYTES)
             while True:
                 try:
                     return _read_page(connection, wanted, before, limit)

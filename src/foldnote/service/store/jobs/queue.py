@@ -31,7 +31,7 @@ from foldnote.service.store.storage import let_go
 
 _IDS_AT_ONCE = 500
 _JOBS_PER_FOLDER = 1000
-LONGEST_DELAY_S = 60.0
+MAX_DELAY_S = 60.0
 """Maximum delay between two attempts of a job."""
 STOPPED_MESSAGE = "Stopped on request."
 
@@ -181,7 +181,7 @@ class QueueStore:
     def next_due(self) -> float | None:
         """The Unix time (s) of the next retry; None if no job waits for one."""
         moment = time.time()
-        is_waiting = jobs.c.not_before.between(moment, moment + LONGEST_DELAY_S)
+        is_waiting = jobs.c.not_before.between(moment, moment + MAX_DELAY_S)
         query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
         with self._database.read() as connection:
             found = connection.execute(query).scalar_one()
@@ -254,7 +254,7 @@ class QueueStore:
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
         """Requeue the job of a lost attempt, to start after `delay_s`; False for a lost race.
 
-        No delay exceeds `LONGEST_DELAY_S`: if a job's does, the clock was set back after it was requeued, and
+        No delay exceeds `MAX_DELAY_S`: if a job's does, the clock was set back after it was requeued, and
         the job is due.
         """
         tally = Tally()
@@ -265,7 +265,7 @@ class QueueStore:
             values = {
                 "state": str(JobStatus.IN_QUEUE),
                 "losses": row["losses"] + int(is_counted),
-                "not_before": time.time() + min(delay_s, LONGEST_DELAY_S),
+                "not_before": time.time() + min(delay_s, MAX_DELAY_S),
                 "message": f"{reason} It will be tried again." if delay_s > 0 else None,
             }
             _set(connection, tally, _REQUEUE, row, values)
@@ -311,7 +311,7 @@ class QueueStore:
 
 def _find_waiting(connection: sa.Connection) -> list[Waiting]:
     moment = time.time()
-    found = connection.execute(OLDEST_CLAIMABLE, {"moment": moment, "latest": moment + LONGEST_DELAY_S})
+    found = connection.execute(OLDEST_CLAIMABLE, {"moment": moment, "latest": moment + MAX_DELAY_S})
     return [Waiting(*row) for row in found]
 
 
