@@ -205,6 +205,24 @@ describe('the catalog', () => {
     expect(titles).toEqual(['Run on this computer 1', 'Run elsewhere 1']);
   });
 
+  it('tells what can be installed from what runs with a program of one’s own', () => {
+    const engine = {
+      name: 'alphaflow',
+      method: 'AlphaFlow',
+      kind: 'adapter',
+      version: null,
+      licence: null,
+      citation: null,
+      note: null,
+      outputs: []
+    };
+    const vina = makeTool({ type: 'vina', available: false, engine: { ...engine, kind: 'genuine' } });
+    const alphaflow = makeTool({ type: 'alphaflow', displayName: 'AlphaFlow', available: false, engine });
+    render(view({ tools: [vina, alphaflow] }));
+    const titles = screen.getAllByRole('heading', { level: 3 }).map(title => title.textContent);
+    expect(titles).toEqual(['Can be installed 1', 'Run with your own copy of the program 1']);
+  });
+
   it('says that it asks, that there is nothing, and that nobody answers', () => {
     const onRetry = vi.fn();
     const { rerender } = render(view({ tools: null, service: null, isAsking: true }));

@@ -163,6 +163,20 @@ def option(name: str) -> Any:
     return _parse(row, str(configured), f"{name} in {config_dir() / 'config.toml'}")
 
 
+def engine_options(engine: str) -> dict[str, Any]:
+    """What ``config.toml`` sets for the engine called ``engine``, in its section ``[engines.NAME]``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    section = _config().get("engines", {})
+    options = section.get(engine, {}) if isinstance(section, dict) else section
+    if not isinstance(options, dict):
+        where = config_dir() / "config.toml"
+        raise ConfigurationError(f"{where} sets engines.{engine} to a value; make it a section of options.")
+    return options
+
+
 def _parse(row: Option, text: str, where: str) -> Any:
     try:
         return row.parse(text)

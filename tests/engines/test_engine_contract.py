@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from adapter_contract import AdapterContract
 from engine_contract import EngineContract
 from odd_inputs import LONG, list_odd_inputs
 from probe_engine import PROBE
@@ -16,7 +17,13 @@ from foldnote.service.engines import load_engines
 from foldnote.service.engines.engine import read_engine
 from foldnote.service.runner.attempt import request_cancel
 
-SERVED = [(engine.name, tool) for engine in load_engines().values() for tool in engine.tools]
+SERVED = [
+    (engine.name, tool)
+    for engine in load_engines().values()
+    if engine.kind != "adapter"
+    for tool in engine.tools
+]
+ADAPTERS = [engine.name for engine in load_engines().values() if engine.kind == "adapter"]
 
 
 def list_contracts():
@@ -30,6 +37,15 @@ def list_contracts():
 @pytest.mark.parametrize(("engine", "tool"), SERVED, ids=[tool for _, tool in SERVED])
 def test_every_tool_of_every_engine_keeps_the_contract(engine, tool):
     assert (engine, tool) in set(list_contracts())
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_keeps_the_contract_of_adapters(name):
+    module = vars(importlib.import_module(f"test_{name.replace('-', '_')}"))
+    contracts = [
+        each for each in module.values() if isinstance(each, type) and issubclass(each, AdapterContract)
+    ]
+    assert name in [each.engine for each in contracts if each is not AdapterContract]
 
 
 @pytest.mark.parametrize("name", [engine.name for engine in load_engines().values() if not engine.tools])

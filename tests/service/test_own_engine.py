@@ -27,7 +27,7 @@ def blocks(language: str) -> list[str]:
 def test_the_engine_of_the_docs_runs_a_labs_own_program(make_service, tmp_path):
     folder = tmp_path / "engines" / "sampling"
     folder.mkdir(parents=True)
-    (manifest,) = blocks("toml")
+    (manifest,) = [block for block in blocks("toml") if block.startswith("name = ")]
     (program,) = blocks("python")
     (folder / "engine.toml").write_text(manifest)
     (folder / "run.py").write_text(program)

@@ -32,7 +32,9 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const [open, setOpen] = useState<string | null>(null);
   const found = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
   const ready = found.filter(tool => tool.available);
-  const installable = found.filter(tool => !tool.available && tool.engine !== null);
+  const served = found.filter(tool => !tool.available && tool.engine !== null);
+  const adapters = served.filter(tool => tool.engine?.kind === 'adapter');
+  const installable = served.filter(tool => tool.engine?.kind !== 'adapter');
   const elsewhere = found.filter(tool => !tool.available && tool.engine === null);
   const hasTools = tools !== null && tools.length > 0;
   const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
@@ -81,6 +83,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
           />
           {query === '' && props.engines}
           <ToolSection title={trans.__('Can be installed')} tools={installable} {...section} />
+          <ToolSection title={trans.__('Run with your own copy of the program')} tools={adapters} {...section} />
           <ToolSection title={trans.__('Run elsewhere')} tools={elsewhere} {...section} />
           {found.length === 0 && (
             <Notice

@@ -107,7 +107,8 @@ def _engines() -> list[DoctorFinding]:
     findings = []
     for engine in load_engines().values():
         state = engine.state()
-        advice = "" if state.installed else f"foldnote engines install {engine.name}"
+        is_ours = state.installed or engine.kind == "adapter"
+        advice = "" if is_ours else f"foldnote engines install {engine.name}"
         found = engine.method if state.installed else state.reason or "not installed"
         findings.append(
             DoctorFinding(f"engine {engine.name}", state.installed, found, advice, is_needed=False)

@@ -107,12 +107,15 @@ class Tool(WireModel):
     def status(self) -> str:
         """Where it runs, in one word.
 
-        ``runs``: at the service, now; ``installable``: there, once its engine is installed or configured;
-        ``elsewhere``: at another service, or by a command of your own.
+        ``runs``: at the service, now; ``installable``: there, once its engine is installed; ``adapter``:
+        there, once your own copy of the program is configured; ``elsewhere``: at another service, or by a
+        command of your own.
         """
         if self.available:
             return "runs"
-        return "installable" if self.engine else "elsewhere"
+        if self.engine is None:
+            return "elsewhere"
+        return "adapter" if self.engine.kind == "adapter" else "installable"
 
     def with_origin(self, origin: ToolOrigin) -> Tool:
         """The same tool with ``origin`` set."""

@@ -71,7 +71,7 @@ class ToolList(tuple[Tool, ...]):
             - ``name`` (str): display name
             - ``family`` (str), ``modalities`` and ``functions`` (str, separated by commas)
             - ``runs`` (bool): whether the service can run it now
-            - ``status`` (str): ``runs``, ``installable`` or ``elsewhere`` (see `Tool.status`)
+            - ``status`` (str): ``runs``, ``installable``, ``adapter`` or ``elsewhere`` (see `Tool.status`)
             - ``method`` (str): the method that is actually run; missing if the tool does not run or the
               service does not say
             - ``reason`` (str): why it does not run; missing if it does

@@ -16,9 +16,6 @@ from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines.refusals import find_refusal
 from foldnote.service.faults import RefusalError, bad_request
 
-NOT_AGREED = "not_agreed"
-"""Code of a job for which something was not given beside its settings, such as consent."""
-
 
 def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> dict[str, Any] | None:
     """The parts that are given, as they are kept with the job; None for none.
@@ -70,5 +67,7 @@ def find_refusal_of(
 ) -> RefusalError | None:
     """What the tool's engine, installed or not, refuses of this job; None for nothing."""
     engine = toolbox.engine_of(tool.type)
-    found = None if engine is None else find_refusal(engine.refusals, settings, extensions)
-    return None if found is None else bad_request(found.sentence, code=NOT_AGREED, field=found.field)
+    if engine is None or not engine.refusals:
+        return None
+    found = find_refusal(engine.refusals, settings, extensions, engine.configured())
+    return None if found is None else bad_request(found.sentence, code=found.code, field=found.field)

@@ -19,14 +19,13 @@ from foldnote.service.config import Limits
 from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.storage import StorageService
 from foldnote.service.domain.extensions import (
-    NOT_AGREED,
     find_refusal_of,
     read_extensions,
     require_runnable,
 )
 from foldnote.service.domain.file_resolution import FileResolver, Located
 from foldnote.service.domain.requests import BatchSubmission, Extensions, JobPayload, JobSubmission
-from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.domain.tool_registry import UNAVAILABLE, Toolbox
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.insertion import NameTakenError, NewJob
@@ -136,7 +135,7 @@ class Intake:
             try:
                 require_runnable(tool, self._toolbox, job.normalized, job.extensions)
             except RefusalError as refusal:
-                if has_rows and refusal.code == NOT_AGREED:
+                if has_rows and refusal.code != UNAVAILABLE:
                     refusal.row = row
                 raise
 

@@ -18,6 +18,8 @@ from foldnote.service.faults import bad_request
 from foldnote.service.store.jobs.records import write_text
 
 FINETUNING = "fine-tuning"
+UNAVAILABLE = "tool_unavailable"
+"""Code of a refusal because nothing here can run the tool."""
 _REMEMBER_S = 3.0
 _MAX_TYPE_LENGTH = 100
 """Length to which an unknown type is cut; no tool has a longer one."""
@@ -105,7 +107,7 @@ class Toolbox:
         engine = self.engine_of(tool.type)
         reason = self._reason(tool.type, engine)
         if engine is None or reason:
-            raise bad_request(f"{tool.type} cannot run here. {reason}", code="tool_unavailable", field="type")
+            raise bad_request(f"{tool.type} cannot run here. {reason}", code=UNAVAILABLE, field="type")
         return engine
 
     def tools(self) -> list[Tool]:

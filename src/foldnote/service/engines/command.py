@@ -39,7 +39,8 @@ class ToolRow:
     """Empty for an add-on, which serves no tool."""
     runs: bool
     status: str
-    """``runs``: here, now; ``installable``: once its engine is installed or configured; ``elsewhere``."""
+    """``runs``: here, now; ``installable``: once its engine is installed; ``adapter``: once your own copy of
+    the program is configured; ``elsewhere``."""
     engine: str | None = None
     method: str | None = None
     kind: str | None = None
@@ -89,7 +90,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
     return ToolRow(
         tool,
         runs=state.installed,
-        status="runs" if state.installed else "installable",
+        status=_status(engine, runs=state.installed),
         engine=engine.name,
         method=engine.method,
         kind=engine.kind,
@@ -103,6 +104,10 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         how="" if state.installed else state.reason or "",
         adds_to=engine.adds_to,
     )
+
+
+def _status(engine: Engine, *, runs: bool) -> str:
+    return "runs" if runs else "adapter" if engine.kind == "adapter" else "installable"
 
 
 def _list_weights(engine: Engine) -> Iterator[dict[str, Any]]:
@@ -150,6 +155,11 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     running = sum(row.runs for row in rows)
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
+    if any(row.status == "adapter" for row in rows):
+        out.write(
+            "\nadapter: runs with your own copy of the program, which is configured in"
+            f" {settings.config_dir() / 'config.toml'} (docs/tools.md, Adapters).\n"
+        )
     if any(row.engine is None for row in rows):
         out.write(f"\nelsewhere: foldnote has no engine for the tool. {WAYS_ON}\n")
     if add_ons := [row for row in every if not row.tool]:
@@ -202,15 +212,17 @@ def run_install(
     """Install the engines ``names``, or all engines if there are none; return the exit status.
 
     All are tried; what failed is said at the end of each. Among all engines it is no failure that one has no
-    packages for the Pythons of this machine, and those whose weights are gigabytes on other servers are left
-    out. With ``as_json`` each event is a line of JSON. The other arguments mean what they mean for `install`.
+    packages for the Pythons of this machine; adapters, and those whose weights are gigabytes on other
+    servers, are left out. With ``as_json`` each event is a line of JSON. The other arguments mean what they
+    mean for `install`.
 
     Raises:
         UnknownEngineError: a name is not an engine's; nothing was installed then.
     """
     out = stream or sys.stdout
     engines = load_engines()
-    every = [engine for engine in engines.values() if not (engine.weights and with_weights)]
+    ours = [engine for engine in engines.values() if engine.kind != "adapter"]
+    every = [engine for engine in ours if not (engine.weights and with_weights)]
     chosen = [get_engine(name, engines) for name in names] or every
     failures = 0
     for engine in chosen:
@@ -227,7 +239,7 @@ def run_install(
         except EngineInstallError as exc:
             failures += bool(names) or find_python(engine) is not None
             reporter.fail(engine.name, exc.message)
-    if not names and not as_json and len(chosen) < len(engines):
+    if not names and not as_json and len(chosen) < len(ours):
         rest = ", ".join(engine.name for engine in engines.values() if engine.weights)
         out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
     return 1 if failures else 0

@@ -19,6 +19,13 @@ from foldnote import settings
 from foldnote.errors import EngineError
 from foldnote.io import hash_bytes, hash_file
 from foldnote.models.tool import ToolEngine
+from foldnote.service.engines.configuration import (
+    Configured,
+    EngineOption,
+    explain_configuration,
+    find_configured,
+    read_engine_options,
+)
 from foldnote.service.engines.locks import LockSource, read_lock
 from foldnote.service.engines.refusals import Refusal, read_refusals
 from foldnote.service.engines.weights.declared import Weights, read_weights
@@ -136,6 +143,8 @@ class Engine:
     """Jobs that are refused before they are queued."""
     weights: tuple[Weights, ...] = ()
     """Files that it needs and no package has; they are fetched from their authors."""
+    options: tuple[EngineOption, ...] = ()
+    """What the user's configuration tells it, such as where a program of the lab's own is."""
     checked_with_published_weights: bool = False
     """Whether somebody ran it with the published ``weights``, and not with stand-ins only."""
     add_ons: tuple[Engine, ...] = ()
@@ -212,11 +221,17 @@ class Engine:
         """Size of all its weights in MB (10**6 bytes), exact or approximate."""
         return -(-sum(each.expected_bytes for each in self.weights) // 1_000_000)
 
+    def configured(self) -> Configured:
+        """Its options as the user's configuration sets them now."""
+        return find_configured(self.name, self.options)
+
     def environment_state(self) -> EngineState:
         """Whether its environment can be used, whatever its weights."""
         missing = find_missing(self)
         if missing:
             return EngineState(False, explain_missing(missing))
+        if wrong := explain_configuration(self.name, self.configured()):
+            return EngineState(False, wrong)
         if self.environment.kind == "host":
             return EngineState(True, python=self.python)
         remedy = f"run `foldnote engines install {self.name}`"
@@ -355,6 +370,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
             "refusals": read_refusals(content.get("refusals", ()), extensions),
             "weights": read_weights(content.get("weights", ())),
+            "options": read_engine_options(content.get("options", ())),
             "outputs": _read_outputs(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",

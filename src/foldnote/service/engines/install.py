@@ -105,6 +105,8 @@ def install(
     """
     if engine.environment.kind == "host" and not engine.weights:
         _refuse_missing_programs(engine)
+        if (reason := engine.state().reason) is not None:
+            raise EngineInstallError(reason)
         return
     wanted = _list_wanted_weights(engine, offer) if with_weights else ()
     _check_weights(engine, wanted, offer, has_accepted)

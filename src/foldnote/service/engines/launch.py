@@ -53,6 +53,8 @@ ONNX Runtime has it since 1.29, with an identifier of the machine that it stores
 
 ADD_ONS = "FOLDNOTE_ADD_ONS"
 """Variable that tells an engine which add-ons it has: a JSON object by name, see ``offer_add_ons``."""
+OPTIONS = "FOLDNOTE_OPTIONS"
+"""Variable that tells an engine its options as they are configured: a JSON object by name."""
 WEIGHTS = "FOLDNOTE_WEIGHTS"
 """Variable that names the folder of an engine's weights."""
 WEIGHTS_STATE = "FOLDNOTE_WEIGHTS_STATE"
@@ -195,6 +197,7 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
         **({"PYTHONPATH": _module_path(engine)} if engine.environment.modules else {}),
         **(_name_weights(engine) if engine.weights else {}),
         **({ADD_ONS: json.dumps(offer_add_ons(engine))} if engine.add_ons else {}),
+        **({OPTIONS: json.dumps(dict(engine.configured().values))} if engine.options else {}),
         **own,
         "PATH": _search_path(engine, outer.get("PATH", os.defpath)),
     }

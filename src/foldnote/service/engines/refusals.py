@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldnote.models.extensions import ALIGNMENT, EXTERNAL, LABEL, name_parts
+from foldnote.service.engines.configuration import Configured
 from foldnote.settings import process_environment
 
 _CONSENT = re.compile(rf"{EXTERNAL}:[a-z0-9][a-z0-9-]*")
@@ -35,24 +36,41 @@ class Refusal:
     """Parts of which none is given."""
     unless_set: tuple[str, ...] = ()
     """Variables of the service's environment of which none is set."""
+    without: tuple[str, ...] = ()
+    """Settings of which none is given."""
+    unless_configured: tuple[str, ...] = ()
+    """Options of the engine, or files in the folder of one (``OPTION/PATTERN``), of which none is there."""
+    code: str = "not_agreed"
+    """Code of the error: the default is that of something that could have been given with the job."""
 
-    def applies(self, settings: Mapping[str, Any], parts: Sequence[str]) -> bool:
+    def applies(
+        self, settings: Mapping[str, Any], parts: Sequence[str], configured: Configured | None = None
+    ) -> bool:
         """Whether a job with these settings and these parts beside them is refused."""
+        options = configured or Configured()
         variables = process_environment()
         return (
             all(settings.get(name) == value for name, value in self.settings.items())
             and all(part in parts for part in self.given)
             and not any(part in parts for part in self.unless)
             and not any(variables.get(name) for name in self.unless_set)
+            and all(settings.get(name) in (None, "") for name in self.without)
+            and not any(
+                options.has_file(each) if "/" in each else each in options.values
+                for each in self.unless_configured
+            )
         )
 
 
 def find_refusal(
-    refusals: Sequence[Refusal], settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
+    refusals: Sequence[Refusal],
+    settings: Mapping[str, Any],
+    extensions: Mapping[str, Any] | None,
+    configured: Configured | None = None,
 ) -> Refusal | None:
-    """The first refusal that applies to a job, or None."""
+    """The first refusal that applies to a job, or None; ``configured`` has the engine's options."""
     parts = name_parts(extensions)
-    return next((each for each in refusals if each.applies(settings, parts)), None)
+    return next((each for each in refusals if each.applies(settings, parts, configured)), None)
 
 
 def read_refusals(rows: Sequence[Mapping[str, Any]], extensions: Sequence[str]) -> tuple[Refusal, ...]:
@@ -70,7 +88,7 @@ def read_refusals(rows: Sequence[Mapping[str, Any]], extensions: Sequence[str]) 
         if name != ALIGNMENT and not _CONSENT.fullmatch(name):
             told = "; every job takes a label" if name == LABEL else ""
             raise ValueError(f"extensions has {name!r}; it may have alignment and external:<purpose>{told}")
-    lists = ("given", "unless", "unless_set")
+    lists = ("given", "unless", "unless_set", "without", "unless_configured")
     tables: list[dict[str, Any]] = [
         {key: tuple(value) if key in lists else value for key, value in row.items()} for row in rows
     ]

@@ -13,6 +13,7 @@ from foldnote.errors import EngineError
 from foldnote.models.extensions import ALIGNMENT
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
+from foldnote.service.engines.configuration import Configured
 from foldnote.service.engines.launch import needed_resources
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue.executors.protocol import Capacity
@@ -35,6 +36,9 @@ class EngineTemplate:
     registered: Engine | None
     """The engine of a registered tool, whose owner may change it at any time; None for other tools."""
     looked_at: float
+    engine: Engine | None
+    configured: Configured
+    """The engine's options then, which a user may change at any time."""
 
 
 class Launcher:
@@ -101,7 +105,10 @@ class Launcher:
 
     def _is_good(self, tool_type: str, known: EngineTemplate) -> bool:
         is_recent = time.monotonic() - known.looked_at <= _GOOD_S
-        return is_recent and known.registered == self._toolbox.registered_engine(tool_type)
+        is_configured_so = known.engine is None or known.engine.configured() == known.configured
+        return (
+            is_recent and is_configured_so and known.registered == self._toolbox.registered_engine(tool_type)
+        )
 
     def refresh(self) -> None:
         """Refresh the engines in use while the queue is idle, and forget the others."""
@@ -116,6 +123,7 @@ class Launcher:
         registered = self._toolbox.registered_engine(tool_type)
         engine = registered or self._toolbox.engine_of(tool_type)
         need = need_of(engine, self._whole)
+        configured = engine.configured() if engine is not None else Configured()
         template, fault = None, f"No engine for {tool_type} is left at this service."
         if engine is not None:
             try:
@@ -130,7 +138,7 @@ class Launcher:
                 )
             except EngineError as exc:
                 fault = exc.message
-        return EngineTemplate(need, template, fault, registered, time.monotonic())
+        return EngineTemplate(need, template, fault, registered, time.monotonic(), engine, configured)
 
 
 def need_of(engine: Engine | None, whole: Capacity) -> Capacity:

@@ -16,7 +16,11 @@ from foldnote.service.engines.install import install
 from foldnote.service.engines.locks import is_library, name_of, read_lock
 from foldnote.service.engines.plan import plan_first, plan_last
 
-BUNDLED = [engine for engine in load_engines().values() if engine.folder.parent.name == "engines"]
+BUNDLED = [
+    engine
+    for engine in load_engines().values()
+    if engine.folder.parent.name == "engines" and engine.environment.kind == "venv"
+]
 MACHINES = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
 each_engine = pytest.mark.parametrize("engine", BUNDLED, ids=lambda engine: engine.name)
 

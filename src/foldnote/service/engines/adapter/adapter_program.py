@@ -1,0 +1,283 @@
+"""What all adapters do: read their options, run the lab's program with log and progress, collect its files.
+
+It runs with the service's Python and uses the standard library only. The program runs with the Python that
+the user configured, in an environment that keeps libraries from calling other machines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import AMINO_ACIDS, clean_sequence, fail, report
+
+OUTPUTS = Path("outputs")
+PROGRAM_FOLDER = Path("program")
+"""Where the program writes, in the job's working folder."""
+SILENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "WANDB_MODE": "disabled",
+    "WANDB_DISABLED": "true",
+}
+"""Variables by which libraries are told to fetch, send and report nothing."""
+HEARTBEAT_S = 3.0
+CHUNK_BYTES = 65_536
+LONGEST_QUOTE = 300
+PROGRESS_BAR = re.compile(r"(\d+)%\|.*?\|\s*(\d+)/(\d+)")
+"""A line of tqdm: percent, bar, steps done and in all."""
+CAUSES = (
+    ("out of memory", "The GPU's memory was not enough; try a smaller job, or a larger GPU."),
+    ("RESOURCE_EXHAUSTED", "The GPU's memory was not enough; try a smaller job, or a larger GPU."),
+    ("No CUDA GPUs are available", "It found no GPU."),
+    ("Found no NVIDIA driver", "It found no GPU."),
+    ("not compiled with CUDA", "It found no GPU that its PyTorch can use."),
+    ("No module named", "The Python that is configured for it lacks this module."),
+)
+"""Words in a program's last lines, and what they mean to the user."""
+LAST_LINES = 40
+
+
+@dataclass(frozen=True)
+class ProgressSpan:
+    """The part of the whole job's progress that one run of a program is.
+
+    Attributes:
+        begin: fraction of the job that is done before it.
+        end: fraction that is done after it.
+        message: what it does, in words.
+    """
+
+    begin: float
+    end: float
+    message: str
+
+    def at(self, fraction: float) -> float:
+        """The fraction of the job where this part is done to ``fraction``."""
+        return self.begin + (self.end - self.begin) * min(max(fraction, 0.0), 1.0)
+
+
+def read_options() -> dict[str, Any]:
+    """The options of this engine as they are configured: a text or a list of texts by name."""
+    options: dict[str, Any] = json.loads(os.environ.get("FOLDNOTE_OPTIONS", "{}"))
+    return options
+
+
+def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:
+    """A setting that the program takes as a whole number; ends with a sentence where it is none."""
+    value = settings[name]
+    if float(value) != int(value) or int(value) < lowest:
+        fail(f"{name} is {value}; the program takes a whole number of {lowest} or more.")
+    return int(value)
+
+
+def read_chains(text: str, letters: str = AMINO_ACIDS + "X") -> list[str]:
+    """The chains of a sequence with ``:`` between them; ends with a sentence for other than ``letters``."""
+    chains = [clean_sequence(part) for part in text.split(":")]
+    for number, chain in enumerate(chains, 1):
+        where = f"Chain {number} of the sequence" if len(chains) > 1 else "The sequence"
+        if not chain:
+            fail(f"{where} is empty.")
+        if strange := ", ".join(sorted(set(chain) - set(letters))):
+            fail(f"{where} has letters that the program does not know: {strange}.")
+    return chains
+
+
+def read_alignment(path: Path, query: str) -> str:
+    """The text of an A3M file whose first sequence is ``query``; ends with a sentence where it is not.
+
+    Comment lines at its head and Windows line ends are left out.
+    """
+    lines = path.read_text("utf-8", "replace").splitlines()
+    text = "\n".join(line for line in lines if line.strip() and not line.startswith("#")) + "\n"
+    records = ["".join(record.split("\n")[1:]) for record in ("\n" + text).split("\n>")[1:]]
+    if not records:
+        fail("The alignment has no sequences; A3M has a line with > before each.")
+    first = "".join(letter for letter in records[0] if letter.isupper())
+    if first != query:
+        fail(
+            "The first sequence of the alignment is not the sequence of the job"
+            f" ({len(first)} and {len(query)} residues). Make the alignment for this sequence."
+        )
+    widths = {sum(not letter.islower() for letter in "".join(record.split())) for record in records}
+    if len(widths) > 1:
+        fail("The sequences of the alignment have different numbers of columns; it is no A3M file.")
+    return text
+
+
+def run_program(
+    name: str,
+    command: Sequence[str | Path],
+    span: ProgressSpan,
+    *,
+    folder: Path | None = None,
+    read_progress: Callable[[str], float | None] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> None:
+    """Run a program to its end; its output is the job's log. Ends with a sentence where it fails.
+
+    Args:
+        name: what the program is called.
+        command: program and arguments.
+        span: which part of the job's progress it is.
+        folder: where it runs; its own folder below the job's by default.
+        read_progress: the fraction done that a line of its output tells; by default that of tqdm's bars.
+        variables: more variables for its environment.
+    """
+    where = folder or PROGRAM_FOLDER
+    where.mkdir(parents=True, exist_ok=True)
+    words = [os.fspath(word) for word in command]
+    sys.stdout.write("$ " + " ".join(words) + "\n")
+    sys.stdout.flush()
+    report(span.begin, span.message)
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd=where,
+            env=make_environment(words[0], variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    except OSError as exc:
+        fail(f"{name} could not be started: {exc.strerror or exc}.")
+    lines = OutputFollower(span, read_progress or read_bar).follow(process)
+    code = process.wait()
+    if code:
+        fail(explain_failure(name, code, lines))
+
+
+def make_environment(python: str, variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The program's environment: without what is ours, with the folder of its Python first on PATH."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("FOLDNOTE_") and name != "PYTHONPATH"
+    }
+    path = os.pathsep.join([str(Path(python).parent), kept.get("PATH", os.defpath)])
+    return {**kept, **SILENT, "PATH": path, "PYTHONUNBUFFERED": "1", **(variables or {})}
+
+
+class OutputFollower:
+    """Copies a program's output into the log line by line and tells its progress.
+
+    A bar that is drawn again and again is progress and no part of the log. While the program says nothing,
+    the time that it has run is told.
+    """
+
+    def __init__(self, span: ProgressSpan, read_progress: Callable[[str], float | None]) -> None:
+        self._span = span
+        self._read_progress = read_progress
+        self._fraction = 0.0
+        self._begun = self._told = time.monotonic()
+        self._last: list[str] = []
+
+    def follow(self, process: subprocess.Popen[bytes]) -> list[str]:
+        """Read until the program closes its output; gives its last lines."""
+        stream = process.stdout
+        if stream is None:
+            return []
+        rest = b""
+        while True:
+            is_ready, _, _ = select.select([stream], [], [], HEARTBEAT_S)
+            if is_ready:
+                chunk = os.read(stream.fileno(), CHUNK_BYTES)
+                if not chunk:
+                    break
+                *parts, rest = re.split(rb"[\r\n]", rest + chunk)
+                for part in parts:
+                    self._take(part.decode("utf-8", "replace"))
+            self._tell_time()
+        self._take(rest.decode("utf-8", "replace"))
+        return self._last
+
+    def _take(self, line: str) -> None:
+        if not line.strip():
+            return
+        fraction = self._read_progress(line)
+        if fraction is not None:
+            self._fraction = fraction
+            self._told = time.monotonic()
+            report(self._span.at(fraction), self._span.message)
+        if PROGRESS_BAR.search(line):
+            return
+        # A program's own line never passes for a message of the engine.
+        sys.stdout.write((" " if line.startswith("FOLDNOTE_") else "") + line + "\n")
+        sys.stdout.flush()
+        self._last = [*self._last[1 - LAST_LINES :], line.strip()]
+
+    def _tell_time(self) -> None:
+        now = time.monotonic()
+        if now - self._told >= HEARTBEAT_S:
+            self._told = now
+            report(self._span.at(self._fraction), f"{self._span.message}, for {now - self._begun:.0f} s")
+
+
+def read_bar(line: str) -> float | None:
+    """The fraction that a progress bar of tqdm shows; None where the line has none."""
+    found = PROGRESS_BAR.search(line)
+    return int(found[2]) / max(int(found[3]), 1) if found else None
+
+
+def explain_failure(name: str, code: int, lines: Sequence[str]) -> str:
+    """Why a program failed, as far as its last lines tell."""
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    text = "\n".join(lines)
+    cause = next((f" {sentence}" for words, sentence in CAUSES if words in text), "")
+    last = f" Its last line: {lines[-1][:LONGEST_QUOTE]}" if lines else ""
+    return f"{name} {how}.{cause}{last}"
+
+
+def require_files(name: str, paths: Iterable[Path], what: str) -> list[Path]:
+    """The paths, sorted; ends with a sentence where there are none or one is empty."""
+    found = sorted(path for path in paths if path.is_file())
+    if not found or any(path.stat().st_size == 0 for path in found):
+        fail(f"{name} ended without an error, but wrote no {what}. The log says what it did.")
+    return found
+
+
+def copy_file(source: Path, name: str) -> Path:
+    """Copy a file into the result, under ``name``."""
+    target = OUTPUTS / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    return target
+
+
+def describe_program(name: str, folder: Path, arguments: Sequence[str] = ()) -> list[str]:
+    """Notes on which copy of the program ran, and with which arguments of the lab's own."""
+    commit = read_commit(folder)
+    known = f"at commit {commit}" if commit else "of which no commit is known"
+    more = [f"The configuration adds these arguments: {' '.join(arguments)}."] if arguments else []
+    return [f"Run by your own copy of {name}, {known}.", *more]
+
+
+def describe_weights(path: Path) -> str:
+    """A note on a file of weights."""
+    return f"Weights: {path.name} ({path.stat().st_size} bytes)."
+
+
+def read_commit(folder: Path) -> str:
+    """The commit that a git checkout is at; empty where that is not known."""
+    try:
+        head = (folder / ".git" / "HEAD").read_text("utf-8").strip()
+        if not head.startswith("ref: "):
+            return head
+        reference = folder / ".git" / head.removeprefix("ref: ")
+        if reference.is_file():
+            return reference.read_text("utf-8").strip()
+        packed = (folder / ".git" / "packed-refs").read_text("utf-8").splitlines()
+    except OSError:
+        return ""
+    return next((row.split()[0] for row in packed if row.endswith(head.removeprefix("ref: "))), "")

@@ -1,0 +1,158 @@
+"""What an engine is told by the user's configuration, such as where a program of the lab's own is.
+
+``engine.toml`` declares the options, and the user sets them in the section ``[engines.NAME]`` of
+``config.toml``. They are read anew each time, so that a service need not be started again, and paths are
+checked before a job is queued.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from foldnote import settings
+from foldnote.errors import ConfigurationError
+
+OptionKind = Literal["folder", "file", "program", "choice", "arguments"]
+_KINDS = get_args(OptionKind)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOption:
+    """One option of an engine."""
+
+    name: str
+    help: str
+    """What it is, as a phrase that completes "set NAME: …"."""
+    kind: OptionKind = "folder"
+    """``folder`` and ``file``: a path; ``program``: a path, or a name that is looked for on PATH;
+    ``choice``: one of ``choices``; ``arguments``: a list of texts."""
+    has: tuple[str, ...] = ()
+    """Files that the folder must have, relative to it."""
+    choices: tuple[str, ...] = ()
+    default: str | tuple[str, ...] = ""
+    """The value where the user sets none; empty for none."""
+    is_needed: bool = True
+    """Whether the engine cannot run without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The options of an engine as they are set."""
+
+    values: Mapping[str, str | list[str]] = field(default_factory=dict)
+    """Usable values by name; paths are absolute. An option that is not set is not among them."""
+    missing: tuple[EngineOption, ...] = ()
+    """Options that are needed and not set."""
+    mistakes: tuple[str, ...] = ()
+    """What is wrong with options that are set, one phrase each."""
+
+    def has_file(self, pattern: str) -> bool:
+        """Whether a file fits ``OPTION/PATTERN``, a pattern below the folder of an option."""
+        name, _, below = pattern.partition("/")
+        folder = self.values.get(name)
+        return isinstance(folder, str) and any(Path(folder).glob(below))
+
+
+def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
+    """The ``options`` of the engine called ``engine``, checked."""
+    if not options:
+        return Configured()
+    try:
+        given = settings.engine_options(engine)
+    except ConfigurationError as exc:
+        return Configured(mistakes=(exc.message,))
+    known = {option.name for option in options}
+    mistakes = [f"it has no option {name}" for name in given if name not in known]
+    values: dict[str, str | list[str]] = {}
+    missing = []
+    for option in options:
+        value = given.get(option.name, option.default)
+        if value in ("", (), []):
+            missing += [option] if option.is_needed else []
+            continue
+        try:
+            values[option.name] = _read(option, value)
+        except ValueError as exc:
+            mistakes.append(f"{option.name} is {value!r}, {exc}")
+    return Configured(values, tuple(missing), tuple(mistakes))
+
+
+def explain_configuration(engine: str, configured: Configured) -> str | None:
+    """What is to be set or corrected before the engine can run, and where; None for nothing."""
+    where = f"in the section [engines.{engine}] of config.toml"
+    needs = "; ".join(f"{option.name} ({option.help})" for option in configured.missing)
+    if configured.mistakes:
+        more = f" Also set {needs}." if needs else ""
+        return f"{engine} is configured wrongly {where}: {'; '.join(configured.mistakes)}.{more}"
+    return f"{engine} is not configured: set {needs} {where}." if needs else None
+
+
+def read_engine_options(rows: Sequence[Mapping[str, Any]]) -> tuple[EngineOption, ...]:
+    """The options that an ``engine.toml`` declares.
+
+    Raises:
+        ValueError: a kind is unknown.
+        TypeError: a key is missing or unknown.
+    """
+    lists = ("has", "choices")
+    tables: list[dict[str, Any]] = [
+        {key: tuple(value) if key in lists else value for key, value in row.items()} for row in rows
+    ]
+    options = tuple(EngineOption(**table) for table in tables)
+    for option in options:
+        if option.kind not in _KINDS:
+            raise ValueError(f"options has the kind {option.kind!r}; it must be one of {', '.join(_KINDS)}")
+    return options
+
+
+def _read(option: EngineOption, value: object) -> str | list[str]:
+    """The value as the engine gets it.
+
+    Raises:
+        ValueError: it cannot be used; the message is the end of a sentence.
+    """
+    if option.kind == "arguments":
+        if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+            raise ValueError("which is not a list of texts")
+        return list(value)
+    if not isinstance(value, str):
+        raise ValueError("which is not a text")
+    if option.kind == "choice":
+        if value not in option.choices:
+            raise ValueError(f"which is none of {', '.join(option.choices)}")
+        return value
+    if option.kind == "program":
+        return _find_program(value)
+    return _check_path(option, Path(value).expanduser())
+
+
+def _find_program(value: str) -> str:
+    if os.sep not in value:
+        found = shutil.which(value, path=settings.process_environment().get("PATH"))
+        if found is None:
+            raise ValueError("which is not on PATH")
+        return found
+    path = Path(value).expanduser()
+    if not path.is_absolute():
+        raise ValueError("which is not an absolute path")
+    if not path.is_file():
+        raise ValueError("which does not exist")
+    if not os.access(path, os.X_OK):
+        raise ValueError("which may not be executed")
+    return str(path)
+
+
+def _check_path(option: EngineOption, path: Path) -> str:
+    if not path.is_absolute():
+        raise ValueError("which is not an absolute path")
+    if not (path.is_dir() if option.kind == "folder" else path.is_file()):
+        raise ValueError(f"which is no {option.kind}")
+    lacking = [name for name in option.has if not (path / name).exists()]
+    if lacking:
+        raise ValueError(f"which has no {' and no '.join(lacking)}")
+    return str(path)

@@ -1,0 +1,1 @@
+"""Stands where AlphaFlow's package is."""
