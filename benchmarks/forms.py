@@ -29,6 +29,10 @@ PEERS = ("ipywidgets-jsonschema", "ipyautoui", "magicgui")
 PEER_FOLDER = Path(sys.prefix) / ".form-peers"
 FEATURES = Path(__file__).with_name("form_features.py")
 LIMIT_MS, LIMIT_TOOL_MS, LIMIT_MODELS, LIMIT_KB, LIMIT_KEY_MS = 50.0, 100.0, 150, 60.0, 100.0
+HEAVY = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"
+    "SRWGGDGFYAMDYWGQGTLVTVSS"
+)
 _KINDS: tuple[dict[str, Any], ...] = (
     {"type": "string", "default": "text"},
     {"type": "number", "minimum": 0, "maximum": 10, "default": 1, "x-foldnote": {"unit": "ps"}},
@@ -137,9 +141,11 @@ def main() -> int:
     ms = median_ms(lambda: Form(forty))
     models, kilobytes = models_and_kilobytes(lambda: Form(forty))
     print(row("a form of 40 fields", ms, LIMIT_MS, models, kilobytes))
+    antibody = Form(catalog.tool("abodybuilder"), values={"heavy": HEAVY})
     long_form = Form(catalog.tool("alphafold"), values={"sequence": "ACDEFGHIKL" * 490})
     keys = {
         "40 fields": keystroke_ms(Form(forty), "field6"),
+        "antibody, numbered": keystroke_ms(antibody, "heavy"),
         "4900 residues": keystroke_ms(long_form, "sequence"),
     }
     for label, key_ms in keys.items():

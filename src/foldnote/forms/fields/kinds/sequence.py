@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.sequences import Fault, count_sequence_faults, find_sequence_faults
+from foldnote.forms.biology.domains import find_domains
 from foldnote.forms.biology.plausibility import find_caution
 from foldnote.forms.biology.sequence_text import SequenceText, read_sequence
 from foldnote.forms.fields.field import Field, Reading
@@ -17,6 +18,8 @@ from foldnote.forms.ui.label import Excerpt
 from foldnote.text import count
 
 _AROUND = 14
+_NUMBERED = 4
+"""Chains whose variable domains are described."""
 
 
 class SequenceField(Field):
@@ -85,11 +88,21 @@ class SequenceField(Field):
         ]
         readout = "; ".join([_describe_chains(text, self._noun), *text.notes, *warnings[:2]])
         if not faults:
-            return Reading(value, readout=readout)
+            domains = self._describe_domains(text) if alphabet != "nucleotide" else []
+            return Reading(value, readout="; ".join([readout, *domains]))
         first = faults[0]
         excerpt = _cut_excerpt(text.chains[first.chain], first.position)
         more = count_sequence_faults(value, alphabet, separator) - 1
         return Reading(value, (_describe_fault(first, text, more),), excerpt, readout)
+
+    def _describe_domains(self, text: SequenceText) -> list[str]:
+        """The variable domains of the first chains; of several chains, with their names."""
+        found = [
+            (name, domain)
+            for name, chain in zip(_names(text)[:_NUMBERED], text.chains[:_NUMBERED], strict=True)
+            for domain in find_domains(chain)
+        ]
+        return [str(domain) if len(text.chains) == 1 else f"{name}: {domain}" for name, domain in found]
 
     @property
     def _noun(self) -> str:
