@@ -16,6 +16,7 @@ from foldnote.viewers.display.bundles import default_view, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.plots.profile import plot_profile
 
 _AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
 
@@ -56,18 +57,65 @@ def show_language_model(result: Result) -> list[Any]:
     ]
 
 
+@builtin_view("ablang")
+def show_scan(result: Result) -> list[Any]:
+    """Show a summary of each chain, logits or probabilities as heat maps, then all tables."""
+    tables = result.tables
+    if result.jobs or "summary.csv" not in tables:
+        return default_view(result)
+    large = [name for name in tables if name.endswith("_embedding.csv")]
+    return [
+        table_bundle(tables["summary.csv"], "Chains"),
+        *_plot_probabilities(result),
+        *_plot_logits(result),
+        *default_view(result, without={"summary.csv", *large}),
+        *(table_bundle(tables[name], name) for name in sorted(large)),
+    ]
+
+
+def _plot_logits(result: Result) -> list[Plot]:
+    """Plot the logit of each amino acid at each residue, one plot per chain."""
+    if "scan.csv" not in result.tables:
+        return []
+    plots = []
+    for chain, rows in result.tables["scan.csv"].groupby("chain", sort=False):
+        matrix = _make_matrix(rows)
+        low = float(np.floor(matrix.to_numpy().min()))
+        plots.append(plot_matrix(matrix, f"Logit of each amino acid, {chain} chain", "Logit", low))
+    return plots
+
+
+def _make_matrix(rows: pd.DataFrame) -> pd.DataFrame:
+    """Amino acids in rows, residues in columns."""
+    matrix = rows[_AMINO_ACIDS].astype(float).T
+    matrix.columns = pd.Index(rows["residue"] + rows["index"].astype(str), name="Residue")
+    matrix.index = pd.Index(_AMINO_ACIDS, name="Amino acid")
+    return matrix
+
+
+@builtin_view("antibody-evolution")
+def show_votes(result: Result) -> list[Any]:
+    """Show the recommended substitutions, the votes against the wild type by residue, then all tables."""
+    tables = result.tables
+    if result.jobs or not {"substitutions.csv", "positions.csv"} <= set(tables):
+        return default_view(result)
+    positions = tables["positions.csv"]
+    frame = positions.assign(chain="", number=positions["index"])
+    return [
+        table_bundle(tables["substitutions.csv"], "Recommended substitutions"),
+        plot_profile(frame, "votes_against", "Votes against the wild type along the chain"),
+        *default_view(result, without={"substitutions.csv"}),
+    ]
+
+
 def _plot_probabilities(result: Result) -> list[Plot]:
     """Plot the probability of each amino acid at each masked residue, one plot per chain."""
     if "residues.csv" not in result.tables:
         return []
     plots = []
     for chain, rows in result.tables["residues.csv"].groupby("chain", sort=False):
-        names = rows["residue"] + rows["index"].astype(str)
-        matrix = rows[_AMINO_ACIDS].astype(float).T
-        matrix.columns = pd.Index(names, name="Residue")
-        matrix.index = pd.Index(_AMINO_ACIDS, name="Amino acid")
         title = f"Probability of each amino acid, {chain} chain"
-        plots.append(plot_matrix(matrix, title, "Probability (0 to 1)", 0.0, 1.0))
+        plots.append(plot_matrix(_make_matrix(rows), title, "Probability (0 to 1)", 0.0, 1.0))
     return plots
 
 

@@ -1,0 +1,169 @@
+"""Recommends substitutions of an antibody by the vote of six protein language models.
+
+The procedure of Hie B. L. et al., Nature Biotechnology 42, 275 (2024): a model reads the wild type once,
+without masking, and recommends at each position the residue with the greatest probability, if it is not the
+wild type's. Reads ``sequence`` from job.json. The files of the result are listed in engine.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import (
+    AMINO_ACIDS,
+    clean_sequence,
+    fail,
+    name_strange_letters,
+    read_job,
+    report,
+    write_notes,
+    write_score,
+    write_used,
+)
+
+MODELS = {"ESM-1b": "esm1b_t33_650M_UR50S"} | {
+    f"ESM-1v {n}": f"esm1v_t33_650M_UR90S_{n}" for n in range(1, 6)
+}
+"""Name of each model in the result, and of its file."""
+LONGEST = 1022
+"""Residues that the models can read: their 1024 positions without those of the start and the end token."""
+FEWEST_VOTES = 2
+"""Votes from which the paper tested a substitution."""
+OUTPUTS = Path("outputs")
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    sequence = read_sequence(read_job()["settings"])
+    write_used(seed=None, settings={"sequence": sequence})
+    logs, likeliest = [], {}
+    for place, (name, file) in enumerate(MODELS.items()):
+        report((place + 0.02) / len(MODELS), f"Reading the sequence with {name}")
+        values, likeliest[name] = read_with_model(file, sequence)
+        logs.append(values)
+    mean = sum(logs) / len(logs)
+    rows = list_substitutions(sequence, mean, likeliest)
+    write_rows("substitutions.csv", rows)
+    write_rows("positions.csv", list_positions(sequence, mean, rows))
+    agreed = sum(row["votes"] >= FEWEST_VOTES for row in rows)
+    if not rows:
+        write_notes(["No model recommends any substitution."])
+    write_score({"substitutions": len(rows), "substitutionsOfTwoModels": agreed})
+    report(1.0, "Done")
+
+
+def read_sequence(settings: Mapping[str, Any]) -> str:
+    """The wild type, cleaned."""
+    sequence = clean_sequence(settings["sequence"])
+    if not sequence:
+        fail("The sequence is empty. Give the wild type of one antibody chain.")
+    if strange := name_strange_letters(sequence):
+        fail(f"The sequence has {strange}; the models' votes are on the 20 standard amino acids only.")
+    if len(sequence) > LONGEST:
+        fail(f"The sequence has {len(sequence)} residues; the models read at most {LONGEST}.")
+    return sequence
+
+
+def load_model(file: str) -> tuple[Any, Any]:
+    """A model in fair-esm's format and its alphabet.
+
+    Of pickled classes only that of its arguments is allowed.
+    """
+    import esm
+    import torch
+
+    path = Path(os.environ["FOLDNOTE_WEIGHTS"]) / f"{file}.pt"
+    with torch.serialization.safe_globals([argparse.Namespace]):
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    content = {key: content[key] for key in ("args", "model")}
+    # The head that predicts contacts is not used; fair-esm does without it under the name of a model without.
+    model, alphabet = esm.pretrained.load_model_and_alphabet_core(f"esm1v_{file}", content)
+    return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), alphabet
+
+
+def read_with_model(file: str, sequence: str) -> tuple[Any, str]:
+    """What a model finds at each residue.
+
+    Returns:
+        Log-probabilities of the 20 amino acids, of shape (residues, 20), among all tokens of the model; and
+        the likeliest token of each residue, ``.`` where that is no amino acid.
+    """
+    import torch
+
+    model, alphabet = load_model(file)
+    _, _, tokens = alphabet.get_batch_converter()([("wild type", sequence)])
+    with torch.no_grad():
+        logits = model(tokens.to(next(model.parameters()).device))["logits"][0, 1 : len(sequence) + 1]
+    logs = torch.log_softmax(logits.double(), dim=-1).cpu()
+    best = (alphabet.get_tok(int(place)) for place in logs.argmax(dim=-1))
+    letters = [alphabet.get_idx(letter) for letter in AMINO_ACIDS]
+    return logs[:, letters].numpy(), "".join(each if each in AMINO_ACIDS else "." for each in best)
+
+
+def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -> list[Row]:
+    """Rows of substitutions.csv: most votes first, then by the gain in log-probability."""
+    voters: dict[tuple[int, str], list[str]] = {}
+    for name, letters in likeliest.items():
+        for place, (own, best) in enumerate(zip(sequence, letters, strict=True)):
+            if best not in (own, "."):
+                voters.setdefault((place, best), []).append(name)
+    rows = [
+        {
+            "substitution": f"{sequence[place]}{place + 1}{best}",
+            "index": place + 1,
+            "wild_type": sequence[place],
+            "mutant": best,
+            "votes": len(names),
+            "mean_log_ratio": round(
+                float(mean[place, AMINO_ACIDS.index(best)] - mean[place, AMINO_ACIDS.index(sequence[place])]),
+                4,
+            ),
+            "models": ", ".join(names),
+        }
+        for (place, best), names in voters.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["votes"], -row["mean_log_ratio"], row["index"]))
+
+
+def list_positions(sequence: str, mean: Any, substitutions: list[Row]) -> list[Row]:
+    """Rows of positions.csv."""
+    votes = dict.fromkeys(range(1, len(sequence) + 1), 0)
+    for row in substitutions:
+        votes[row["index"]] += row["votes"]
+    return [
+        {
+            "index": place + 1,
+            "residue": letter,
+            "mean_log_probability": round(float(mean[place, AMINO_ACIDS.index(letter)]), 4),
+            "votes_against": votes[place + 1],
+        }
+        for place, letter in enumerate(sequence)
+    ]
+
+
+COLUMNS = {
+    "substitutions.csv": (
+        *("substitution", "index", "wild_type", "mutant"),
+        *("votes", "mean_log_ratio", "models"),
+    ),
+    "positions.csv": ("index", "residue", "mean_log_probability", "votes_against"),
+}
+
+
+def write_rows(name: str, rows: list[Row]) -> None:
+    """Write a CSV file, with its header also where there are no rows."""
+    with (OUTPUTS / name).open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, COLUMNS[name])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

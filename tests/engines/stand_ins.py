@@ -1,0 +1,47 @@
+"""Runs an engine with stand-in weights: random numbers of the right shapes, in a home of the test's own.
+
+The environment is the installed one; the weights of the installation, if there are any, stay as they are.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from foldnote.service.engines import Engine, load_engines
+from foldnote.service.engines.engine import ENVIRONMENT, READY
+from foldnote.service.engines.install import install
+from foldnote.service.engines.launch import make_environment
+from foldnote.service.engines.weights.store import MARKER, Offer
+
+MAKERS = Path(__file__).parent / "stand_in_makers"
+
+
+def skip_unless_installed(name: str) -> pytest.MarkDecorator:
+    """Skips tests of an engine without environment; its weights are not needed."""
+    state = load_engines()[name].environment_state()
+    return pytest.mark.skipif(
+        not state.installed, reason=f"{state.reason} (--no-weights is enough for tests)"
+    )
+
+
+@contextmanager
+def install_stand_ins(name: str, folder: Path) -> Iterator[Engine]:
+    """Make stand-ins by ``stand_in_makers/make_NAME.py``, in the engine's environment, and install them below ``folder``."""
+    engine = load_engines()[name]
+    home, given = folder / "environments" / name, folder / "given"
+    home.mkdir(parents=True)
+    given.mkdir()
+    (home / ENVIRONMENT).symlink_to(engine.home / ENVIRONMENT)
+    (home / READY).write_bytes((engine.home / READY).read_bytes())
+    (given / MARKER).write_text("Random numbers, to test that an engine runs.\n")
+    environment = make_environment(engine, engine.resources.cores)
+    maker = [str(engine.python), str(MAKERS / f"make_{name}.py"), str(given)]
+    subprocess.run(maker, env=environment, cwd=given, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDNOTE_ENGINES_DIR", str(folder / "environments"))
+        patch.setenv("FOLDNOTE_WEIGHTS_DIR", str(folder / "weights"))
+        install(engine, lambda event: None, offer=Offer(given, is_stand_in=True))
+        yield engine
