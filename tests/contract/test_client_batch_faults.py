@@ -12,11 +12,11 @@ NOT_FOUND = answers({"error": "no such job"}, 404)
 ROWS = [SETTINGS | {"scheme": scheme} for scheme in ("imgt", "kabat", "chothia", "martin", "aho")]
 
 
-def judges(most_bytes: int = 10**9, wrong: str = ""):
+def judges(max_bytes: int = 10**9, wrong: str = ""):
     """Verdicts on the rows that arrive; a body that is too large is refused without a word."""
 
     async def write(writer, request):
-        if len(request["body"]) > most_bytes:
+        if len(request["body"]) > max_bytes:
             return await answers("", 413)(writer, request)
         rows = json.loads(request["body"])["settings"]
         results = [{"index": i, "valid": row["scheme"] != wrong, "error": "no"} for i, row in enumerate(rows)]
@@ -51,7 +51,7 @@ def test_rows_are_judged_in_chunks_and_submitted_together(scripted, client):
 
 
 def test_a_chunk_that_is_too_large_is_halved_until_it_fits(scripted, client):
-    scripted.on("POST", "/validate-job", judges(most_bytes=700))
+    scripted.on("POST", "/validate-job", judges(max_bytes=700))
     client.batches.submit("anarci", ROWS, "b")
     assert judged(scripted)[0] == 5
     assert sum(size for size in judged(scripted) if size <= 3) >= 5
@@ -59,7 +59,7 @@ def test_a_chunk_that_is_too_large_is_halved_until_it_fits(scripted, client):
 
 
 def test_verdicts_of_halves_keep_their_rows(scripted, client):
-    scripted.on("POST", "/validate-job", judges(most_bytes=700, wrong="martin"))
+    scripted.on("POST", "/validate-job", judges(max_bytes=700, wrong="martin"))
     with pytest.raises(BatchSettingsError) as caught:
         client.batches.submit("anarci", ROWS, "b")
     assert [verdict.index for verdict in caught.value.verdicts if not verdict.valid] == [3]
@@ -67,7 +67,7 @@ def test_verdicts_of_halves_keep_their_rows(scripted, client):
 
 
 def test_a_single_row_that_is_too_large_is_told(scripted, client):
-    scripted.on("POST", "/validate-job", judges(most_bytes=10))
+    scripted.on("POST", "/validate-job", judges(max_bytes=10))
     with pytest.raises(TooLargeError):
         client.batches.submit("anarci", ROWS, "b")
 

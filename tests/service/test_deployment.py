@@ -171,7 +171,7 @@ def test_a_removed_tool_takes_no_more_jobs_and_those_that_run_go_on(make_service
     assert service.wait("runs")["status"] == "Complete"
     assert service.result("runs").status_code == 200
     told = service.wait("waits")
-    assert (told["status"], told["error"]) == ("Stopped", "No engine for sleeper is left at this service.")
+    assert (told["status"], told["error"]) == ("Stopped", "The service no longer has an engine for sleeper.")
     again = remove(service, "sleeper")
     assert (again.status_code, again.json()["field"]) == (400, "type")
 

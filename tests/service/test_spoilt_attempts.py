@@ -53,7 +53,7 @@ def test_only_the_job_fails_whose_tool_writes_over_files_of_its_attempt(lab, kin
     assert lab.client.post("/submit-job", json=body).status_code == 200
     job = lab.wait(spoilt)
     assert job["status"] == "Stopped"
-    assert "wrote over files that are not its own" in job["error"]
+    assert "overwrote files of the service" in job["error"]
     lab.submit(f"after-{spoilt}.output-1")
     assert lab.wait(f"after-{spoilt}.output-1")["status"] == "Complete"
     assert rows(lab, f"SELECT losses FROM jobs WHERE name = '{spoilt}'") == [(0,)]

@@ -130,7 +130,7 @@ def test_a_score_that_is_too_large_is_left_out_with_a_note(run):
     code = OUTPUT + "open('score.json', 'w').write(json.dumps({str(n): n for n in range(300_000)}))"
     _, outcome = run(code)
     assert (outcome.state, outcome.score) == ("succeeded", None)
-    assert outcome.note.startswith("The tool's score.json was left out: it is larger than 65.5 kB")
+    assert outcome.note.startswith("The tool's score.json was omitted: it is larger than 65.5 kB")
 
 
 def test_a_thousand_figures_are_shown_and_the_rest_is_told(run):

@@ -48,7 +48,7 @@ class PreparedField:
     """What the settings must satisfy for the field to apply; None without `CONDITION`."""
     depends_on: frozenset[str] = frozenset()
     """Names of the settings that `condition` refers to."""
-    longest_text: int | None = None
+    max_text_length: int | None = None
     """Maximum length of any text in its value, in characters; None for fields of other services' schemas."""
 
     @property
@@ -131,7 +131,7 @@ def _prepare_field(document: Document, name: str, schema: Any, *, is_required: b
     condition = notes.get(CONDITION) if isinstance(notes, Mapping) else None
     longest = _find_longest(found) if isinstance(notes, Mapping) and _is_own_field(notes) else None
     if not isinstance(condition, Mapping):
-        return PreparedField(name, found, is_required, rules, longest_text=longest)
+        return PreparedField(name, found, is_required, rules, max_text_length=longest)
     compiled = document.compile("properties", name, NOTES, CONDITION)
     return PreparedField(name, found, is_required, rules, compiled, list_names(condition), longest)
 

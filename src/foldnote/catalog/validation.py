@@ -149,13 +149,13 @@ def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[st
 
 def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
     """The finding on the first text that is too long for this field; None without one."""
-    if item.longest_text is None:
+    if item.max_text_length is None:
         return None
     pending: list[tuple[Path, Any]] = [((), value)]
     while pending:
         path, each = pending.pop()
-        if isinstance(each, str) and len(each) > item.longest_text and not (item.is_file and "\n" in each):
-            message = f"This has {len(each):,} characters; at most {item.longest_text:,} can be used."
+        if isinstance(each, str) and len(each) > item.max_text_length and not (item.is_file and "\n" in each):
+            message = f"This has {len(each):,} characters; at most {item.max_text_length:,} can be used."
             return _make_finding(item.name, path, (message, "too_long"))
         if isinstance(each, dict):
             pending += [((*path, key), part) for key, part in each.items()]

@@ -21,7 +21,7 @@ class PollingPace:
         busy_wait_s: duration of a long poll while a job is unfinished and the request budget is full; short,
             because progress arrives with its response.
         idle_wait_s: duration of any other long poll.
-        longest_s: upper limit of the pause after failures, which doubles with each one.
+        max_s: upper limit of the pause after failures, which doubles with each one.
         attention_s: how long polling continues after a page's last request.
         timeout_s: limit of one request beyond the duration of its long poll, the client's retries included.
         tools_s: how long the cached catalog is used.
@@ -34,7 +34,7 @@ class PollingPace:
     idle_s: float = 20.0
     busy_wait_s: float = 9.0
     idle_wait_s: float = 20.0
-    longest_s: float = 60.0
+    max_s: float = 60.0
     attention_s: float = 20.0
     timeout_s: float = 15.0
     tools_s: float = 60.0

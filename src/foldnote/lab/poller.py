@@ -143,7 +143,7 @@ class JobPoller:
     def pause_s(self) -> float:
         """Seconds until the next request."""
         if self._failures:
-            return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
+            return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.max_s)
         pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
         return max(pause_s, self._least_pause_s, self._allowance.pause_s())
 

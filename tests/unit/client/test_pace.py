@@ -62,7 +62,7 @@ def test_all_links_of_a_process_share_one_bucket():
 
 
 def test_waiting_slows_down_to_its_limit_and_is_never_in_step():
-    slow, other = list(islice(poll_delays(longest_s=4.0), 40)), list(islice(poll_delays(longest_s=4.0), 40))
+    slow, other = list(islice(poll_delays(max_s=4.0), 40)), list(islice(poll_delays(max_s=4.0), 40))
     assert slow[0] < 0.6
     assert all(3.3 < pause < 4.7 for pause in slow[-10:])
     assert slow != other

@@ -74,7 +74,7 @@ async def test_it_finds_a_service_that_was_restarted(service, poller):
 
 async def test_it_asks_less_often_after_failures(service):
     service.is_down = True
-    poller = _poller(service, longest_s=0.4, timeout_s=0.2)
+    poller = _poller(service, max_s=0.4, timeout_s=0.2)
     pauses = []
     for _ in range(5):
         await poller.ask_now()

@@ -45,7 +45,7 @@ class Bucket:
         self._filled = now
 
 
-def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
+def poll_delays(first_s: float = 0.5, max_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
     """Intervals between polls in seconds: short at first, longer later, with jitter.
 
     The defaults make at most 12 polls in any minute.
@@ -53,7 +53,7 @@ def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1
     delay = first_s
     while True:
         yield delay * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography
-        delay = min(delay * growth, longest_s)
+        delay = min(delay * growth, max_s)
 
 
 def retry_delays(tries: int = 4) -> Iterator[float]:

@@ -77,7 +77,7 @@ def _until_built(connection: ServiceConnection, job_name: str, job_email: str | 
     Raises:
         JobFailedError: the archive could not be built.
     """
-    pauses = list(islice(poll_delays(first_s=1.0, longest_s=15.0), _LOOKS_AT_A_BUILD))
+    pauses = list(islice(poll_delays(first_s=1.0, max_s=15.0), _LOOKS_AT_A_BUILD))
     for pause in pauses:
         yield Sleep(pause)
         job = yield from get_job(connection, job_name, job_email)

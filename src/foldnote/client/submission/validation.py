@@ -73,14 +73,14 @@ def judge_rows(
 
 
 def cut_rows(
-    rows: Sequence[Row], most_rows: int = MAX_ROWS, most_bytes: int = MAX_BYTES
+    rows: Sequence[Row], max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES
 ) -> Iterator[list[Row]]:
-    """Split rows into chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; larger rows go alone."""
+    """Split rows into chunks of at most ``max_rows`` rows and ``max_bytes`` bytes; larger rows go alone."""
     chunk: list[Row] = []
     size = 0
     for row in rows:
         added = len(json.dumps(row)) + 2
-        if chunk and (len(chunk) == most_rows or size + added > most_bytes):
+        if chunk and (len(chunk) == max_rows or size + added > max_bytes):
             yield chunk
             chunk, size = [], 0
         chunk.append(row)

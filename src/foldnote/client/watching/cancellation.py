@@ -66,7 +66,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
     """Yield a job's log as it grows, in whole lines, until the job ends; see ``Jobs.follow_log``."""
     seen: list[str] = []
     time_limit = WaitLimit(None)
-    delays = poll_delays(longest_s=5.0)
+    delays = poll_delays(max_s=5.0)
     while True:
         is_final = False
         try:
@@ -80,7 +80,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
             time_limit.renew()
             fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
             if fresh:
-                seen, delays = lines, poll_delays(longest_s=5.0)
+                seen, delays = lines, poll_delays(max_s=5.0)
                 yield Emit("".join(f"{line}\n" for line in fresh))
             if is_final:
                 return

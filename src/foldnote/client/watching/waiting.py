@@ -21,9 +21,9 @@ from foldnote.errors import (
 )
 from foldnote.models import Job
 
-_LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
+_LOCAL = {"first_s": 0.25, "max_s": 5.0, "growth": 1.3}
 """Poll delays for few jobs at the embedded service: short, since they may take only seconds."""
-_HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
+_HELD = {"first_s": 0.5, "max_s": 15.0, "growth": 1.6}
 """Seconds for which a service may hold a request until something changes."""
 _LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200

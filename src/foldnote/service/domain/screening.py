@@ -26,11 +26,11 @@ FUNCTION = "small-molecule-docking"
 class ScreeningService:
     """Turns screenings into batches."""
 
-    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver, most_ligands: int) -> None:
+    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver, max_ligands: int) -> None:
         self._toolbox = toolbox
         self._intake = intake
         self._files = files
-        self._most_ligands = most_ligands
+        self._most_ligands = max_ligands
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
         """Commit a batch with one job per ligand; returns the tool and the jobs' names.

@@ -73,7 +73,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
 
     app = build_routes(lifespan)
     app.add_middleware(HeadMiddleware)
-    app.add_middleware(HeldBodiesMiddleware, most_bytes=config.limits.held_bytes)
+    app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
     app.add_middleware(TrafficMiddleware, note=_note_activity)
     hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None

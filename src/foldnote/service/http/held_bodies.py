@@ -19,9 +19,9 @@ _RETRY_S = 2
 class HeldBodiesMiddleware:
     """Count the bytes of request bodies, from reading until the request is answered."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app
-        self._most_bytes = most_bytes
+        self._most_bytes = max_bytes
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Remove the folders of ended attempts and deleted jobs, and temporary folders that were left behind.
+"""Remove the folders of ended attempts and deleted jobs, and abandoned temporary folders.
 
 Folders that cannot be removed are tried again: those of a deleted job at every sweep, those of an ended
 attempt at the next start. A separate thread does this, since a tool may leave a million files.
@@ -31,7 +31,7 @@ COLLECT_IN_NEED_S = 10.0
 _RECLAIM_AGAIN_S = 2.0
 _STOP_LIMIT_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
-"""More attempts than can end in the moment before a process dies."""
+"""More attempts than can end shortly before a process dies."""
 
 
 class Cleanup:
@@ -146,7 +146,9 @@ class Cleanup:
                 is_done = self._store.database.reclaim(self._is_stopping, keeps_log=not self._has_space())
                 self._reserve_log()
             except StorageFaultError:
-                log.warning("What was deleted cannot be taken out of the database now; it is tried again.")
+                log.warning(
+                    "Remains of deleted jobs cannot be removed from the database now; retrying later."
+                )
                 is_done = False
             if not is_done and not self._is_stopping.wait(_RECLAIM_AGAIN_S):
                 self._has_freed.set()
@@ -155,7 +157,7 @@ class Cleanup:
         folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]
         left = [folder for folder in folders if not remove_folder(folder)]
         for job_folder in {folder.parent for folder in folders}:
-            with contextlib.suppress(OSError):  # folders that were set aside stay
+            with contextlib.suppress(OSError):  # folders that were set aside are kept
                 job_folder.rmdir()
         if self._rounds.is_stopping:
             return
@@ -164,7 +166,7 @@ class Cleanup:
             self._stuck.discard(job_id)
         elif job_id not in self._stuck:
             self._stuck.add(job_id)
-            log.warning("The folder %s of a deleted job cannot be removed; it is tried again.", left[0])
+            log.warning("The folder %s of a deleted job cannot be removed; retrying later.", left[0])
 
 
 def drop_work(folder: Path) -> None:

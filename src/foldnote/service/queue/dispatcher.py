@@ -128,7 +128,7 @@ class Dispatcher:
         self._woken.set()
 
     def _hint(self, folder: Path) -> None:
-        """The attempt in `folder` seems to have ended."""
+        """Note that the attempt in `folder` seems to have ended."""
         self._hints.append(folder)
         self._woken.set()
 
@@ -143,8 +143,8 @@ class Dispatcher:
             is_asked, self._is_asked = self._is_asked, False
             try:
                 self._round(is_asked)
-            except Exception:  # the thread's edge: a full disk or a busy database must not end all work
-                log.exception("A round of the dispatcher failed; it goes on in a second.")
+            except Exception:  # outermost handler: a full disk or busy database must not end the thread
+                log.exception("A pass of the dispatcher failed; retrying in a second.")
                 self._is_asked = self._is_asked or is_asked
                 time.sleep(_FAULT_PAUSE_S)
 
@@ -273,10 +273,10 @@ class Dispatcher:
             try:
                 ending = self._look_at(active)
             except (OSError, StorageFaultError):  # one attempt must not delay the others
-                log.exception("The attempt in %s could not be looked at.", active.folder)
+                log.exception("The attempt in %s could not be checked.", active.folder)
                 active.look_at = moment + _FAULT_PAUSE_S
             except Exception:  # an engine can overwrite our files with anything
-                log.exception("What is in the attempt's folder %s cannot be read.", active.folder)
+                log.exception("The contents of the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
                 ended.append((active, outcomes.refused_ending(outcomes.SPOILT_SENTENCE)))
             else:
@@ -303,7 +303,7 @@ class Dispatcher:
         active.look_at = time.monotonic() + active.interval_s
 
     def _give_up(self, active: WatchedAttempt) -> None:
-        """No runner holds the attempt: make sure that none of its processes runs, then record the loss."""
+        """Ensure that no process of an attempt without a runner is alive, then record the loss."""
         if not self._executor.revoke(active.folder):
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
@@ -408,7 +408,7 @@ class Dispatcher:
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder
         ownership.put_aside_foreign(folder, claim.nonce)
-        # after a power cut the files do not tell whether it began
+        # after a power cut, the files do not show whether it started
         was_delivered = ownership.has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):

@@ -124,7 +124,7 @@ class Launcher:
         engine = registered or self._toolbox.engine_of(tool_type)
         need = need_of(engine, self._whole)
         configured = engine.configured() if engine is not None else Configured()
-        template, fault = None, f"No engine for {tool_type} is left at this service."
+        template, fault = None, f"The service no longer has an engine for {tool_type}."
         if engine is not None:
             try:
                 template = build_attempt(
@@ -142,7 +142,7 @@ class Launcher:
 
 
 def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
-    """Capacity of one run. One that declares more than the machine has takes all of it, and so runs alone."""
+    """Capacity of one run; a run that declares more than the machine has uses all of it and runs alone."""
     if engine is None:
         return Capacity(0, 0)
     declared = needed_resources(engine)
@@ -166,7 +166,7 @@ def input_places(claim: Claim) -> list[str]:
 
 
 def for_engine(extensions: str | None) -> dict[str, Any]:
-    """What an engine reads of what stands beside the settings; the alignment is one of its files."""
+    """The extensions that an engine reads; the alignment is passed as a file."""
     parts: dict[str, Any] = json.loads(extensions or "{}")
     parts.pop(ALIGNMENT, None)
     return parts

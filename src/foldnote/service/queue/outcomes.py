@@ -16,13 +16,13 @@ from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
 SPOILT_SENTENCE = (
-    "The tool wrote over files that are not its own, so what became of the run cannot be read."
-    " It may write in its working folder only."
+    "The tool overwrote files of the service, so the outcome of the run cannot be read."
+    " A tool may write to its working folder only."
 )
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
-    """How the job ends; None if the attempt was lost and the job may be tried again."""
+    """How the job ends; None if the attempt was lost and the job may be retried."""
     error, message = None, None
     if outcome.state == "succeeded" and has_result:
         message = outcome.note

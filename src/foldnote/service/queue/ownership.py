@@ -56,7 +56,7 @@ def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | N
         raise ForeignOutcomeError(folder)
     path = folder / files.OUTCOME
     path.rename(path.with_name(f"{FOREIGN}{files.OUTCOME}"))
-    log.warning("The outcome in %s is not that of its attempt; it is not taken.", folder)
+    log.warning("The outcome in %s belongs to another attempt and is ignored.", folder)
     return None
 
 
@@ -83,12 +83,12 @@ def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:
 def _read_runner(folder: Path) -> dict[str, object] | None:
     try:
         return files.read_json(folder / files.RUNNER)
-    except ValueError:  # a power cut took it, or the engine wrote over it
+    except ValueError:  # lost in a power cut, or overwritten by the engine
         return {}
 
 
 def _prepared_for(folder: Path) -> str | None:
-    """The nonce that the folder was prepared for; None when it is not known."""
+    """The nonce that the folder was prepared for; None if unknown."""
     try:
         return files.read_spec(folder).nonce
     except (OSError, ValueError, TypeError, KeyError):

@@ -61,7 +61,7 @@ NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
 """Environment variable of the engine's processes that holds the attempt's nonce."""
 
 OutcomeState = Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
-"""``failed`` and ``timed_out`` are the tool's; ``lost`` is the machine's and may be tried again."""
+"""``failed`` and ``timed_out`` are caused by the tool; ``lost`` by the machine, and may be retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
             raise ValueError(f"The input path {name!r} leads out of the work folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody reads it yet
+    (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # no process reads it yet
     write_json(folder / SPEC, as_content(spec), is_durable=False)
     return folder
 
@@ -236,7 +236,7 @@ def scratch_folder(nonce: str) -> Path:
 
 
 def make_folders(*nested: Path) -> None:
-    """Make folders, each inside the one before; the parents of the first one usually exist."""
+    """Create nested folders; the parents of the first usually exist."""
     for folder in nested:
         try:
             folder.mkdir(exist_ok=True)

@@ -2,7 +2,7 @@
 
 It is not ``foldnote.io.hold_lock``, which ends with the process that took it: this one belongs to the open
 file. The service takes it and sends the descriptor to the runner, so there is no moment without a holder, and
-it outlives the service. It says only whether somebody holds the attempt, not who.
+it outlives the service. It only shows whether the attempt is held, not by which process.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def take_lock(attempt_dir: Path) -> int | None:
-    """A descriptor that holds the lock of the attempt, or None when somebody else has it.
+    """A descriptor that holds the lock of the attempt, or None if another process holds it.
 
     Raises:
-        NotRegularError: the engine put something else in the lock's place.
-        OSError: the folder is not there.
+        NotRegularError: the engine replaced the lock by something else.
+        OSError: the folder does not exist.
     """
     descriptor = _open(attempt_dir / LOCK, _FLAGS | os.O_CREAT)
     try:
@@ -38,7 +38,7 @@ def is_locked(attempt_dir: Path) -> bool:
     """Whether a runner holds the attempt; a shared lock is taken for a moment to find out.
 
     Raises:
-        NotRegularError: the engine put something else in the lock's place.
+        NotRegularError: the engine replaced the lock by something else.
     """
     try:
         descriptor = _open(attempt_dir / LOCK, _FLAGS)
@@ -60,9 +60,9 @@ def _open(path: Path, flags: int) -> int:
         raise
     except OSError as exc:
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise NotRegularError(f"{path.name} is no regular file") from exc
+            raise NotRegularError(f"{path.name} is not a regular file") from exc
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotRegularError(f"{path.name} is no regular file")
+        raise NotRegularError(f"{path.name} is not a regular file")
     return descriptor

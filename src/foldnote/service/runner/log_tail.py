@@ -11,10 +11,10 @@ MAX_BYTES = 2 << 20
 _BLOCK_BYTES = 1 << 16
 
 
-def read_tail(path: Path, max_lines: int, most_bytes: int = MAX_BYTES) -> str:
-    """The last ``max_lines`` lines of a file, within ``most_bytes``; empty if it is not a regular file.
+def read_tail(path: Path, max_lines: int, max_bytes: int = MAX_BYTES) -> str:
+    """The last ``max_lines`` lines of a file, within ``max_bytes``; empty if it is not a regular file.
 
-    Invalid UTF-8 becomes replacement characters. A line longer than ``most_bytes`` is cut.
+    Invalid UTF-8 becomes replacement characters. A line longer than ``max_bytes`` is cut.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -24,7 +24,7 @@ def read_tail(path: Path, max_lines: int, most_bytes: int = MAX_BYTES) -> str:
         status = os.fstat(descriptor)
         is_regular = stat.S_ISREG(status.st_mode)
         found, is_cut = (
-            _read_back(descriptor, status.st_size, max_lines, most_bytes) if is_regular else (b"", False)
+            _read_back(descriptor, status.st_size, max_lines, max_bytes) if is_regular else (b"", False)
         )
     finally:
         os.close(descriptor)
@@ -33,12 +33,12 @@ def read_tail(path: Path, max_lines: int, most_bytes: int = MAX_BYTES) -> str:
     return "".join(found.decode("utf-8", "replace").splitlines(keepends=True)[-max_lines:])
 
 
-def _read_back(descriptor: int, size: int, max_lines: int, most_bytes: int) -> tuple[bytes, bool]:
+def _read_back(descriptor: int, size: int, max_lines: int, max_bytes: int) -> tuple[bytes, bool]:
     """At least ``max_lines`` lines from the end, and whether the first may be incomplete."""
     blocks: list[bytes] = []
     start, ends = size, 0
-    while start > max(0, size - most_bytes) and ends <= max_lines:
-        count = min(_BLOCK_BYTES, start - max(0, size - most_bytes))
+    while start > max(0, size - max_bytes) and ends <= max_lines:
+        count = min(_BLOCK_BYTES, start - max(0, size - max_bytes))
         start -= count
         blocks.append(os.pread(descriptor, count, start))
         ends += blocks[-1].count(b"\n")

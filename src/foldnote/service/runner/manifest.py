@@ -30,7 +30,7 @@ _USED_BYTES = 1 << 20
 _NOT_REPORTED = "The engine does not report which seed it used; seedOffered is the one that it was given."
 _NO_SEED = "The engine uses no random seed."
 STAND_IN_NOTE = "Ran with stand-in weights: figures mean nothing."
-"""Said first of every run of a model whose weights are random numbers of the right shapes."""
+"""First note of every run of a model whose weights are random numbers of the right shapes."""
 _NO_REPORT = "The run ended before the engine reported whether it used this add-on."
 
 
@@ -46,7 +46,7 @@ class Used:
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Settings that had no effect, each with the reason."""
     add_ons: Mapping[str, Any] = field(default_factory=dict)
-    """By name, what the engine says of each add-on: ``used``, and the ``reason`` where it was not."""
+    """By name, the engine's report on each add-on: ``used``, and the ``reason`` if it was not."""
 
     def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The manifest's fields on settings; ``given`` are those of ``job.json``."""
@@ -148,25 +148,25 @@ def _read_notes(attempt_dir: Path) -> list[str]:
     return [str(each) for each in content] if isinstance(content, list) else []
 
 
-def read_small(attempt_dir: Path, name: str, most_bytes: int = SMALL_BYTES) -> bytes | None:
-    """A small file of the work folder; None when there is none.
+def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> bytes | None:
+    """A small file of the work folder; None if there is none.
 
     Raises:
-        NotRegularError: it is no regular file, or it is larger than ``most_bytes``.
+        NotRegularError: it is not a regular file, or larger than ``max_bytes``.
     """
     try:
         with (
             untrusted.open_folder(attempt_dir) as attempt,
             untrusted.open_folder(files.WORK, attempt) as work,
         ):
-            return untrusted.read_regular(name, most_bytes, work)
+            return untrusted.read_regular(name, max_bytes, work)
     except OSError:
         return None
 
 
-def _read_json(attempt_dir: Path, name: str, most_bytes: int) -> Any:
-    """What the file holds; None when it is absent, a link, no regular file, too large or no JSON."""
+def _read_json(attempt_dir: Path, name: str, max_bytes: int) -> Any:
+    """The content of the file; None if it is absent, a link, not a regular file, too large or not JSON."""
     try:
-        return json.loads(read_small(attempt_dir, name, most_bytes) or b"null")
+        return json.loads(read_small(attempt_dir, name, max_bytes) or b"null")
     except (ValueError, RecursionError):
         return None

@@ -1,8 +1,8 @@
 """Sort the output of an engine into progress, the sentence of a failure, and the log.
 
 A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
-says why the engine gives up. A line that only looks like one of these goes to the log. The log is cut at a
-size, so that a talkative engine cannot fill the disk.
+says why the engine failed. A line that only resembles one of these goes to the log. The log is truncated at a
+maximum size, so that a verbose engine cannot fill the disk.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LineSorter:
 
     Attributes:
         error: the sentence of the engine's last FOLDNOTE_ERROR line, or None.
-        last_line: the last line of the log that says something, or an empty string.
+        last_line: the last line of the log that is not blank, or an empty string.
     """
 
     def __init__(self, attempt_dir: Path) -> None:
@@ -43,7 +43,7 @@ class LineSorter:
         self._published = -math.inf
 
     def feed(self, stream: int, chunk: bytes) -> None:
-        """Take ``chunk`` of the stream numbered ``stream``; whole lines are sorted, the rest is kept."""
+        """Accept ``chunk`` of the stream numbered ``stream``; complete lines are sorted, the rest is kept."""
         *lines, rest = (self._rest.get(stream, b"") + chunk).split(b"\n")
         if len(rest) > _LINE_LIMIT_BYTES:
             lines, rest = [*lines, rest], b""
@@ -51,14 +51,14 @@ class LineSorter:
         self._write(b"".join(line + b"\n" for line in lines if not self._is_message(line)))
 
     def flush_progress(self, *, at_once: bool = False) -> None:
-        """Publish the newest progress, not oftener than five times a second unless ``at_once``."""
+        """Publish the newest progress, at most five times a second unless ``at_once``."""
         if self._progress is None or (not at_once and time.monotonic() - self._published < _PROGRESS_PAUSE_S):
             return
         files.write_progress(self._folder, *self._progress)
         self._progress, self._published = None, time.monotonic()
 
     def finish(self) -> None:
-        """Sort the lines that have no end, and publish the last progress."""
+        """Sort unterminated lines, and publish the last progress."""
         for stream in [stream for stream, rest in self._rest.items() if rest]:
             self.feed(stream, b"\n")
         self.flush_progress(at_once=True)
@@ -89,12 +89,12 @@ class LineSorter:
         if left <= 0:
             return
         if len(content) > left:
-            content = content[:left] + b"\n[The log is cut here: it reached 50 MB.]\n"
+            content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
         self._log.write(content)
 
 
 def open_log(path: Path) -> FileIO:
-    """The log, to append to; what an engine put in its place is removed."""
+    """Open the log for appending; anything that an engine put in its place is removed."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         path.rename(path.with_name(f".{path.name}.foreign"))
@@ -102,7 +102,7 @@ def open_log(path: Path) -> FileIO:
 
 
 def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
-    """Fraction (0 to 1) and message of a progress line; None when it is not one."""
+    """Fraction (0 to 1) and message of a progress line; None if it is not one."""
     if not line.startswith(PROGRESS_MARK):
         return None
     try:
@@ -117,7 +117,7 @@ def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
 
 
 def _read_fraction(value: object) -> float | None:
-    """The number between 0 and 1; None for what is no number, or one that a float cannot hold."""
+    """The number, limited to 0 to 1; None for anything but a number that a float can represent."""
     if not isinstance(value, int | float):
         return None
     try:

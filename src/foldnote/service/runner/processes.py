@@ -95,7 +95,7 @@ class ProcessGroupGuard:
     def tie(self, leader: int) -> None:
         """Tie the process group of ``leader``, which has inherited its end."""
         for end in self.inherited:
-            with contextlib.suppress(OSError):  # unsupported by the kernel: the recovery finds the engine
+            with contextlib.suppress(OSError):  # unsupported by the kernel: the recovery ends the engine
                 fcntl.fcntl(end, fcntl.F_SETOWN, -leader)
                 fcntl.fcntl(end, fcntl.F_SETSIG, int(signal.SIGKILL))
                 fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC)
@@ -139,7 +139,7 @@ def measure_memory_bytes(pids: Iterable[int]) -> int:
 
 
 def measure_free_memory() -> float:
-    """Share of the machine's memory that new processes can use, 0 to 1; 1 where it cannot be read."""
+    """Fraction of the machine's memory available to new processes, 0 to 1; 1 if it cannot be read."""
     try:
         lines = Path(_PROC, "meminfo").read_text().splitlines()
         sizes = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
@@ -180,9 +180,9 @@ def kill_all(find: Callable[[], set[int]], grace_s: float = 10.0) -> bool:
 
 
 def end_attempt(nonce: str) -> bool:
-    """End what an attempt without runner has left: processes that carry its nonce, and its scratch folder.
+    """End the processes of an attempt without a runner, found by its nonce, and remove its scratch folder.
 
-    False when some process was left.
+    False if some process is still alive.
     """
     has_ended = kill_all(lambda: find_marked(nonce))
     shutil.rmtree(scratch_folder(nonce), ignore_errors=True)
@@ -190,10 +190,10 @@ def end_attempt(nonce: str) -> bool:
 
 
 def remove_left_scratch() -> None:
-    """Remove this user's scratch folders that are days old and whose attempt has no process any more.
+    """Remove this user's scratch folders that are days old and whose attempt has no process.
 
-    A runner removes that of its attempt, and the recovery that of an attempt whose runner died; what is left
-    belonged to a service whose data folder is gone. Without ``/proc`` nothing is removed.
+    A runner removes the scratch folder of its attempt, and the recovery that of an attempt whose runner died;
+    others belonged to a service whose data folder no longer exists. Without ``/proc`` nothing is removed.
     """
     if not _all_processes():
         return
@@ -221,7 +221,7 @@ def reap_children() -> None:
 
 
 def find_children() -> set[int] | None:
-    """Every child of this process, which must have one thread; None where the system does not tell."""
+    """All children of this process, which must have one thread; None if the system does not list them."""
     try:
         return {int(pid) for pid in Path(_PROC, f"self/task/{os.getpid()}/children").read_text().split()}
     except OSError:
@@ -242,7 +242,7 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _works_in(pid: int, place: str) -> bool:
-    """Whether the process has such a working directory, and is not a person's shell in a terminal."""
+    """Whether the process has such a working directory and no controlling terminal, like a user's shell."""
     try:
         is_there = place in str((_PROC / str(pid) / "cwd").readlink())
     except OSError:

@@ -1,4 +1,4 @@
-"""Publish what an engine left in its work folder: the result archive, the manifest and the score.
+"""Publish an engine's output: the result archive, the manifest and the score.
 
 The archive contains the files of ``outputs/`` at its root, with the manifest, the score and the log. Links
 are not followed, even if ``outputs`` itself is one: an engine cannot put a file of the machine into a result.
@@ -46,10 +46,10 @@ class LateError(Exception):
 
 
 class Deadline:
-    """How long outputs may be packed: until the job's time limit, or until the job is stopped.
+    """The deadline for packing outputs: the job's time limit, or when the job is stopped.
 
-    A run that ended at its limit has an allowance for what it left behind: a tenth of the time limit, at
-    least 5 seconds and at most 10 minutes; one that was stopped has 5 seconds.
+    A run that ended at its time limit has an additional tenth of the limit, at least 5 seconds and at most 10
+    minutes; one that was stopped has 5 seconds.
 
     Args:
         spec: what ran.
@@ -182,7 +182,7 @@ def read_score(attempt_dir: Path) -> Score:
     except untrusted.NotRegularError:
         limit = format_size(SMALL_BYTES)
         return Score(
-            note=f"The tool's score.json was left out: it is larger than {limit}, or is no regular file."
+            note=f"The tool's score.json was omitted: it is larger than {limit}, or is not a regular file."
         )
     if content is None:
         return Score()

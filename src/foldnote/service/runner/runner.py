@@ -158,7 +158,7 @@ def run_attempt(attempt_dir: Path, workers: WorkerSlot | None = None) -> Outcome
         outcome = _publish(spec, ending, started, began_s, usage)
     except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
         _note_trouble(attempt_dir)
-        error = f"The runner could not go on: {files.without_path(exc)}"
+        error = f"The runner failed: {files.without_path(exc)}"
         outcome = Outcome("lost", error, started=started, ended=files.now(), nonce=nonce)
     files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome), is_durable=False)
     return outcome

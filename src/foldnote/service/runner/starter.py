@@ -39,7 +39,7 @@ RESTS_S = 60.0
 MAX_LOADED = 4
 """Idle runners with workers above which one of them loads another engine instead of a new runner."""
 MIN_FREE_MEMORY = 0.2
-"""Share of the machine's memory; where less is free, no worker is kept."""
+"""Fraction of the machine's memory; if less is free, no worker is kept."""
 MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
@@ -53,7 +53,7 @@ class Runner:
     orders: socket.socket
     folder: str | None = None
     worker_key: str = ""
-    """That of the worker it keeps; empty without one."""
+    """The key of its worker; empty without one."""
     attempts: int = 0
     rests_since: float = 0.0
 
@@ -79,7 +79,7 @@ class Starter:
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._waker.receiver, selectors.EVENT_READ)
         processes.name_process(STARTER_NAME)
-        processes.adopt_orphans()  # of dead runners: an engine may kill its runner and hide
+        processes.adopt_orphans()  # of dead runners, since an engine may kill its runner
         tempfile.gettempdir()  # cached once for all runners
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
@@ -126,8 +126,8 @@ class Starter:
     def _find_suitable(self, worker_key: str) -> list[Runner]:
         """Idle runners for an attempt, the best one last: with its worker, else without any.
 
-        A runner that keeps another worker is taken only where there are enough of them, the one that has
-        been idle for longest.
+        A runner with another worker is used only if there are enough of them; the one that has been idle for
+        longest is used first.
         """
         free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
         loaded = [each for each in free if each.worker_key]
@@ -211,7 +211,7 @@ class Starter:
             return  # the other end is closed, as the next read shows
 
     def _become_runner(self, orders: socket.socket) -> Never:
-        """In the child: release all that belongs to the starter, serve, and exit."""
+        """In the child: release everything that belongs to the starter, serve, and exit."""
         code = EXIT_UNPUBLISHED
         try:
             self._waker.close()
@@ -234,12 +234,12 @@ def _rest(runner: Runner) -> float:
 
 
 def clear_away(folder: Path) -> None:
-    """End the processes that a dead runner left; whoever holds the attempt now does it instead."""
+    """End the processes of a dead runner, unless another process holds its attempt now and does so."""
     if (folder / files.OUTCOME).exists():
         return
     try:
         nonce = files.read_spec(folder).nonce
-        lock = wait_for_lock(folder)  # free once the runner's copy has become the engine
+        lock = wait_for_lock(folder)  # released once the runner's fork has become the engine
     except (OSError, ValueError):  # deleted meanwhile
         return
     if lock is not None:

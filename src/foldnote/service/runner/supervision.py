@@ -102,9 +102,9 @@ class Supervisor:
 
     @property
     def usage(self) -> Usage | None:
-        """What the run used, once none of its processes is left; None where its end was not seen.
+        """What the run used, once none of its processes is left; None if its end was not observed.
 
-        What a worker took to load the engine is no part of it.
+        The time and memory of a worker for loading the engine are not included.
         """
         peak = self._process.peak_memory_mb
         return None if peak is None else Usage(count_cpu_seconds() - self._cpu_before, peak)
@@ -114,7 +114,7 @@ class Supervisor:
             self._spec, self._scratch, self._guard.inherited, lambda: self._check_orders() is not None
         )
         process = job or self._start_program()
-        self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job is none of its
+        self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job does not belong to it
         self._guard.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
@@ -145,20 +145,20 @@ class Supervisor:
         self._is_terminated = True
 
     def _check(self) -> EngineExit | None:
-        """What ends the run now, in order of precedence; None to continue."""
+        """The reason to end the run now, in order of precedence; None to continue."""
         if (code := self._process.poll()) is not None:
             return EngineExit("succeeded") if code == 0 else EngineExit("failed")
         return self._check_orders() or self._check_memory()
 
     def _check_orders(self) -> EngineExit | None:
-        """What ends the run now from outside: cancellation, deletion, a signal or the time limit."""
+        """The external reason to end the run now: cancellation, deletion, a signal or the time limit."""
         spec = self._spec
         if (spec.folder / files.CANCEL).exists():
             return EngineExit("stopped", "The job was stopped.")
         if not spec.folder.exists():  # the data folder was moved, or restored from a backup
-            return EngineExit("lost", "The folder of the run is gone.")
+            return EngineExit("lost", "The folder of the run no longer exists.")
         if self._is_terminated:
-            return EngineExit("lost", "The machine ended the job's runner before the engine was done.")
+            return EngineExit("lost", "The system ended the job's runner before the engine had finished.")
         if time.monotonic() - self._started > spec.time_limit_s:
             return EngineExit(
                 "timed_out",

@@ -21,7 +21,7 @@ _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NotRegularError(ValueError):
-    """It is not a regular file, or it is too large."""
+    """The file is not a regular file, or it is too large."""
 
 
 class TooManyFilesError(ValueError):
@@ -36,16 +36,16 @@ class FoundFile:
     size_bytes: int
 
 
-def read_regular(path: str | Path, most_bytes: int, folder: int | None = None) -> bytes | None:
+def read_regular(path: str | Path, max_bytes: int, folder: int | None = None) -> bytes | None:
     """The content of a small file; None if there is none.
 
     Args:
         path: a name in ``folder``, or a path of which only the last part may be the engine's.
-        most_bytes: maximum size.
+        max_bytes: maximum size.
         folder: descriptor of a folder.
 
     Raises:
-        NotRegularError: it is a link, a FIFO, a directory or the like, or larger than ``most_bytes``.
+        NotRegularError: it is a link, a FIFO, a directory or the like, or larger than ``max_bytes``.
         OSError: it cannot be read.
     """
     name = Path(path).name
@@ -56,20 +56,20 @@ def read_regular(path: str | Path, most_bytes: int, folder: int | None = None) -
     except OSError as exc:
         if stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
             raise
-        raise NotRegularError(f"{name} is no regular file") from exc
+        raise NotRegularError(f"{name} is not a regular file") from exc
     try:
         _require_regular(descriptor, name)
-        content = _read_most(descriptor, most_bytes + 1)
+        content = _read_most(descriptor, max_bytes + 1)
     finally:
         os.close(descriptor)
-    if len(content) > most_bytes:
-        raise NotRegularError(f"{name} is larger than {most_bytes} bytes")
+    if len(content) > max_bytes:
+        raise NotRegularError(f"{name} is larger than {max_bytes} bytes")
     return content
 
 
-def _read_most(descriptor: int, most_bytes: int) -> bytes:
+def _read_most(descriptor: int, max_bytes: int) -> bytes:
     content = b""
-    while len(content) < most_bytes and (chunk := os.read(descriptor, most_bytes - len(content))):
+    while len(content) < max_bytes and (chunk := os.read(descriptor, max_bytes - len(content))):
         content += chunk
     return content
 
@@ -79,7 +79,7 @@ def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
     """The descriptor of a folder; ``name`` is one part of a path below ``parent``, or a trusted path.
 
     Raises:
-        OSError: it is no folder, or a link to one.
+        OSError: it is not a folder, or a link to one.
     """
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _SAFELY, dir_fd=parent)
     try:
@@ -89,7 +89,7 @@ def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def open_file(place: str, folder: int) -> int | None:
-    """The descriptor of the regular file at ``place`` below ``folder``; None when there is none to read."""
+    """The descriptor of the regular file at ``place`` below ``folder``; None if there is none."""
     *parents, name = place.split("/")
     try:
         parent = _descend(parents, folder)
@@ -110,7 +110,7 @@ def open_file(place: str, folder: int) -> int | None:
 
 
 def list_files(folder: int) -> list[FoundFile]:
-    """Every regular file below ``folder``; links and special files are left out.
+    """All regular files below ``folder``, without links and special files.
 
     Raises:
         TooManyFilesError: there are more than MAX_FILES, or they are nested deeper than MAX_DEPTH.
@@ -160,4 +160,4 @@ def _descend(parts: list[str] | tuple[str, ...], folder: int) -> int:
 
 def _require_regular(descriptor: int, name: str) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise NotRegularError(f"{name} is no regular file")
+        raise NotRegularError(f"{name} is not a regular file")

@@ -1,4 +1,4 @@
-"""What a run used: the kernel's counts of its processor time and memory, when its processes have ended.
+"""Measure a run: the kernel's counts of processor time and memory after its processes have ended.
 
 Imports the standard library only, since each runner loads it.
 """
@@ -33,7 +33,7 @@ def count_cpu_seconds() -> float:
 
 
 class MeasuredProcess:
-    """A child whose end is awaited here, so that its peak memory is learned with its exit status.
+    """A child that is waited for here, which gives its peak memory with its exit status.
 
     Attributes:
         pid: its process id.
@@ -71,4 +71,4 @@ class MeasuredProcess:
 
 
 class MeasuredProgram(MeasuredProcess, subprocess.Popen[bytes]):  # type: ignore[misc]
-    """A program of its own, whose peak memory is learned at its end."""
+    """A separate program, whose peak memory is known when it has ended."""

@@ -3,7 +3,7 @@
 Loading a model often takes longer than the job. A runner keeps the worker of its last attempt for the next
 one, if that is of the same engine, installation and environment. The worker itself sees no job (see
 ``job_server.py`` of the engines' protocol): each runs in a process of its own, which a runner supervises like
-any other engine, and gives what ``run.py`` gives.
+any other engine, with the same results as ``run.py``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _ANSWER_BYTES = 100
 
 
 def is_supported() -> bool:
-    """Whether this system has what workers need: copies that become children of the runner."""
+    """Whether this system supports workers, whose forks become children of the runner."""
     return processes.can_adopt_orphans()
 
 
 def worker_key(spec: AttemptSpec) -> str:
-    """What two attempts must have in common to be run by one worker; empty if none may run this one.
+    """A key that two attempts run by one worker must share; empty if no worker may run this one.
 
-    It holds the engine with its packages, its environment and the date of its scripts, not the job.
+    It describes the engine with its packages, its environment and the dates of its scripts, not the job.
     """
     if not spec.worker or not is_supported():
         return ""
@@ -51,7 +51,7 @@ def worker_key(spec: AttemptSpec) -> str:
 
 
 class WorkerJob(MeasuredProcess):
-    """A job's process: what ``MeasuredProgram`` is for one that was started by a program.
+    """A job's process in a worker, the counterpart of ``MeasuredProgram``.
 
     Attributes:
         pid: its process id, which is that of its session and process group, too.
@@ -76,7 +76,7 @@ class Worker:
         self.key = worker_key(spec)
         self._memory_mb = spec.memory_mb
         self._orders, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Of the same length as a nonce: jobs write theirs over it.
+        # Of the same length as a nonce, since jobs overwrite it with theirs.
         environment = {**spec.environment, NONCE_VARIABLE: "-" * len(spec.nonce)}
         try:
             with other:
@@ -108,11 +108,11 @@ class Worker:
             spec: what to run.
             scratch: folder for temporary files.
             inherited: descriptors that the copy must hold.
-            is_over: asked while the engine is being loaded; True ends the waiting.
+            is_over: called while the engine is being loaded; True ends the waiting.
 
         Returns:
-            The process; None if the engine could not be loaded or copied, or was not waited for. The worker
-            is of no use then.
+            The process; None if the engine could not be loaded or forked, or ``is_over`` ended the waiting.
+            The worker is then unusable.
         """
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
@@ -123,7 +123,7 @@ class Worker:
             message = json.dumps(order).encode()
             socket.send_fds(self._orders, [message], [output_end, errors_end, *inherited])
             pid = self._receive_pid(is_over)
-        except (OSError, ValueError):  # it ended, or could make no process
+        except (OSError, ValueError):  # it ended, or could not fork
             pass
         finally:
             os.close(output_end)
@@ -143,11 +143,11 @@ class Worker:
 
     @property
     def is_small_enough(self) -> bool:
-        """Whether the loaded process takes no more memory than its engine declares."""
+        """Whether the loaded process uses no more memory than its engine declares."""
         return processes.measure_memory_bytes([self.pid]) >> 20 <= self._memory_mb
 
     def close(self) -> None:
-        """End the loaded process, with whatever it has started."""
+        """End the loaded process and all processes that it started."""
         self._orders.close()
         processes.send_to_group(self.pid, signal.SIGKILL)
         self._process.wait()
@@ -157,7 +157,7 @@ class WorkerSlot:
     """The worker that a runner keeps from one attempt to the next; at most one.
 
     Args:
-        is_open: False for a slot that never has a worker, where there is no next attempt.
+        is_open: False for a slot that never has a worker, because there is no next attempt.
     """
 
     def __init__(self, *, is_open: bool = True) -> None:
@@ -172,7 +172,7 @@ class WorkerSlot:
     def start_job(
         self, spec: AttemptSpec, scratch: Path, inherited: Sequence[int], is_over: Callable[[], bool]
     ) -> WorkerJob | None:
-        """Run the engine of ``spec`` in the worker, which is loaded if need be; None if none can run it."""
+        """Run the engine of ``spec`` in the worker, loading it if needed; None if none can run it."""
         key = worker_key(spec) if self._is_open else ""
         if self._worker and self._worker.key != key:
             self.clear()

@@ -48,7 +48,7 @@ def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
     for _ in range(5):
         sorter.feed(1, b"12345678\n")
     sorter.close()
-    assert (tmp_path / files.LOG).read_text().startswith("12345678\n1\n[The log is cut here")
+    assert (tmp_path / files.LOG).read_text().startswith("12345678\n1\n[The log was truncated here")
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ def log(tmp_path_factory):
 def test_the_last_lines_are_those_of_the_whole_text(log, text, repeats, lines):
     log.write_bytes((text * repeats).encode())
     wanted = (text * repeats).splitlines(keepends=True)[-lines:]
-    assert read_tail(log, lines, most_bytes=1 << 30) == "".join(wanted)
+    assert read_tail(log, lines, max_bytes=1 << 30) == "".join(wanted)
 
 
 def test_more_than_is_read_at_once_begins_with_a_whole_line(log):
     log.write_bytes("".join(f"line {number} é\n" for number in range(1000)).encode())
-    told = read_tail(log, 10**9, most_bytes=1000)
+    told = read_tail(log, 10**9, max_bytes=1000)
     assert (told[:6], told[-11:]) == ("line 9", "line 999 é\n"[-11:])
     assert len(told.encode()) <= 1000
 
@@ -36,7 +36,7 @@ def test_what_is_no_utf_8_is_replaced(log):
 
 def test_one_endless_line_is_cut(log):
     log.write_bytes(b"x" * 5000)
-    assert read_tail(log, 3, most_bytes=1000) == "x" * 1000
+    assert read_tail(log, 3, max_bytes=1000) == "x" * 1000
 
 
 def test_a_large_log_costs_what_is_told(log):

@@ -64,7 +64,7 @@ class LocalExecutor:
 
     def _submit(self, folder: Path, key: str) -> None:
         lock = take_lock(folder)
-        if lock is None:  # it is running already
+        if lock is None:  # already running
             return
         try:
             if not is_spent(folder):
@@ -78,7 +78,7 @@ class LocalExecutor:
         """See the protocol."""
         is_alive = is_locked(attempt_dir)
         progress, message = files.read_progress(attempt_dir)
-        # Read after the lock: a runner publishes first and then lets go.
+        # Read after the lock: a runner publishes first and then releases the lock.
         return AttemptState(progress, message, is_alive, Outcome.read(attempt_dir))
 
     def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
@@ -108,7 +108,10 @@ class LocalExecutor:
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
         try:
             nonce = files.read_spec(attempt_dir).nonce
-        except (FileNotFoundError, ValueError):  # never begun, or from before a power cut: nothing lives
+        except (
+            FileNotFoundError,
+            ValueError,
+        ):  # never started, or from before a power cut: no process is alive
             return True
         return processes.end_attempt(nonce)
 

@@ -1,4 +1,4 @@
-"""The service's end of the starter: start it, send it attempts, receive which of them ended.
+"""The service's side of the starter: start it, send it attempts, and receive which of them ended.
 
 A starter that died is replaced at the next attempt. No state here has to survive a restart: the attempt's
 folder and lock hold it.
@@ -121,7 +121,7 @@ class _Running:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _kill(self) -> None:
-        """End a starter that hangs, and wait for it: a lock that it had not yet received is free then."""
+        """End a starter that hangs, and wait for it, which releases a lock that it had not yet received."""
         self._process.kill()
         self._process.wait()
         self.end()
