@@ -1,9 +1,9 @@
-"""Options and profiles: what a user may set, and where it is found.
+"""Options and profiles: what users can configure, and where it is stored.
 
-This is the only reader of ``os.environ``. An option is looked for in the environment, then in the user's
-``config.toml``, then in the table below. A profile says which service is meant; without one it is the
-embedded service. Keys are kept by ``keyring`` where a backend works, else in a file that only the user can
-read; they are handed out as ``SecretStr``, whose repr shows nothing.
+Only this module reads ``os.environ``. The value of an option is taken from the environment, else from the
+user's ``config.toml``, else from the table below. A profile names a service; the default is the embedded
+service. Keys are stored by ``keyring`` if a backend works, else in a file that only the user can read; they
+are returned as ``SecretStr``, whose repr does not show them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = "embedded"
 ENVIRONMENT = "environment"
-"""Name of the profile that ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY`` make."""
+"""Name of the profile defined by ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY``."""
 _KEYRING_SERVICE = "foldnote"
 
 
@@ -39,7 +39,7 @@ class Option:
     Attributes:
         name: the Python and TOML name; the unit is its last part.
         default: the value when nothing is set.
-        unit: unit in words, or an empty string.
+        unit: name of the unit, or an empty string.
         environment: name of the environment variable that sets it.
         help: one sentence for the docs.
         parse: from the environment's text to the value.
@@ -55,36 +55,36 @@ class Option:
 
 OPTIONS: tuple[Option, ...] = (
     Option("request_timeout_s", 30.0, "seconds", "FOLDNOTE_REQUEST_TIMEOUT_S",
-           "How long one request may take.", float),
+           "Timeout of a request.", float),
     Option("largest_answer_mb", 64.0, "MB", "FOLDNOTE_LARGEST_ANSWER_MB",
-           "A larger answer of a service is refused, so that it cannot fill the memory.", float),
+           "Maximum size of a service's response, to protect the memory.", float),
     Option("largest_download_gb", 10.0, "GB", "FOLDNOTE_LARGEST_DOWNLOAD_GB",
-           "A larger result or file is not downloaded.", float),
+           "Maximum size of a download.", float),
     Option("requests_per_second", 9.0, "1/s", "FOLDNOTE_REQUESTS_PER_SECOND",
-           "Pace that the client keeps, below the service's limit of 10.", float),
+           "Maximum rate of the client's requests; the service allows 10.", float),
     Option("service_start_timeout_s", 30.0, "seconds", "FOLDNOTE_SERVICE_START_TIMEOUT_S",
-           "How long to wait for the embedded service to start.", float),
+           "Maximum time to wait for the embedded service to start.", float),
     Option("service_idle_stop_s", 1800.0, "seconds", "FOLDNOTE_SERVICE_IDLE_STOP_S",
-           "The embedded service stops by itself after this time without a request or a job.", float),
+           "The embedded service stops after this time without requests or jobs.", float),
     Option("result_cache_gb", 20.0, "GB", "FOLDNOTE_RESULT_CACHE_GB",
-           "Fetched results are kept up to this size; those not used for longest go first.", float),
+           "Maximum size of the cache of results; the least recently used are removed first.", float),
     Option("ask_from_jobs", 50, "jobs", "FOLDNOTE_ASK_FROM_JOBS",
-           "A batch of this many jobs or more is confirmed before it is submitted.", int),
+           "A batch of at least this many jobs must be confirmed before it is submitted.", int),
     Option("view_colors", "", "coloring", "FOLDNOTE_VIEW_COLORS",
-           "What structures are coloured by at first, for example chain; empty for what fits each."),
+           "Initial colouring of structures, for example chain; empty for the best one of each structure."),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
-           "Where engine environments live; empty for the folder 'engines' of the data folder."),
+           "Folder of the engines' environments; empty for 'engines' in the data folder."),
     Option("weights_dir", "", "folder", "FOLDNOTE_WEIGHTS_DIR",
-           "Where weights of engines live, shared by all; empty for '.weights' in the engines' folder."),
+           "Folder of the weights shared by all engines; empty for '.weights' in the engines' folder."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
-           "More folders that hold engines, separated like PATH."),
+           "Additional folders of engines, separated as in PATH."),
 )  # fmt: skip
 _BY_NAME = {row.name: row for row in OPTIONS}
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Which service is meant.
+    """A service that can be used.
 
     Attributes:
         name: name of the profile in ``config.toml``, ``embedded`` or ``environment``.
@@ -96,7 +96,7 @@ class Profile:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the service of this machine is meant."""
+        """Whether this is the embedded service."""
         return self.base_url is None
 
 
@@ -106,31 +106,33 @@ def _folder(kind: str, standard: Callable[[], str]) -> Path:
     try:
         return make_own(path, below=path.parent if home else None)
     except OSError as exc:
-        raise OSError(exc.errno, f"{exc.strerror} (FOLDNOTE_HOME names another place)", str(path)) from exc
+        raise OSError(
+            exc.errno, f"{exc.strerror} (set FOLDNOTE_HOME to use another folder)", str(path)
+        ) from exc
 
 
 def config_dir() -> Path:
-    """Folder of ``config.toml`` and of stored keys; made if absent."""
+    """Folder of ``config.toml`` and of stored keys; created if absent."""
     return _folder("config", lambda: platformdirs.user_config_dir("foldnote", appauthor=False))
 
 
 def data_dir() -> Path:
-    """Folder of jobs, uploads, the ledger and engine environments; made if absent."""
+    """Folder of jobs, uploads, the ledger and engine environments; created if absent."""
     return _folder("data", lambda: platformdirs.user_data_dir("foldnote", appauthor=False))
 
 
 def cache_dir() -> Path:
-    """Folder of downloaded results, which may be deleted at any time; made if absent."""
+    """Folder of downloaded results, which may be deleted at any time; created if absent."""
     return _folder("cache", lambda: platformdirs.user_cache_dir("foldnote", appauthor=False))
 
 
 def runtime_dir() -> Path:
-    """Folder that says where the embedded service answers; made if absent."""
+    """Folder of the file with the embedded service's address; created if absent."""
     return _folder("run", lambda: str(Path(platformdirs.user_data_dir("foldnote", appauthor=False)) / "run"))
 
 
 def engines_dir() -> Path:
-    """Folder of the engines' environments; made if absent."""
+    """Folder of the engines' environments; created if absent."""
     chosen = option("engines_dir")
     path = Path(chosen).expanduser() if chosen else data_dir() / "engines"
     check_way(path, "Set FOLDNOTE_ENGINES_DIR to another folder")
@@ -147,11 +149,11 @@ def weights_dir() -> Path:
 
 
 def option(name: str) -> Any:
-    """The value of the option ``name``: environment, then ``config.toml``, then the default.
+    """The value of the option ``name``: from the environment, else ``config.toml``, else the default.
 
     Raises:
-        ConfigurationError: the value that was set cannot be read.
-        KeyError: no option is called so.
+        ConfigurationError: the configured value is invalid.
+        KeyError: there is no such option.
     """
     row = _BY_NAME[name]
     text = os.environ.get(row.environment)
@@ -197,10 +199,10 @@ def _config() -> dict[str, Any]:
 
 
 def profiles() -> tuple[Profile, ...]:
-    """Every profile that can be named, the embedded one first.
+    """All profiles, the embedded one first.
 
     Raises:
-        ConfigurationError: ``config.toml`` is not readable or a profile has no address.
+        ConfigurationError: ``config.toml`` cannot be read or a profile has no address.
     """
     rows = _config().get("profiles", {})
     named = tuple(
@@ -222,7 +224,7 @@ def _read_profile(name: str, row: Any) -> Profile:
 def active_profile(name: str | None = None) -> Profile:
     """The profile to use.
 
-    In this order: ``name``, of which ``environment`` is the service of ``FOLDNOTE_BASE_URL``;
+    In order of precedence: ``name``, where ``environment`` is the service of ``FOLDNOTE_BASE_URL``;
     ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in ``config.toml``; the embedded service.
 
     Raises:
@@ -235,7 +237,7 @@ def active_profile(name: str | None = None) -> Profile:
         if address:
             return _read_profile(ENVIRONMENT, {"base_url": address})
         raise ConfigurationError(
-            "FOLDNOTE_BASE_URL named this service, and is not set any more. Set it again, or name a profile."
+            "This service was set by FOLDNOTE_BASE_URL, which is no longer set. Set it again, or choose a profile."
         )
     wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _config().get("profile") or EMBEDDED
     for profile in profiles():
@@ -248,7 +250,7 @@ def active_profile(name: str | None = None) -> Profile:
 
 
 def save_profile(name: str, base_url: str) -> Profile:
-    """Write a profile into ``config.toml``, or replace its address.
+    """Add a profile to ``config.toml``, or replace its address.
 
     Raises:
         ConfigurationError: the address or the file cannot be used.
@@ -273,10 +275,10 @@ def _refuse_environment(name: str) -> None:
 
 
 def use_profile(name: str) -> Profile:
-    """Make a profile the one that is used where none is named.
+    """Make a profile the default.
 
     Raises:
-        ConfigurationError: no profile is called so, or the file cannot be used.
+        ConfigurationError: there is no such profile, or the file cannot be used.
     """
     _refuse_environment(name)
     profile = active_profile(name)
@@ -287,14 +289,14 @@ def use_profile(name: str) -> Profile:
 
 
 def remove_profile(name: str) -> None:
-    """Forget a profile and the key that is kept for it; the embedded one is used where it was.
+    """Remove a profile and its stored key; if it was the default, the embedded service becomes the default.
 
     Raises:
-        ConfigurationError: no profile is called so, it is the embedded one, or the file cannot be written.
+        ConfigurationError: there is no such profile, it is the embedded one, or the file cannot be written.
     """
     _refuse_environment(name)
     if active_profile(name).is_embedded:
-        raise ConfigurationError("The profile of this computer's own service is always there.")
+        raise ConfigurationError("The profile of this computer's own service cannot be removed.")
     if _config().get("profile") == name:
         use_profile(EMBEDDED)
     document = _config_document()
@@ -307,7 +309,7 @@ def remove_profile(name: str) -> None:
 
 
 def _config_document() -> TOMLDocument:
-    """``config.toml`` for an edit that keeps its comments and order."""
+    """``config.toml`` for editing, which preserves comments and order."""
     import tomlkit
 
     path = config_dir() / "config.toml"
@@ -325,9 +327,9 @@ def _write_config(document: TOMLDocument) -> None:
 
 
 def api_key(profile: Profile) -> SecretStr | None:
-    """The key for ``profile``, or None when none is stored.
+    """The key for ``profile``, or None if none is stored.
 
-    ``FOLDNOTE_API_KEY`` goes with ``FOLDNOTE_BASE_URL``; it is not sent to any other service.
+    ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service.
     """
     if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
@@ -337,10 +339,10 @@ def api_key(profile: Profile) -> SecretStr | None:
 
 
 def store_api_key(profile_name: str, key: SecretStr) -> str:
-    """Keep ``key`` for the profile and say where: ``keyring`` or the path of the private file.
+    """Store ``key`` for the profile and return where: ``keyring`` or the path of the private file.
 
     Raises:
-        ConfigurationError: it can be kept nowhere.
+        ConfigurationError: it cannot be stored.
     """
     _refuse_environment(profile_name)
     if _keyring_set(profile_name, key.get_secret_value()):
@@ -354,7 +356,7 @@ def _write_keys(keys: dict[str, str], profile_name: str) -> str:
         io.write_atomically(path, json.dumps(keys), is_private=True)
     except OSError as exc:
         raise ConfigurationError(
-            f"The key of profile {profile_name!r} cannot be kept in {path}: {exc}."
+            f"The key of profile {profile_name!r} cannot be stored in {path}: {exc}."
         ) from exc
     return str(path)
 
@@ -399,20 +401,20 @@ def _keyring_delete(name: str) -> None:
 
 
 def is_completing() -> bool:
-    """Whether a shell asks what could come next on the command line."""
+    """Whether a shell requests completions of a command line."""
     return "_ARGCOMPLETE" in os.environ
 
 
 def notebook_path() -> str:
-    """Where the notebook of this kernel stood when the kernel started; empty outside of notebooks."""
+    """Path of this kernel's notebook when the kernel started; empty outside of notebooks."""
     return os.environ.get("JPY_SESSION_NAME", "")
 
 
 def process_environment(**options: str) -> dict[str, str]:
     """A copy of the environment for a child process, without the key of a hosted service.
 
-    A home given as a relative path is made absolute: the child may run in another folder. ``options`` that
-    are not empty take the place of what is set here.
+    A relative home is made absolute, since the child may run in another folder. ``options`` that are not
+    empty override the values set here.
     """
     copy = {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}
     if copy.get("FOLDNOTE_HOME"):

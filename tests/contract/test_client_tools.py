@@ -34,7 +34,7 @@ def test_a_foreign_list_of_settings_is_translated_filled_in_and_obeyed(scripted,
     tool = client.tools.get("anarci")
     assert tool.available
     assert tool.settings_schema["properties"]["scheme"]["enum"] == ["imgt", "new"]
-    assert "foldnote's own catalog fills in: sequence" in str(tool.origin)
+    assert "From foldnote's own catalog: sequence" in str(tool.origin)
     assert client.jobs.submit("anarci", SETTINGS | {"scheme": "new"}).status == "In Queue"
     with pytest.raises(SettingsError, match="scheme"):
         client.jobs.submit("anarci", SETTINGS | {"scheme": "kabat"})

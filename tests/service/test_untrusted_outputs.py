@@ -83,7 +83,7 @@ def test_a_linked_score_is_not_read(run, tmp_path):
     (tmp_path / "other.json").write_text('{"secret": 1}')
     spec, outcome = run(OUTPUT + f"os.symlink({str(tmp_path / 'other.json')!r}, 'score.json')")
     assert outcome.score is None
-    assert "left out" in outcome.note
+    assert "omitted" in outcome.note
     assert "score.json" not in members(spec)
 
 

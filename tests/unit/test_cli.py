@@ -236,7 +236,7 @@ def test_a_home_that_cannot_be_written_is_named_with_what_to_do(alone, monkeypat
     monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path / "file" / "home"))
     code, out, _ = alone("doctor", "--json")
     findings = {row["what"]: row for row in json.loads(out)}
-    told = f"{tmp_path}/file/home/data cannot be used: Not a directory (FOLDNOTE_HOME names another place)."
+    told = f"{tmp_path}/file/home/data cannot be used: Not a directory (set FOLDNOTE_HOME to use another folder)."
     assert (code, findings["folders"]["found"]) == (1, told)
     assert findings["3Dmol.js"]["is_good"]
     code, _, err = alone("jobs")

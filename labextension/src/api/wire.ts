@@ -599,7 +599,7 @@ export interface components {
         };
         /**
          * StatusCounts
-         * @description Jobs by status; all four keys are always there.
+         * @description Numbers of jobs by status; all four keys are always present.
          */
         StatusCounts: {
             /**
@@ -732,7 +732,7 @@ export interface components {
         };
         /**
          * ToolEngine
-         * @description The program that runs a tool at one service, called by its own name.
+         * @description The program that runs a tool at a service, under its own name.
          */
         ToolEngine: {
             /**

@@ -19,16 +19,16 @@ class TrialLimits(WireModel):
     """The limits of an unclaimed key."""
 
     jobs: int | None = None
-    """Total number of jobs, each row of a batch being one; null where unknown."""
+    """Total number of jobs, counting each row of a batch; null if unknown."""
     allowed_tools: Any = None
-    """``all``, or the tools that the deployment names."""
+    """``all``, or the tools named by the deployment."""
     max_runtime_seconds: float | None = None
-    """Time limit of a run in seconds; null for none of its own."""
+    """Time limit of a run in seconds; null for the usual limit."""
     expires_in_days: int | None = None
 
 
 class Credential(WireModel):
-    """The answer of POST /agent/provision; no repr shows its key."""
+    """The response to POST /agent/provision; its repr does not show the key."""
 
     api_key: SecretStr
     email: str = ""
@@ -36,17 +36,17 @@ class Credential(WireModel):
     tier: str = ""
     """Name of the trial."""
     expires_at: Moment = None
-    """UTC; the key expires then unless it is claimed. Null where a deployment does not say."""
+    """When the key expires unless it is claimed (UTC); null if a deployment does not report it."""
     limits: TrialLimits = Field(default_factory=TrialLimits)
     claim_url: str = Field(default="", repr=False)
-    """For a person: opens the page that claims the account. Whoever has it can claim the account."""
+    """Address of the page on which a person claims the account. Anyone who has it can claim the account."""
 
 
 def read_credential(answer: object) -> Credential:
-    """The credential in ``answer``, also with capitalised keys or as JSON inside text.
+    """Parse the credential in ``answer``, also with capitalised keys or as JSON inside text.
 
     Raises:
-        ProtocolError: it holds no key; what it holds is not repeated.
+        ProtocolError: it contains no key; the message does not repeat its content.
     """
     hidden = read_hidden_json(answer)
     fields = lower_first(hidden) if isinstance(hidden, Mapping) else {}
@@ -72,21 +72,21 @@ class Account:
         service: address of the service; ``embedded`` for this user's own.
         profile: name of the profile.
         has_key: whether a key is sent.
-        email: the account's address; None where it is unknown.
-        tier: name of the trial that the key was given out under; None for other keys.
-        is_claimed: whether a person has claimed the trial; None for other keys, or where it is unknown.
+        email: the account's address; None if unknown.
+        tier: name of the trial under which the key was issued; None for other keys.
+        is_claimed: whether a person has claimed the trial; None for other keys, or if unknown.
         expires_at: when an unclaimed key expires, UTC; None for other keys.
-        claim_url: for a person: opens the page that claims the account. Whoever has it can claim the
-            account, so that no repr shows it; None for other keys.
-        jobs_allowed: jobs that the account may have, in all (unclaimed) or this month; None for no limit that
-            is known.
-        jobs_used: jobs of these that are used, at least: the service does not tell deleted ones.
-        weighted_hours: what the listed jobs cost, in weighted hours; None where they are not counted.
-        allowance_weighted_hours: what a free-energy run of this key may cost, in weighted hours; None until a
-            run was refused for it.
-        estimated_weighted_hours: what that run would have cost, in weighted hours.
-        budget_weighted_hours: the organization's budget; None until a run was refused for it.
-        spent_weighted_hours: what was used of it then, in weighted hours.
+        claim_url: address of the page on which a person claims the account. Anyone who has it can claim the
+            account, so the repr does not show it; None for other keys.
+        jobs_allowed: maximum number of jobs, in total (unclaimed) or this month; None if no limit is known.
+        jobs_used: minimum number of these that are used: the service does not report deleted jobs.
+        weighted_hours: cost of the listed jobs, in weighted hours; None if they are not counted.
+        allowance_weighted_hours: maximum cost of a free-energy run with this key, in weighted hours; None
+            until a run was refused because of it.
+        estimated_weighted_hours: estimated cost of that run, in weighted hours.
+        budget_weighted_hours: the organization's budget, in weighted hours; None until a run was refused
+            because of it.
+        spent_weighted_hours: weighted hours of the budget that were used then.
     """
 
     service: str
@@ -107,18 +107,20 @@ class Account:
 
     @property
     def jobs_left(self) -> int | None:
-        """Jobs that may still be submitted, at most; None where no limit is known."""
+        """Maximum number of jobs that can still be submitted; None if no limit is known."""
         if self.jobs_allowed is None or self.jobs_used is None:
             return None
         return max(0, self.jobs_allowed - self.jobs_used)
 
     @property
     def next_action(self) -> str | None:
-        """What a person can do now; None when there is nothing to do."""
+        """What a user can do next; None if there is nothing to do."""
         if not self.has_key:
-            return "fn.provision() asks for a trial key; `foldnote profile key NAME` stores one that you have"
+            return (
+                "fn.provision() requests a trial key; `foldnote profile key NAME` stores a key that you have"
+            )
         if self.tier is not None and self.is_claimed is not True:
-            return "open the address in account.claim_url to claim the account; its key then goes on working"
+            return "open the address in account.claim_url to claim the account, so that its key remains valid"
         return None
 
     def __repr__(self) -> str:
@@ -169,7 +171,7 @@ def _describe_jobs_left(account: Account) -> str | None:
 def _describe_hours(account: Account) -> str | None:
     if account.weighted_hours is None:
         return None
-    return f"{account.weighted_hours:.4g} for the jobs that are listed"
+    return f"{account.weighted_hours:.4g} for the listed jobs"
 
 
 def _describe_limit(limit: float | None, words: str, figure: float | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Models beyond the catalog: what jobs of the account trained, and what an administrator registered."""
+"""Models beyond the catalog: trained by jobs of the account, or registered by an administrator."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from foldnote.models.wire import WireModel, lower_first, read_hidden_json
 
 
 class FinetunedModel(WireModel):
-    """A model that a job of the account made."""
+    """A model produced by a job of the account."""
 
     model_name: str
-    """What a setting that takes a model names."""
+    """The value for a setting that takes a model."""
     type: str = ""
-    """The tool that made it; empty where a deployment gives names only."""
+    """The tool that produced it; empty if a deployment reports names only."""
     job_name: str = ""
-    """The job that made it; empty where a deployment gives names only."""
+    """The job that produced it; empty if a deployment reports names only."""
     created: Moment = None
-    """When it was finished, UTC; null where a deployment does not say."""
+    """When it was completed (UTC); null if a deployment does not report it."""
 
 
 class DeployedTool(WireModel):
-    """The answer of POST /deploy-model: a tool that was registered."""
+    """The response to POST /deploy-model: the registered tool."""
 
     type: str
-    """What submissions name."""
+    """The tool's type, which submissions name."""
     available: bool = True
     """Whether it can run at the service now."""
     unavailable_reason: str | None = None
-    """Why not, and what to do; null when it can."""
+    """Why not, and what to do; null if it can."""
     message: str = ""
 
 
 class RegisteredTool(DeployedTool):
-    """One row of GET /deployed-models: a tool that was registered, with what runs it."""
+    """One row of GET /deployed-models: a registered tool with its command or image."""
 
     display_name: str = ""
-    """What people read; empty where a deployment gives types only."""
+    """The displayed name; empty if a deployment reports types only."""
     command: tuple[str, ...] | None = None
     """Program and arguments; null for an image."""
     image: str | None = None
     """The container image; null for a command."""
     created: Moment = None
-    """When it was registered, UTC; null where a deployment does not say."""
+    """When it was registered (UTC); null if a deployment does not report it."""
 
 
 def read_registered_tools(answer: object) -> tuple[RegisteredTool, ...]:
@@ -73,7 +73,7 @@ def read_finetuned_models(answer: object) -> tuple[FinetunedModel, ...]:
 
 
 def read_deployed_tool(answer: object, tool_type: str) -> DeployedTool:
-    """The receipt in ``answer``, which some deployments give as a bare sentence."""
+    """Parse the receipt in ``answer``, which is a bare sentence at some deployments."""
     hidden = read_hidden_json(answer)
     if not isinstance(hidden, Mapping):
         return DeployedTool(type=tool_type, message=str(hidden or ""))

@@ -18,23 +18,23 @@ class FileRecord(WireModel):
     """One uploaded file."""
 
     file_id: str
-    """Unique identifier; the name where a deployment gives names only."""
+    """Unique identifier; the name if a deployment reports names only."""
     file_name: str
     """Original name, without its folder."""
     name: str
     """The same as ``file_name``."""
     file_size: int | None = None
-    """Bytes; null where a deployment gives names only."""
+    """Size in bytes; null if a deployment reports names only."""
     upload_time: Moment = None
-    """UTC; null where a deployment gives names only."""
+    """Time of the upload (UTC); null if a deployment reports names only."""
     folder: str | None = None
-    """Folder inside the account; null at the top."""
+    """Folder of the account; null for the top level."""
     is_folder: bool = False
     """Whether this is a folder, whose ``file_size`` is the total of all files in and below it."""
 
     @property
     def path(self) -> str:
-        """What a file field takes: ``folder/name`` or ``name``."""
+        """The value for a file field: ``folder/name`` or ``name``."""
         return f"{self.folder}/{self.file_name}" if self.folder else self.file_name
 
 
@@ -43,16 +43,16 @@ class FilePage(WireModel):
 
     files: tuple[FileRecord, ...]
     total: int
-    """Files that match, on all pages."""
+    """Number of matching files on all pages."""
     has_more: bool
 
     def to_frame(self) -> pd.DataFrame:
         """The files as a DataFrame.
 
         Returns:
-            One row a file, with the index ``path`` (str, what a file field takes) and the columns ``name``
-            and ``folder`` (str; missing at the top), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us,
-            UTC]); the last two are missing where a deployment gives names only.
+            One row per file, with the index ``path`` (str, the value for a file field) and the columns
+            ``name`` and ``folder`` (str; missing at the top level), ``size_bytes`` (Int64) and ``uploaded``
+            (datetime64[us, UTC]); the last two are missing if a deployment reports names only.
         """
         import pandas as pd
 
@@ -82,17 +82,17 @@ def _row(file: FileRecord) -> tuple[object, ...]:
 
 
 class UploadReceipt(WireModel):
-    """The answer of PUT /upload/{filename}."""
+    """The response to PUT /upload/{filename}."""
 
     message: str = ""
     file_url: str = ""
     """Address of the file at the service; needs the key."""
     signed_url: str = ""
-    """Link that works for an hour without the key."""
+    """Link that is valid for an hour without the key."""
 
 
 def read_file_page(answer: object) -> FilePage:
-    """The page in ``answer``, which some deployments give as a bare array of names that ignores paging.
+    """Parse the page in ``answer``; at some deployments it is a bare array of all names.
 
     Raises:
         ProtocolError: it is neither.

@@ -1,4 +1,4 @@
-"""The job record and the pages of it, from every spelling that deployed services use."""
+"""Job records and pages of them, in every spelling that deployed services use."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "r
 _COLUMNS = ("job", "tool", "status", "created", "reason")
 _MAX_SHOWN = 100
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
-"""Field names of deployed services, with those of the interface."""
+"""Maps field names of deployed services to those of the interface."""
 
 
 class StatusCounts(WireModel):
-    """Jobs by status; all four keys are always there."""
+    """Numbers of jobs by status; all four keys are always present."""
 
     in_queue: int = Field(default=0, alias="In Queue", ge=0)
     running: int = Field(default=0, alias="Running", ge=0)
@@ -33,7 +33,7 @@ class StatusCounts(WireModel):
 
     @property
     def total(self) -> int:
-        """All jobs counted."""
+        """Total number of jobs."""
         return self.in_queue + self.running + self.complete + self.stopped
 
 
@@ -51,29 +51,29 @@ class Job(WireModel):
     created: ZonedMoment = None
     """UTC."""
     started: ZonedMoment = None
-    """UTC; null while in the queue."""
+    """Start of the run (UTC); null while in the queue."""
     completed: ZonedMoment = None
-    """UTC; null until the status is final."""
+    """End of the run (UTC); null until the status is final."""
     email: str | None = None
     """Owner."""
     batch: str | None = None
     """Name of the parent; null outside batches."""
     score: dict[str, Any] | None = None
-    """Figures of the result; null while there are none."""
+    """Scores of the result; null if there are none."""
     weighted_hours: float | None = None
-    """Cost in weighted hours; null where it is not counted."""
+    """Cost in weighted hours; null if it is not counted."""
     cpu_seconds: float | None = None
     """User and system time of all processes of the run, in seconds, as the kernel counted it; null before the
-    end and where it is not measured. Loading an engine for many jobs is not part of it."""
+    end and if it is not measured. Loading an engine for many jobs is not included."""
     peak_memory_mb: float | None = None
-    """Highest resident memory of the run's largest process, in MB (2**20 bytes), as the kernel counted it;
-    null before the end and where it is not measured. Several processes together may have used more."""
+    """Peak resident memory of the run's largest process, in MB (2**20 bytes), as the kernel counted it; null
+    before the end and if it is not measured. Several processes together may have used more."""
     error: str | None = None
-    """Why the run failed; null unless it did. A failed job's status is ``Stopped``."""
+    """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)
-    """0 to 1; null when the engine reports none."""
+    """Fraction from 0 to 1; null if the engine reports none."""
     message: str | None = None
-    """What the engine is doing, in its own words."""
+    """The engine's message about its current step."""
     tool: str | None = None
     """Tool of a batch parent; null for others."""
     batch_status: BatchStatus | None = None
@@ -83,11 +83,11 @@ class Job(WireModel):
     statuses: StatusCounts | None = None
     """Subjobs by status of a batch parent."""
     failed: int | None = None
-    """Number of stopped subjobs whose run failed; null where unknown."""
+    """Number of stopped subjobs whose run failed; null if unknown."""
     result_url: str | None = None
     """Link to the aggregated archive of a batch parent; null until it is built."""
     extensions: dict[str, Any] | None = Field(default=None, alias="foldnote")
-    """What was submitted beside the settings: consent, an own alignment, a label; null for nothing."""
+    """Extensions submitted beside the settings: consent, an alignment, a label; null for none."""
 
     @field_serializer("created", "started", "completed")
     def _write_time(self, value: datetime | None) -> str | None:
@@ -107,7 +107,7 @@ class Job(WireModel):
 
     @property
     def is_final(self) -> bool:
-        """Whether the record never changes again; a batch parent ends with its aggregation."""
+        """Whether the record never changes again; a batch parent is final after its aggregation."""
         if self.batch_status is not None:
             return self.batch_status.is_final
         return self.status.is_final
@@ -133,7 +133,7 @@ class Job(WireModel):
         return f"Job({self.job_name!r}, {self.tool_type}, {self.word})"
 
     def to_wire(self) -> dict[str, Any]:
-        """The record as our service gives it; a parent's fields only on a parent."""
+        """The record as sent by our service, with the fields of a batch parent only on parents."""
         skipped = set() if self.is_batch else set(_PARENT_FIELDS)
         skipped |= {name for name in ("result_url", "failed", "extensions") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=skipped)
@@ -147,10 +147,10 @@ class JobPage(WireModel):
     start_key: str | None = None
     """Continuation key; null on the last page."""
     statuses: StatusCounts = Field(default_factory=StatusCounts)
-    """Ours count everything that matches the filter; some deployments count the page only."""
+    """Our service counts all jobs that match the filter; some deployments count those of the page."""
     mark: str | None = None
-    """Identifies the state of the list, as an argument of ``since``; null unless requested, and where the
-    service does not support long polling."""
+    """Identifies the state of the list, as an argument of ``since``; null unless requested, or if the service
+    does not support long polling."""
 
     def __repr__(self) -> str:
         return write_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MAX_SHOWN]))
@@ -178,7 +178,7 @@ _TIMES = ("created", "started", "completed")
 
 
 def read_job(answer: object) -> Job:
-    """One job record, whatever its spelling: capitalised keys, JSON in strings, foreign status words.
+    """Parse a job record in any spelling: capitalised keys, JSON in strings, foreign status words.
 
     Raises:
         ProtocolError: it is not a job record.
@@ -228,10 +228,10 @@ def _is_plain(answer: object) -> bool:
 
 
 def read_job_answer(answer: object) -> Job | None:
-    """The job in an answer of GET /jobs?jobName=: the record, a list of one, or a map by index.
+    """Parse the job in a response to GET /jobs?jobName=: the record, a list of one, or a map by index.
 
     Returns:
-        The job, or None when the answer holds none.
+        The job, or None if the response contains none.
 
     Raises:
         ProtocolError: it is none of the three shapes.
@@ -246,7 +246,7 @@ def read_job_answer(answer: object) -> Job | None:
 
 
 def read_job_page(answer: object) -> JobPage:
-    """A page of jobs, from the interface's shape, a bare list, or a map by index.
+    """Parse a page of jobs: the interface's object, a bare list, or a map by index.
 
     Raises:
         ProtocolError: it is none of the three shapes.

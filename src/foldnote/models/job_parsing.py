@@ -20,7 +20,7 @@ _EXTRA, _COUNTS = attrgetter("__pydantic_extra__"), attrgetter("statuses")
 
 
 def read_plain_job(body: bytes) -> Job | None:
-    """The job in ``body``; None where it has another spelling."""
+    """The job in ``body``; None if it has another spelling."""
     try:
         job = Job.model_validate_json(body)
     except ValidationError:
@@ -29,7 +29,7 @@ def read_plain_job(body: bytes) -> Job | None:
 
 
 def read_plain_page(body: bytes) -> JobPage | None:
-    """The page of jobs in ``body``; None where any of it has another spelling."""
+    """The page of jobs in ``body``; None if any part has another spelling."""
     try:
         with _without_collecting(len(body) > _MANY_BYTES):
             page = JobPage.model_validate_json(body)

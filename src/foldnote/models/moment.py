@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime
 def to_utc(value: datetime | None) -> datetime | None:
     """Convert a time to UTC; one without a zone is taken as UTC.
 
-    None for the year 1, which some services write for times that have not come, and for times that overflow.
+    None for the year 1, which some services write for future events, and for times that overflow.
     """
     if value is None or value.year <= 1:
         return None

@@ -1,4 +1,4 @@
-"""The rule for job names, and proposals that keep it."""
+"""The rule for job names, and functions that propose valid names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALLOWED = re.compile(r"[A-Za-z0-9_.\-]")
 
 
 def check_job_name(name: object) -> str | None:
-    """What is wrong with ``name`` as a job's name, as a sentence; None when nothing is.
+    """Explain why ``name`` is not a valid job name; None if it is valid.
 
     The rule: 1 to 100 of ``A-Z a-z 0-9 _ . -``, and not ``.`` or ``..``.
     """
@@ -32,13 +32,13 @@ def check_job_name(name: object) -> str | None:
 
 
 def clean_job_name(text: str) -> str:
-    """A valid job name that reads as ``text`` does: ``anti HER2 (v2)`` gives ``anti-HER2-v2``."""
+    """Convert a text to a valid job name: ``anti HER2 (v2)`` becomes ``anti-HER2-v2``."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_.\-]+", "-", plain).strip("-.")[:100] or "job"
 
 
 def propose_job_name(tool_type: str, identity: str) -> str:
-    """A valid name made of the tool's type and the first eight characters of ``identity``."""
+    """Propose a name from the tool's type and the first eight characters of ``identity``."""
     stem = re.sub(r"[^A-Za-z0-9_.\-]+", "-", tool_type).strip("-.")[:80] or "job"
     tail = re.sub(r"[^A-Za-z0-9]+", "", identity)[:8]
     return f"{stem}-{tail}" if tail else stem

@@ -1,4 +1,4 @@
-"""Tool recommendations for a task described in words."""
+"""Tool recommendations for a described task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RecommendedTool(WireModel):
     tool_id: str
     """Its type."""
     reason: str = ""
-    """Why it fits, in a sentence."""
+    """Why the tool fits, in one sentence."""
 
 
 class DetectedMolecule(WireModel):
@@ -35,27 +35,27 @@ class DetectedMolecule(WireModel):
     form: str = ""
     """``FASTA``, ``sequence``, ``SMILES`` or ``CCD code``."""
     length: int | None = None
-    """Residues, nucleotides or characters; null where a service does not say."""
+    """Number of residues, nucleotides or characters; null if a service does not report it."""
 
 
 class Recommendation(WireModel):
-    """The answer of POST /model-router; shown as a table, best first."""
+    """The response to POST /model-router; displayed as a table, best first."""
 
     tools: tuple[RecommendedTool, ...] = ()
-    """Best first; empty when it abstains."""
+    """Best first; empty if nothing is recommended."""
     abstain: bool = False
     """Whether nothing is recommended."""
     summary: str = ""
-    """The task as understood; when it abstains, the missing information."""
+    """How the task was understood, or the missing information if nothing is recommended."""
     detected: tuple[DetectedMolecule, ...] = ()
-    """The molecules in the prompt and the inputs; empty where they are not reported."""
+    """The molecules in the prompt and the inputs; empty if they are not reported."""
 
     def to_frame(self) -> pd.DataFrame:
         """The tools as a DataFrame.
 
         Returns:
-            One row per tool: index ``rank`` (int64, from 1, best first) and the columns ``tool`` (str,
-            the type) and ``reason`` (str); empty when it abstains.
+            One row per tool: index ``rank`` (int64, from 1, best first) and the columns ``tool`` (str, the
+            type) and ``reason`` (str); empty if nothing is recommended.
         """
         import pandas as pd
 
@@ -87,7 +87,7 @@ def _tell(molecule: DetectedMolecule) -> str:
 
 
 def read_recommendation(answer: object) -> Recommendation:
-    """The recommendation in ``answer``; some services give the rows alone, or bare names as rows.
+    """Parse the recommendation in ``answer``; some services send the rows only, or bare names as rows.
 
     Raises:
         ProtocolError: it is not one.

@@ -18,7 +18,7 @@ RUNTIME_FILE = "service.json"
 
 
 class RuntimeInfo(WireModel):
-    """Where the embedded service of this user answers."""
+    """Address and key of this user's embedded service."""
 
     url: str
     """Base address on the loopback interface, without a trailing slash."""
@@ -35,7 +35,7 @@ class RuntimeInfo(WireModel):
 
 
 def read_runtime(folder: Path) -> RuntimeInfo | None:
-    """The contents of the runtime file in ``folder``; None when it is missing or unreadable."""
+    """Read the runtime file in ``folder``; None if it is missing or unreadable."""
     try:
         return RuntimeInfo.model_validate_json((folder / RUNTIME_FILE).read_bytes())
     except (OSError, ValidationError):

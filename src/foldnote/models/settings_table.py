@@ -1,4 +1,4 @@
-"""The settings and outputs of a tool as rows of words, read from its JSON Schema."""
+"""The settings and outputs of a tool as rows of text, from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, st
 
 
 def find_note(row: Mapping[str, Any] | None, schema: Mapping[str, Any], key: str) -> Any:
-    """``citation`` or ``outputs`` of a tool: beside its schema, or among the schema's ``x-foldnote``."""
+    """``citation`` or ``outputs`` of a tool, from beside its schema or from the schema's ``x-foldnote``."""
     notes = schema.get("x-foldnote")
     return (row or {}).get(key) or (notes.get(key) if isinstance(notes, Mapping) else None)
 

@@ -27,12 +27,12 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True)
 class StatusRow:
-    """What one status means.
+    """The properties of one status.
 
     Attributes:
-        is_final: whether it never changes again.
-        follows: statuses that a job may come from.
-        foreign: other words for it, lower case; some deployments write these.
+        is_final: whether the job never changes again.
+        follows: possible previous statuses.
+        foreign: equivalent words of some deployments, in lower case.
         failure_words: the words in ``foreign`` for a failed run.
     """
 
@@ -45,7 +45,7 @@ class StatusRow:
 ROWS: dict[JobStatus, StatusRow] = {
     JobStatus.IN_QUEUE: StatusRow(
         is_final=False,
-        follows=frozenset({JobStatus.RUNNING}),  # an attempt that the machine lost goes back to the queue
+        follows=frozenset({JobStatus.RUNNING}),  # the job of a lost attempt returns to the queue
         foreign=frozenset({"in queue", "inqueue", "in_queue", "queued", "pending", "submitted"}),
     ),
     JobStatus.RUNNING: StatusRow(

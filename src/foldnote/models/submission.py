@@ -22,7 +22,7 @@ class Submission(WireModel):
     project_tag: str | None = None
     """Identifier of the project that the job belongs to; null for none."""
     extensions: dict[str, Any] | None = Field(default=None, alias="foldnote")
-    """What foldnote's own service takes beside the settings (`models.extensions`); null for nothing."""
+    """Extensions of foldnote's own service (`models.extensions`); null for none."""
 
     def to_wire(self) -> dict[str, Any]:
         """The body without a null project."""
@@ -30,7 +30,7 @@ class Submission(WireModel):
 
 
 class Receipt(WireModel):
-    """The answer of POST /submit-job."""
+    """The response to POST /submit-job."""
 
     message: str
     job_name: str
@@ -39,10 +39,10 @@ class Receipt(WireModel):
 
 
 def read_receipt(answer: object, sent: Submission) -> Receipt:
-    """The receipt in ``answer``, which some deployments give as a bare sentence.
+    """Parse the receipt in ``answer``, which is a bare sentence at some deployments.
 
-    Fields that are missing or are not text are taken from the submission that was ``sent``: the job exists
-    anyway.
+    Fields that are missing or are not text are taken from the submission that was ``sent``, since the job
+    exists in any case.
     """
     known = {"message": "", "jobName": sent.job_name, "type": sent.type, "status": "In Queue"}
     if isinstance(answer, Mapping):
@@ -53,7 +53,7 @@ def read_receipt(answer: object, sent: Submission) -> Receipt:
 
 
 class PipelineReceipt(WireModel):
-    """The answer of POST /submit-pipeline."""
+    """The response to POST /submit-pipeline."""
 
     message: str = ""
     pipeline_name: str
@@ -62,14 +62,14 @@ class PipelineReceipt(WireModel):
 
 
 class RunReceipt(WireModel):
-    """The answer of POST /run-pipeline."""
+    """The response to POST /run-pipeline."""
 
     message: str = ""
     job_name: str
     """The run's parent, a batch of the stages."""
     pipeline_name: str
     job_names: tuple[str, ...] = ()
-    """The job of each stage; empty where the service does not report them."""
+    """The job of each stage; empty if the service does not report them."""
 
 
 def read_pipeline_receipt(answer: object, name: str, stages: tuple[str, ...]) -> PipelineReceipt:

@@ -14,12 +14,12 @@ from foldnote.models.wire import WireModel
 
 
 class ToolEngine(WireModel):
-    """The program that runs a tool at one service, called by its own name."""
+    """The program that runs a tool at a service, under its own name."""
 
     name: str
     """Name of the engine, e.g. ``abodybuilder2``."""
     method: str
-    """The method that is really run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
+    """The method that is actually run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
     kind: str = "genuine"
     """``genuine``: the named method; ``genuine-task``: the named task by another program; ``substitute``:
     another method; ``adapter``: a program of the lab's own; ``registered``: a command that an
@@ -44,13 +44,13 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class ToolOrigin:
-    """Where the parts of a tool come from.
+    """The sources of the parts of a tool.
 
     Attributes:
-        shape: how the service gave the settings: ``schema``, ``settings``, ``parameters``, ``openapi``, or
-            ``name`` when it gave none.
-        filled: what foldnote's own catalog filled in where the service is silent, by setting; under the
-            empty name what it filled in of the tool itself.
+        shape: how the service described the settings: ``schema``, ``settings``, ``parameters``, ``openapi``,
+            or ``name`` if it did not.
+        filled: parts added from foldnote's own catalog, by setting; those of the tool itself under the empty
+            name.
         untranslated: parts of the service's description without a JSON Schema equivalent, by dotted path.
     """
 
@@ -62,9 +62,9 @@ class ToolOrigin:
         sentences = [_SHAPES.get(self.shape, self.shape)]
         if self.filled:
             parts = [f"{name or 'the tool'} ({', '.join(what)})" for name, what in self.filled.items()]
-            sentences.append(f"foldnote's own catalog fills in: {'; '.join(parts)}.")
+            sentences.append(f"From foldnote's own catalog: {'; '.join(parts)}.")
         if self.untranslated:
-            sentences.append(f"Not understood, and kept: {', '.join(self.untranslated)}.")
+            sentences.append(f"Not translated, and kept unchanged: {', '.join(self.untranslated)}.")
         return " ".join(sentences)
 
 
@@ -72,40 +72,40 @@ class Tool(WireModel):
     """One row of the catalog."""
 
     type: str
-    """Identifier, case-sensitive; what a submission names."""
+    """Identifier of the tool in submissions, case-sensitive."""
     name: str = ""
     display_name: str = ""
-    """What people read on a card or in a list."""
+    """The displayed name."""
     description: str = ""
     family: str = ""
     """One of the catalog's families, e.g. ``structure-prediction``."""
     modalities: tuple[str, ...] = ()
-    """What it works on: ``antibody``, ``protein``, ``small-molecule`` …"""
+    """The kinds of molecules that it works on: ``antibody``, ``protein``, ``small-molecule`` …"""
     functions: tuple[str, ...] = ()
-    """What it does: ``predict-structure``, ``number-sequence`` …"""
+    """The tasks that it performs: ``predict-structure``, ``number-sequence`` …"""
     available: bool = False
     """Whether the service can run it now."""
     unavailable_reason: str | None = None
-    """Why not, and what to do; null when available."""
+    """Why not, and what to do; null if available."""
     engine: ToolEngine | None = None
-    """The engine that runs it at the service; null for none or where unknown."""
+    """The engine that runs it at the service; null for none or if unknown."""
     settings_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
     """JSON Schema 2020-12 of the settings object."""
     example_job: dict[str, Any] | None = None
-    """A valid submission; null when the service gives none."""
+    """A valid submission; null if the service has none."""
     extensions: tuple[str, ...] = ()
-    """What may stand in the object ``foldnote`` beside the settings, e.g. ``alignment``, ``label`` or
-    ``external:msa-server``; empty for services that do not know that object."""
+    """Accepted parts of the object ``foldnote`` beside the settings, e.g. ``alignment``, ``label`` or
+    ``external:msa-server``; empty for services without this object."""
     _origin: ToolOrigin = PrivateAttr(default_factory=ToolOrigin)
 
     @property
     def origin(self) -> ToolOrigin:
-        """Where its parts come from: the service, a translation, or foldnote's own catalog."""
+        """The sources of its parts: the service, a translation, or foldnote's own catalog."""
         return self._origin
 
     @property
     def status(self) -> str:
-        """Where it runs, in one word.
+        """Whether and where it can run, in one word.
 
         ``runs``: at the service, now; ``installable``: there, once its engine is installed; ``adapter``:
         there, once your own copy of the program is configured; ``elsewhere``: at another service, or by a
@@ -125,7 +125,7 @@ class Tool(WireModel):
 
     @property
     def label(self) -> str:
-        """What people read: the display name, or the type where there is none."""
+        """The display name, or the type if there is none."""
         return self.display_name or self.name or self.type
 
     def __repr__(self) -> str:

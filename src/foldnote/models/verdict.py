@@ -21,22 +21,22 @@ class Problem(WireModel):
 
 
 class Verdict(WireModel):
-    """The answer of POST /validate-job to one job."""
+    """The response to POST /validate-job for one job."""
 
     valid: bool
     normalized: dict[str, Any] | None = None
-    """The payload with defaults filled in and fields that do not apply dropped; null when invalid.
-    For reading only: what is submitted are the settings that were validated."""
+    """The settings with defaults, without fields that do not apply; null if invalid.
+    For information only: the validated settings are submitted unchanged."""
     error: str | None = None
-    """The first problem in words; null when valid."""
+    """The first problem; null if valid."""
     field: str | None = None
-    """The field of the first problem; null when valid or when no single field is at fault."""
+    """The field of the first problem; null if valid or if no single field is invalid."""
     missing_fields: tuple[str, ...] = ()
-    """Required fields that are absent."""
+    """Missing required fields."""
 
 
 class RowVerdict(WireModel):
-    """The verdict on one row of a batch."""
+    """The validation of one row of a batch."""
 
     index: int
     """0-based row."""
@@ -47,13 +47,13 @@ class RowVerdict(WireModel):
 
 
 class BatchVerdict(WireModel):
-    """The answer of POST /validate-job to an array of settings."""
+    """The response to POST /validate-job for an array of settings."""
 
     valid: bool
     count: int
     """Rows sent."""
     valid_count: int = Field(alias="valid_count")
-    """Rows that are valid; ``valid`` is true when it equals ``count``."""
+    """Number of valid rows; ``valid`` is true if it equals ``count``."""
     results: tuple[RowVerdict, ...]
 
 
@@ -61,11 +61,11 @@ class ErrorBody(WireModel):
     """The body of an error response; it may have further keys."""
 
     error: str
-    """One sentence: what is wrong and what is allowed."""
+    """One sentence with the problem and what is allowed."""
     code: str
     """Stable word in snake case for programs."""
     field: str | None = None
-    """Dotted path of the field at fault; null when no single one is."""
+    """Dotted path of the invalid field; null if there is no single one."""
     row: int | None = None
     """0-based row of a batch; null outside batches."""
 
