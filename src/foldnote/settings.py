@@ -237,7 +237,8 @@ def active_profile(name: str | None = None) -> Profile:
         if address:
             return _read_profile(ENVIRONMENT, {"base_url": address})
         raise ConfigurationError(
-            "This service was set by FOLDNOTE_BASE_URL, which is no longer set. Set it again, or choose a profile."
+            "This service was set by FOLDNOTE_BASE_URL, which is no longer set."
+            " Set it again, or choose a profile."
         )
     wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _config().get("profile") or EMBEDDED
     for profile in profiles():
