@@ -1,8 +1,8 @@
-"""Every exception that foldnote raises on purpose, in one tree.
+"""All exceptions that foldnote raises on purpose, in one tree.
 
-A reader who catches one of these knows what happened, to which thing, and what to do next: the sentence
-is the exception's message. Rooms translate a library's exception into one of ours once, at their edge,
-``from exc``. Nothing here does I/O or knows of HTTP libraries.
+The message of each exception says what happened, to which thing, and what to do next. Exceptions of libraries
+are translated into these once, where the library is called, with ``from exc``. This module does no I/O and
+does not depend on HTTP libraries.
 
     FoldnoteError
     ├── ArgumentError
@@ -62,25 +62,25 @@ if TYPE_CHECKING:
 
 
 class FoldnoteError(Exception):
-    """Something that foldnote can explain went wrong."""
+    """Base class of all exceptions of foldnote."""
 
     _shown_trace: TracebackType | None = None
-    """The traceback for which IPython showed the sentence alone."""
+    """The traceback for which IPython has shown only the message."""
 
     def __init__(self, message: str | None = None) -> None:
-        """Keep ``message``; without one, the class's own sentence is the message."""
+        """Store ``message``; the default is the class's docstring."""
         super().__init__(message or (type(self).__doc__ or "").splitlines()[0])
 
     @property
     def message(self) -> str:
-        """The sentence for a person."""
+        """The message."""
         return str(self.args[0])
 
     def _render_traceback_(self, *_: object) -> list[str]:
-        """The lines that IPython shows: the sentence; asked again, as ``%tb`` does, the traceback.
+        """The lines that IPython shows: the message, and the traceback if called again, as ``%tb`` does.
 
-        ``%debug`` and ``sys.last_value`` have the exception as any other. No line of code is quoted: it may
-        hold a key.
+        ``%debug`` and ``sys.last_value`` work as for other exceptions. Source code is not shown, since it may
+        contain a key.
         """
         from IPython.core.getipython import get_ipython
 
@@ -102,32 +102,32 @@ class ArgumentError(FoldnoteError, ValueError):
 
 
 class ConfigurationError(FoldnoteError):
-    """A profile, an option or a stored key cannot be used as it is."""
+    """A profile, an option or a stored key is invalid."""
 
 
 class TransportError(FoldnoteError):
-    """A request did not get an answer."""
+    """A request received no response."""
 
     def __init__(self, message: str | None = None, *, was_sent: bool = True) -> None:
-        """Keep whether the service may have received the request; if not, repeating it is safe."""
+        """Store whether the service may have received the request; if not, repeating it is safe."""
         super().__init__(message)
         self.was_sent = was_sent
 
 
 class ServiceUnreachableError(TransportError):
-    """No connection to the service could be made, or it broke."""
+    """The connection to the service failed or broke."""
 
 
 class RequestTimeoutError(TransportError):
-    """The service did not answer in time."""
+    """The service did not respond in time."""
 
 
 class ProtocolError(FoldnoteError):
-    """The service answered something that is not this interface."""
+    """The service's response does not conform to the interface."""
 
 
 class ServiceError(FoldnoteError):
-    """The service answered, and refused."""
+    """The service refused the request."""
 
     def __init__(
         self,
@@ -140,15 +140,15 @@ class ServiceError(FoldnoteError):
         body: Mapping[str, Any] | None = None,
         retry_after_s: float | None = None,
     ) -> None:
-        """Keep the refusal's parts.
+        """Store the parts of the refusal.
 
         Args:
             message: the service's sentence.
             status: HTTP status.
-            code: stable machine word of the refusal, if the service gave one.
-            field: dotted path of the field at fault, if one is.
-            row: 0-based row of a batch at fault, if one is.
-            body: the whole answer where it was a JSON object.
+            code: stable identifier of the refusal, if the service sent one.
+            field: dotted path of the invalid field, if any.
+            row: 0-based invalid row of a batch, if any.
+            body: the whole response if it was a JSON object.
             retry_after_s: seconds to wait before the same call may succeed.
         """
         super().__init__(message)
@@ -173,7 +173,7 @@ class UnauthorizedError(ServiceError):
 
 
 class ForbiddenError(ServiceError):
-    """The key is good, and this is not allowed to it."""
+    """The key is valid but does not permit this request."""
 
 
 class BudgetExceededError(ForbiddenError):
@@ -181,12 +181,12 @@ class BudgetExceededError(ForbiddenError):
 
     @property
     def spent_weighted_hours(self) -> float | None:
-        """What is used of the budget, in weighted hours; None when the service did not say."""
+        """Used part of the budget, in weighted hours; None if the service did not report it."""
         return _number(self.body.get("spentWeightedHours"))
 
     @property
     def budget_weighted_hours(self) -> float | None:
-        """The budget, in weighted hours; None when the service did not say."""
+        """The budget, in weighted hours; None if the service did not report it."""
         return _number(self.body.get("budgetWeightedHours"))
 
 
@@ -199,26 +199,26 @@ class AllowanceExceededError(ForbiddenError):
 
     @property
     def estimated_weighted_hours(self) -> float | None:
-        """What the run would cost, in weighted hours; None when the service did not say."""
+        """Estimated cost of the run, in weighted hours; None if the service did not report it."""
         return _number(self.body.get("estimatedWeightedHours"))
 
     @property
     def allowance_weighted_hours(self) -> float | None:
-        """What the key may use, in weighted hours; None when the service did not say."""
+        """Allowance of the key, in weighted hours; None if the service did not report it."""
         return _number(self.body.get("allowanceWeightedHours"))
 
 
 class JobLimitError(ForbiddenError):
-    """The account has used the jobs that it may have."""
+    """The account has reached its limit of jobs."""
 
     @property
     def jobs_allowed(self) -> int | None:
-        """How many jobs the account may have; None when the service did not say."""
+        """Maximum number of jobs of the account; None if the service did not report it."""
         return _count(self.body.get("jobsAllowed"))
 
     @property
     def jobs_used(self) -> int | None:
-        """How many of them are used; None when the service did not say."""
+        """Number of these that are used; None if the service did not report it."""
         return _count(self.body.get("jobsUsed"))
 
 
@@ -227,7 +227,7 @@ class RouterDisabledError(ForbiddenError):
 
 
 class GatewayForbiddenError(ForbiddenError):
-    """The gateway saw no key: it is missing, or was sent under another header's name."""
+    """The gateway received no key: it is missing, or was sent under another header's name."""
 
 
 class NotFoundError(ServiceError):
@@ -235,7 +235,7 @@ class NotFoundError(ServiceError):
 
 
 class TooLargeError(ServiceError):
-    """The body is over the service's size limit."""
+    """The request exceeds the service's size limit."""
 
 
 class RateLimitedError(ServiceError):
@@ -250,10 +250,10 @@ class SettingsError(FoldnoteError):
     """The settings do not fit the tool; nothing was sent."""
 
     def __init__(self, problems: Sequence[Problem], tool: str | None = None) -> None:
-        """Keep all ``problems``; the message names at most three of them.
+        """Store all ``problems``; the message names at most three of them.
 
         Args:
-            problems: what is wrong, field by field, in the form's order.
+            problems: the problems of all fields, in the form's order.
             tool: the tool whose settings these are.
         """
         self.problems = tuple(problems)
@@ -275,16 +275,16 @@ class BatchSettingsError(SettingsError):
     def __init__(
         self, problems: Sequence[Problem], tool: str | None = None, verdicts: Sequence[RowVerdict] = ()
     ) -> None:
-        """Keep the verdict on each row beside the ``problems``, which name row and field."""
+        """Store the verdict on each row and the ``problems``, which name row and field."""
         super().__init__(problems, tool)
         self.verdicts = tuple(verdicts)
 
     def to_frame(self) -> pd.DataFrame:
-        """The verdicts.
+        """The verdicts as a DataFrame.
 
         Returns:
-            One row a row of the batch, with the index ``row`` (int64, from 0) and the columns ``valid``
-            (bool), ``field`` and ``error`` (str; the first fault of the row, missing where it is valid).
+            One row per row of the batch, with the index ``row`` (int64, from 0) and the columns ``valid``
+            (bool), ``field`` and ``error`` (str; the first problem of the row, missing if it is valid).
         """
         import pandas as pd
 
@@ -308,7 +308,7 @@ class UnknownToolError(ToolError):
     """No tool has this type."""
 
     def __init__(self, name: str, near: Sequence[str] = ()) -> None:
-        """Keep the unknown ``name`` and the ``near`` names that may have been meant."""
+        """Store the unknown ``name`` and similar names (``near``)."""
         self.name = name
         self.near = tuple(near)
         hint = f" Did you mean {' or '.join(near)}?" if near else " fn.tools() lists them."
@@ -316,11 +316,11 @@ class UnknownToolError(ToolError):
 
 
 class ToolUnavailableError(ToolError):
-    """The tool is known, and the connected service cannot run it."""
+    """The tool is known, but the connected service cannot run it."""
 
 
 class JobError(FoldnoteError):
-    """A job did not come to a good end; every call about it worked."""
+    """A job did not complete, although all requests succeeded."""
 
     def __init__(self, message: str | None = None, job: Job | None = None) -> None:
         """Keep the ``job`` record as it was last seen."""
@@ -332,7 +332,7 @@ class JobFailedError(JobError):
     """The tool's run failed."""
 
     def __init__(self, message: str | None = None, job: Job | None = None, log_tail: str = "") -> None:
-        """Keep the last lines of the job's log beside the record."""
+        """Store the job's record and the last lines of its log."""
         super().__init__(message, job)
         self.log_tail = log_tail
         if log_tail:  # a traceback shows it below the message
@@ -353,7 +353,7 @@ class UnfinishedJobError(FoldnoteError):
 
 
 class WaitTimeoutError(JobError):
-    """The job was not finished when the waiting ended; it goes on."""
+    """The job was not complete when the waiting ended; it continues."""
 
 
 class ResultError(FoldnoteError):
@@ -365,7 +365,7 @@ class ArchiveError(ResultError):
 
 
 class UnreadableFileError(ResultError):
-    """One file of a result is not of the format that its name says."""
+    """A file of a result does not have the format that its name implies."""
 
 
 class EngineError(FoldnoteError):
@@ -377,7 +377,7 @@ class UnknownEngineError(EngineError):
 
 
 class EngineInstallError(EngineError):
-    """The engine's environment could not be made."""
+    """The engine's environment could not be installed."""
 
 
 class EmbeddedServiceError(FoldnoteError):
@@ -389,7 +389,7 @@ class UnsupportedSystemError(EmbeddedServiceError):
 
 
 def _format_path(field: str) -> str:
-    """A field's path for people, who count from 1: ``settings[0].heavy`` is ``row 1, heavy``."""
+    """Format a field's path for display, counting from 1: ``settings[0].heavy`` becomes ``row 1, heavy``."""
     found = re.match(r"(settings|jobNames|ligands|stages)\[(\d+)\]\.?(.*)", field)
     if found is None:
         return field

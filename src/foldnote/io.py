@@ -1,7 +1,7 @@
-"""Hash files, write files atomically and lock them: the one place for each, on every operating system.
+"""Hash files, write them atomically and lock them, on all operating systems.
 
-The lock of a job's run is not here: it is a descriptor that the service hands to the process that runs the
-engine (``foldnote.service.runner.locking``).
+The lock of a job's run is in ``foldnote.service.runner.locking``: its descriptor is passed from the service
+to the process that runs the engine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 _PRIVATE = 0o600
 _PUBLIC = 0o666
-"""Before the process' umask."""
+"""Mode of new files, before the process's umask."""
 
 
 def hash_bytes(content: bytes) -> str:
@@ -24,7 +24,7 @@ def hash_bytes(content: bytes) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits; read in pieces.
+    """SHA-256 of a file, as 64 hexadecimal digits; the file is read in chunks.
 
     Raises:
         OSError: the file cannot be read.
@@ -36,19 +36,19 @@ def hash_file(path: Path) -> str:
 def write_atomically(
     path: Path, content: bytes | str, *, is_private: bool = False, is_durable: bool = False
 ) -> Path:
-    """Replace ``path`` with ``content`` in one step: readers see the old file or the new one, never a part.
+    """Replace ``path`` with ``content`` atomically: readers see either the old file or the complete new one.
 
     Args:
         path: its folder must exist.
         content: bytes, or text that is written as UTF-8 without changing line ends.
         is_private: only this user may read the file (mode 0600).
-        is_durable: return when file and folder are on the disk, so that a power cut cannot undo it.
+        is_durable: sync file and folder before returning, so that a power cut cannot undo the change.
 
     Returns:
         ``path``.
 
     Raises:
-        OSError: the file cannot be written; the old one is kept.
+        OSError: the file cannot be written; the old file is kept.
     """
     draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
     mode = _PRIVATE if is_private else _PUBLIC
@@ -69,7 +69,7 @@ def write_atomically(
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; Windows has no such call for folders.
+    """Sync a file, or the names in a folder, to the disk; Windows has no such call for folders.
 
     Raises:
         OSError: it cannot be opened, or the disk reports a fault.
@@ -85,21 +85,21 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -> Iterator[bool]:
-    """Hold a lock on the file ``path``; the lock ends with its process, however that ends.
+    """Hold a lock on the file ``path``; the system releases the lock when the process ends.
 
-    Where the file system has no locks, a file that names its holder is the lock.
+    On file systems without locks, a file that names its holder is used instead.
 
     Args:
-        path: a file that is used for nothing else; made if absent, with its folder, for this user alone.
-        timeout_s: how long to wait for another holder.
-        is_temporary: remove the file afterwards where the system lets a held file be removed. Somebody who
-            waits for it notices that it is gone, and makes it anew.
+        path: a file for this purpose only; if absent, it is created with its folder, private to this user.
+        timeout_s: maximum time to wait for another holder, in seconds.
+        is_temporary: remove the file afterwards, on systems where an open file can be removed. Processes that
+            wait for it notice the removal and recreate it.
 
     Yields:
-        Whether the lock is held; False when another holder kept it for ``timeout_s``.
+        Whether the lock is held; False if another holder kept it for ``timeout_s``.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
     from filelock import FileLock, Timeout
 
@@ -113,6 +113,6 @@ def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -
         yield True
     finally:
         if is_temporary:
-            with suppress(OSError):  # Windows removes no open file: the next holder tries
+            with suppress(OSError):  # Windows cannot remove open files: the next holder tries
                 path.unlink()
         lock.release()

@@ -1,7 +1,7 @@
-"""What a lower room calls in a higher one, by name and loaded when it is called.
+"""The few calls from a lower package to a higher one, imported by name when they are made.
 
-Rooms import downwards only. These few calls go the other way: the client hands a result to who reads it, and
-a result shows itself by who draws it. They stand here, so that none of them is hidden.
+Packages import downwards only. These calls go the other way: the client opens results, and results display
+themselves through the viewers. They are collected here so that none is hidden.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _HOMES = {"open_result": "foldnote.results", "show_result": "foldnote.viewers"}
 
 
 def load(name: str) -> Any:
-    """The object ``name`` of the room that it is declared for."""
+    """Import the object ``name`` from the package that it is declared for."""
     return getattr(import_module(_HOMES[name]), name)
 
 
 def find_version() -> str:
-    """The version of the package that is installed; ``0+source`` for sources that were never installed."""
+    """The version of the installed package; ``0+source`` for sources that are not installed."""
     try:
         return version("foldnote")
     except PackageNotFoundError:

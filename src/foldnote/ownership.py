@@ -1,9 +1,9 @@
-"""Folders that hold a person's own data: made for this user alone, and refused where they are another's.
+"""Folders with a user's own data: created private to this user, and refused if another user controls them.
 
-Who owns a folder can replace what is in it, also a file that only its writer may read: for one, that with the
-address and the key of the embedded service. So can who laid out a folder or link on the way to it in a place
-where everybody can write, such as ``/tmp``. Folders of root that not everybody can write are trusted; all are
-on systems without owners.
+The owner of a folder can replace its files, even those that only this user may read, such as the file with
+the address and the key of the embedded service. The same holds for the creator of a parent folder or link in
+a world-writable place such as ``/tmp``. Folders of root that are not world-writable are trusted, and all
+folders on systems without owners.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from foldnote.errors import ConfigurationError
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITERS = stat.S_IWGRP | stat.S_IWOTH
 _MAX_LINKS = 40
-"""More than Linux follows."""
+"""Maximum number of links to follow, as in Linux."""
 _REMEDY = "Set FOLDNOTE_HOME to a folder of your own"
 
 
 def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) -> Path:
-    """Make the folder ``path`` if it is absent, closed to other users, and give it back.
+    """Create the folder ``path`` if it is absent, private to this user, and return it.
 
-    One of this user's that is open to others is closed. The owner of a folder above could put another one in
-    its place, so that the one ``below`` which it is made must be this user's, too.
+    An existing folder of this user is made private. The owner of a parent folder could replace it, so the
+    folder ``below`` which it is created must belong to this user, too.
 
     Raises:
-        OSError: it cannot be made.
-        ConfigurationError: another user could read or replace what is in it.
+        OSError: it cannot be created.
+        ConfigurationError: another user could read or replace its contents.
     """
-    check_way(path, remedy)  # before anything is created where another user wants it
+    check_way(path, remedy)  # before anything is created in a place chosen by another user
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found, user = path.stat(), _user()
     check_owner(path, found, remedy)
     if found.st_uid == 0 != user and user is not None and found.st_mode & stat.S_IWOTH:
         raise ConfigurationError(
-            f"Everybody can write to the folder {path}, and so replace what you keep there. {remedy}."
+            f"All users can write to the folder {path}, and could replace your files there. {remedy}."
         )
     if found.st_mode & _OTHERS and found.st_uid == user:
-        with contextlib.suppress(OSError):  # a file system that keeps no modes
+        with contextlib.suppress(OSError):  # a file system without modes
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
     if below is not None:
         check_owner(below, None, remedy)
@@ -50,13 +50,13 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
 
 
 def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _REMEDY) -> None:
-    """Let pass a folder of this user or of root, to which no other user can have led.
+    """Accept a folder of this user or of root whose path no other user controls.
 
-    Root may also use another user's folder that only its owner can write, such as a mount of a container.
+    Root may also use another user's folder that only this owner can write, such as a container's mount.
 
     Raises:
-        OSError: there is no such folder.
-        ConfigurationError: it is another user's.
+        OSError: the folder does not exist.
+        ConfigurationError: it belongs to another user.
     """
     found = found or path.stat()
     user = _user()
@@ -64,18 +64,18 @@ def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _
         check_way(path, remedy)
         return
     raise ConfigurationError(
-        f"The folder {path} belongs to another user ({_name(found.st_uid)}), who could read and replace what"
-        f" you keep there. {remedy}."
+        f"The folder {path} belongs to another user ({_name(found.st_uid)}), who could read and replace"
+        f" your files there. {remedy}."
     )
 
 
 def check_way(path: Path, remedy: str = _REMEDY) -> None:
-    """Refuse a path that leads over a folder or link which another user put where everybody can write.
+    """Refuse a path through a folder or link that another user created in a world-writable place.
 
-    The path need not exist; what exists of it is looked at.
+    The path need not exist; its existing part is checked.
 
     Raises:
-        ConfigurationError: another user can lead the path elsewhere.
+        ConfigurationError: another user can redirect the path.
     """
     user = _user()
     if user is None:
@@ -83,15 +83,15 @@ def check_way(path: Path, remedy: str = _REMEDY) -> None:
     for place, found, above in _list_way(path):
         if found.st_uid not in (0, user) and above.stat().st_mode & stat.S_IWOTH:
             raise ConfigurationError(
-                f"{place}, on the way to the folder {path}, belongs to another user ({_name(found.st_uid)}),"
-                f" who could put another folder in its place. {remedy}."
+                f"{place}, a parent of the folder {path}, belongs to another user ({_name(found.st_uid)}),"
+                f" who could replace it. {remedy}."
             )
 
 
 def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
-    """Each folder and link that leads to ``path``, with its status and the folder that it is in.
+    """Yield each folder and link on the way to ``path``, with its status and its parent folder.
 
-    Links are followed. It ends at the first that does not exist.
+    Links are followed. The first that does not exist ends the iteration.
     """
     absolute = path.absolute()
     above, pending = Path(absolute.anchor), [*reversed(absolute.parts[1:])]
@@ -113,7 +113,7 @@ def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
 
 
 def _user() -> int | None:
-    """The user that this process acts for; None on systems without user numbers."""
+    """The effective user id of this process; None on systems without user ids."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 

@@ -1,4 +1,4 @@
-"""Text for people: sizes, durations, counts and lists, the same everywhere; text of others, made visible.
+"""Format sizes, durations, counts and lists consistently, and escape control characters in foreign text.
 
 The panel's TypeScript (``labextension/src/models/size.ts``, ``text.ts`` and ``time.ts``) follows the same
 rules; both are tested against ``tests/data/figures.json``.
@@ -13,7 +13,7 @@ from unicodedata import category
 _UNITS = ("kB", "MB", "GB", "TB")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _WRITTEN_OUT, _WITH_EXPONENT = 9999.5, 1e7
-"""Figures from one to the other have one decimal; four digits of smaller ones are enough."""
+"""Numbers in this range have one decimal; smaller ones have four significant digits."""
 _ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _KEPT = "\n\t"
 
@@ -56,7 +56,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def join_words(words: Sequence[str], last: str = "or") -> str:
-    """``a, b or c``; empty for no words."""
+    """``a, b or c``; empty without words."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
@@ -78,7 +78,7 @@ def visible(text: str) -> str:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """The texts in ``value``, also those in its lists and in the values of its objects; no keys."""
+    """All texts in ``value``, including nested lists and values of objects, but no keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

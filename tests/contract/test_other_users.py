@@ -287,7 +287,7 @@ def test_a_folder_of_root_where_everybody_can_write_is_refused(crowded):
     (crowded / "run").mkdir()
     (crowded / "run").chmod(0o777)
     lines = look_as_victim(FOLDNOTE_HOME=crowded)
-    assert lines[0].startswith("refused: Everybody can write")
+    assert lines[0].startswith("refused: All users can write")
 
 
 @needs_root

@@ -86,7 +86,7 @@ def test_a_killed_runner_is_an_infrastructure_loss(make_service):
     wait_until_it_runs(service, "long.sleep-20")
     kill_runners(service)
     job = service.wait("long.sleep-20", ("In Queue",))
-    assert "tried again" in job["message"]
+    assert "retried" in job["message"]
     assert rows(service, "SELECT losses, is_cancelled FROM jobs") == [(1, 0)]
     service.client.post("/stop-job", json={"jobName": "long.sleep-20"})
     assert service.wait("long.sleep-20")["status"] == "Stopped"

@@ -149,7 +149,7 @@ class Form:
 
     @property
     def extensions(self) -> dict[str, Any]:
-        """What is sent beside the settings: the user's consent, an own alignment; empty for nothing."""
+        """Extensions beside the settings: the user's consent, an alignment; empty for none."""
         return self._beside.value
 
     @property

@@ -1,6 +1,6 @@
 """Remove signatures from links in responses to the browser.
 
-Whoever has a signed link can read the file. Pages need none, because file contents pass through this server,
+Anyone with a signed link can read the file. Pages need none, because file contents pass through this server,
 but a log, a message of the service or an unknown field may contain one. API keys need no redaction here: the
 client removes them from the service's responses.
 """

@@ -126,7 +126,7 @@ def form(
 
 
 def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:
-    """The form of an old job; settings that the tool does not have any more are named."""
+    """The form of an old job; settings that the tool no longer has are listed."""
     if job.record.is_batch:
         raise ArgumentError(
             f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings."
@@ -137,6 +137,6 @@ def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: 
     made = NotebookForm(tool, asked, {**kept, **values}, job_name)
     take_kept(made, values)
     gone = [name for name in job.record.settings if name not in names]
-    lost = f" {', '.join(gone)} is left out: {tool.type} has no such setting now." if gone else ""
+    lost = f" {', '.join(gone)} was omitted: {tool.type} no longer has this setting." if gone else ""
     made.frame.say(f"These are the settings of {job.job_name}.{lost}")
     return made

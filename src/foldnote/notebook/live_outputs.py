@@ -36,7 +36,7 @@ class LiveHandle(JobHandle):
         """Wait until the job is complete, with its progress in the cell, and return it.
 
         Args:
-            timeout_s: seconds after which the waiting ends; the job goes on.
+            timeout_s: seconds after which the waiting ends; the job continues.
             progress: whether the cell shows it.
 
         Raises:

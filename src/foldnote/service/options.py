@@ -1,6 +1,6 @@
-"""The options of `foldnote serve` for limits: one row a limit, read into the configuration.
+"""The options of `foldnote serve` for limits: one row per limit, read into the configuration.
 
-A limit is a field of `Limits` or `TrialTerms`; a test fails when one has no row here.
+Limits are the fields of `Limits` and `TrialTerms`; a test checks that each has a row here.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class LimitOption:
     read: Callable[[str], Number]
     help: str
     scale: int = 1
-    """What one unit of the option is in units of the field."""
+    """Factor from the unit of the option to the unit of the field."""
 
 
 LIMIT_OPTIONS: tuple[LimitOption, ...] = (
@@ -73,11 +73,11 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("upload-mb", "upload_bytes", _read_positive, "largest upload in MB (2**20 bytes)", MB),
     LimitOption("validation-bytes", "validation_bytes", _read_positive, "largest body of /validate-job"),
     LimitOption("submission-mb", "submission_bytes", _read_positive,
-                "largest body of a submission in MB, inline files included", MB),
+                "largest body of a submission in MB, including inline files", MB),
     LimitOption("small-body-mb", "small_body_bytes", _read_positive,
                 "largest body of every other route in MB", MB),
     LimitOption("held-mb", "held_bytes", _read_positive,
-                "total MB of bodies that are read and checked at the same time", MB),
+                "total MB of bodies that are processed at the same time", MB),
     LimitOption("batch-rows", "batch_rows", _read_positive, "maximum rows of a batch"),
     LimitOption("validation-rows", "validation_rows", _read_positive, "maximum rows of one validation"),
     LimitOption("page-rows", "page_rows", _read_positive, "maximum jobs of a page of GET /jobs"),
@@ -93,7 +93,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("storage-mb", "storage_bytes", _read_count,
                 "MB of files, settings and results per account, 0 for no limit", MB),
     LimitOption("trial-storage-mb", "trial_storage_bytes", _read_count,
-                "the same for an unclaimed account", MB),
+                "MB of files, settings and results per unclaimed account, 0 for no limit", MB),
     LimitOption("trial-jobs", "jobs", _read_count, "total jobs of an unclaimed key"),
     LimitOption("monthly-jobs", "monthly_jobs", _read_count, "jobs of a claimed account per calendar month"),
     LimitOption("trial-days", "days", _read_positive, "lifetime of an unclaimed key in days"),
@@ -120,7 +120,7 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_limits(options: argparse.Namespace) -> tuple[Limits, TrialTerms]:
-    """The limits with what the options change."""
+    """The limits, as changed by the options."""
     given = {row.field: getattr(options, row.flag.replace("-", "_")) for row in LIMIT_OPTIONS}
     scales = {row.field: row.scale for row in LIMIT_OPTIONS}
     changed = {field: value * scales[field] for field, value in given.items() if value is not None}

@@ -45,7 +45,7 @@ def test_settings_that_the_tool_does_not_have_any_more_are_named(client, monkeyp
     old = job.record.model_copy(update={"settings": {**ABB, "gone": 1}})
     monkeypatch.setattr(type(job), "record", old)
     form = form_verbs.form(job)
-    assert "gone is left out" in form.frame.message.value
+    assert "gone was omitted" in form.frame.message.value
     assert form.value == ABB
 
 

@@ -18,7 +18,7 @@ _MAX_PATH_LENGTH = 4096
 
 
 class FileValue(str):
-    """A string that a file field takes as it is: it names a file at the service or contains one."""
+    """A string that is sent unchanged in a file field: it names a file at the service or contains one."""
 
     __slots__ = ()
 

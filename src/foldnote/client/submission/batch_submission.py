@@ -71,7 +71,7 @@ class BatchAttempt:
     is_again: bool = False
     """Whether to submit the same rows again as another batch."""
     extensions: Extensions | None = None
-    """What is sent beside the settings of every row; None for nothing."""
+    """Extensions beside the settings of every row; None for none."""
 
     def once_more(self, name: str) -> BatchAttempt:
         """Another batch of the same rows; its jobs are named after ``name`` unless the user chose names."""

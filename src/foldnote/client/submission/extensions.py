@@ -1,4 +1,4 @@
-"""What is sent beside a tool's settings: only what the service says it takes, and the rest is reported."""
+"""Extensions beside a tool's settings: those the service accepts are sent, others are reported."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Watch:
         return [records[name] for name in done]
 
     def _look_first(self, hold: Hold | None) -> Operation[dict[str, Job]]:
-        """Request all jobs anew: a known record may be of an earlier job of the same name."""
+        """Request all jobs again: a known record may be of an earlier job of the same name."""
         self._poller.follow(self.pending, afresh=True)
         records = yield from get_many(self._connection, self.pending, hold)
         self._poller.note(records)
@@ -148,7 +148,7 @@ class Watch:
         records = self._poller.find(self.pending)
         gone = [name for name, record in records.items() if record is None]
         if gone:
-            raise NotFoundError(f"The job {gone[0]!r} does not exist any more.", status=404)
+            raise NotFoundError(f"The job {gone[0]!r} no longer exists.", status=404)
         return {name: record for name, record in records.items() if record is not None}
 
     def _may_hold(self) -> bool:

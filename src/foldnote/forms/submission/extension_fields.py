@@ -29,7 +29,7 @@ from foldnote.models.verdict import Problem
 SOURCE = "alignmentSource"
 OWN, NO_ALIGNMENT, SERVER = "own", "none", "server"
 USES_MSA = "useMSA"
-"""The setting by which tools that align sequences are told not to."""
+"""The setting that disables the alignment of tools that align sequences."""
 _SENT_WORDS = {
     OWN: "My own file",
     NO_ALIGNMENT: "None (single sequence)",
@@ -76,7 +76,7 @@ class ExtensionFields:
 
     @property
     def value(self) -> dict[str, Any]:
-        """What is sent beside the settings; empty for nothing."""
+        """Extensions beside the settings; empty for none."""
         if self.section is None:
             return {}
         read = self.section.read().value

@@ -56,7 +56,7 @@ class FilledForm(Protocol):
 
     @property
     def extensions(self) -> dict[str, Any]:
-        """What is sent beside the settings; empty for nothing."""
+        """Extensions beside the settings; empty for none."""
 
     @property
     def job_name(self) -> str:

@@ -36,7 +36,7 @@ class AccountHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The account behind the key; with ``fresh=1`` as it is now."""
+        """The account of the key; with ``fresh=1``, requested again."""
         is_fresh = self.get_query_argument("fresh", "") == "1"
         self.send_record(await self.ask(self.session.read_account(is_fresh=is_fresh)))
 
@@ -44,7 +44,7 @@ class AccountHandler(FoldnoteHandler):
 class ClaimHandler(FoldnoteHandler):
     """``GET account/claim``: the way to the page where a person claims a trial account.
 
-    The link holds a token, so that it is given only to somebody who follows it from a page of this server.
+    The link contains a token, so it is given only to users who follow it from a page of this server.
     """
 
     @web.authenticated
@@ -71,7 +71,7 @@ class EnginesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The engines of this computer, with what goes on."""
+        """The engines of this computer, with running installations."""
         self.send_record(await self.ask(self.registry.engines.list_engines()))
 
 

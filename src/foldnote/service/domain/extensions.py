@@ -1,7 +1,7 @@
-"""Check what a submission has beside its settings: the object `foldnote`.
+"""Check the extensions of a submission: the object `foldnote` beside the settings.
 
-Which parts of it a tool takes follows from its engine; a label is taken with every tool. Nothing of it enters
-the settings, so that the interface's schema stays as it is.
+The accepted parts depend on the tool's engine; all tools accept a label. Extensions are not part of the
+settings, so the interface's schema is unchanged.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from foldnote.service.faults import RefusalError, bad_request
 
 
 def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> dict[str, Any] | None:
-    """The parts that are given, as they are kept with the job; None for none.
+    """The given parts, as stored with the job; None for none.
 
     Raises:
-        RefusalError: 400 for a part that the tool does not take.
+        RefusalError: 400 for a part that the tool does not accept.
     """
     if given is None:
         return None
@@ -36,7 +36,7 @@ def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> d
             sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {known}"
             raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{EXTERNAL}")
     if ALIGNMENT in parts and ALIGNMENT not in taken:
-        sentence = f"{tool.type} takes no alignment beside its settings. Leave it out."
+        sentence = f"{tool.type} does not accept an alignment beside its settings. Remove it."
         raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
     return parts or None
 
@@ -44,9 +44,9 @@ def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> d
 def require_runnable(
     tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
 ) -> None:
-    """Refuse a job that cannot run here, or for which its engine lacks something, such as the user's consent.
+    """Refuse a job that cannot run here, or that lacks something its engine requires, such as consent.
 
-    Where the engine is not installed, the refusal says both, so that the user need not come back.
+    If the engine is not installed, the refusal gives both reasons.
 
     Raises:
         RefusalError: 400 with what to do.
@@ -65,7 +65,7 @@ def require_runnable(
 def find_refusal_of(
     tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
 ) -> RefusalError | None:
-    """What the tool's engine, installed or not, refuses of this job; None for nothing."""
+    """The reason why the tool's engine, installed or not, refuses this job; None if it does not."""
     engine = toolbox.engine_of(tool.type)
     if engine is None or not engine.refusals:
         return None

@@ -42,7 +42,7 @@ class Checked:
     missing_fields: tuple[str, ...]
     located: tuple[Located, ...] = ()
     extensions: Mapping[str, Any] | None = None
-    """What is beside the settings; None for nothing."""
+    """Extensions beside the settings; None for none."""
 
 
 class Intake:

@@ -49,7 +49,7 @@ class RequestBody(BaseModel):
 
 
 class Extensions(BaseModel):
-    """What a submission may have beside its settings; `GET /tools` names what a tool takes of it."""
+    """Extensions beside the settings; `GET /tools` lists those that a tool accepts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -90,7 +90,7 @@ class Toolbox:
         return None if registered is None else registered.engine
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
-        """What a job of the tool may have beside its settings; a label always."""
+        """The extensions that the tool accepts beside its settings, which always include a label."""
         engine = self.engine_of(tool_type)
         return (*(() if engine is None else engine.extensions), LABEL)
 

@@ -66,7 +66,7 @@ class UploadTarget:
 
 def link_revoked() -> RefusalError:
     """The refusal (403) of a link of an account without a valid key."""
-    return RefusalError(403, "link_revoked", "The account of this link has no valid key any more.")
+    return RefusalError(403, "link_revoked", "The account of this link no longer has a valid key.")
 
 
 class LinkSigner:

@@ -1,4 +1,4 @@
-"""What an attempt's outcome means for its job.
+"""Derive the end of a job from the outcome of its attempt.
 
 A failure of the tool ends the job. An attempt lost with its process or machine is repeated, up to three
 attempts in all. The job's ``error`` says which of the two it was. Nothing is written here.

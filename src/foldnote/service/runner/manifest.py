@@ -36,7 +36,7 @@ _NO_REPORT = "The run ended before the engine reported whether it used this add-
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a run used."""
+    """Seed, settings and add-ons used by a run."""
 
     seed: int | None = None
     seed_note: str | None = None

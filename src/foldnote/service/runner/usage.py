@@ -18,7 +18,7 @@ _MAXRSS_PER_MB = 1 << (20 if sys.platform == "darwin" else 10)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run used."""
+    """Resources used by a run."""
 
     cpu_seconds: float
     """User and system time of all its processes."""

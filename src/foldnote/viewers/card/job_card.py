@@ -103,7 +103,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         return {"text/html": html, "text/plain": write_plain_card(self.job, self._again)}
 
     def close(self) -> None:
-        """Stop following the job and remove the widget; the job goes on."""
+        """Stop following the job and remove the widget; the job continues."""
         watcher = find_watcher(self.source) if self.source else None
         if watcher:
             watcher.discard(self.watched)

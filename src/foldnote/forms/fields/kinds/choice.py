@@ -23,7 +23,7 @@ class ChoiceField(Field):
     """One of the allowed values, in a drop-down list."""
 
     def build(self) -> widgets.DOMWidget:
-        """A drop-down list; without a default its first entry stands for no value."""
+        """A drop-down list; without a default its first entry means no value."""
         self._values = [choice.value for choice in self.spec.choices]
         labels = _distinct_labels(self.spec.choices)
         is_null = self.spec.nullable and self.spec.required

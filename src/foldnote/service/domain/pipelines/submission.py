@@ -184,7 +184,7 @@ def _at_stage(index: int) -> Iterator[None]:
 
 
 def _as_row(stage: PipelineStage) -> dict[str, Any]:
-    """The stage as it is saved."""
+    """The saved form of the stage."""
     return stage.model_dump(by_alias=True, exclude=None if stage.foldnote else {"foldnote"})
 
 

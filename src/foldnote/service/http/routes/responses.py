@@ -37,7 +37,7 @@ class Message(WireModel):
     """A response with a message only."""
 
     message: str
-    """What was done."""
+    """A sentence on the result of the request."""
 
 
 async def _find_service(request: Request) -> Service:

@@ -36,7 +36,7 @@ router = APIRouter(tags=["submission"])
 
 
 class BatchReceipt(WireModel):
-    """The answer of POST /submit-batch."""
+    """The response to POST /submit-batch."""
 
     message: str
     batch_name: str

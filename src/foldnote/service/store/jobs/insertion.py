@@ -54,7 +54,7 @@ class NewJob:
     waits_for: str | None = None
     """The stage that must be complete before this job may be claimed."""
     extensions: Mapping[str, Any] | None = None
-    """What was submitted beside the settings; None for nothing."""
+    """Extensions submitted beside the settings; None for none."""
 
 
 @dataclass(frozen=True)

@@ -266,7 +266,7 @@ class QueueStore:
                 "state": str(JobStatus.IN_QUEUE),
                 "losses": row["losses"] + int(is_counted),
                 "not_before": time.time() + min(delay_s, MAX_DELAY_S),
-                "message": f"{reason} It will be tried again." if delay_s > 0 else None,
+                "message": f"{reason} It will be retried." if delay_s > 0 else None,
             }
             _set(connection, tally, _REQUEUE, row, values)
             tally.end(row, "lost", reason)
