@@ -1,6 +1,7 @@
 """ANARCI through our engine says what the ANARCI program itself says."""
 
 import csv
+from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
@@ -205,3 +206,13 @@ def test_a_sequence_that_cannot_be_numbered_is_a_plain_sentence(tmp_path, sequen
     outcome, _ = run_engine("anarci", tmp_path, {"sequence": sequence, "scheme": "imgt"})
     assert outcome.state == "failed"
     assert sentence in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("searched", "numbered"), [(40, 6), pytest.param(400, 60, marks=pytest.mark.exhaustive)]
+)
+def test_the_search_in_the_process_gives_what_hmmscan_gives(tmp_path, searched, numbered):
+    engine = load_engines()["anarci"]
+    comparison = Path(__file__).with_name("anarci_comparison.py")
+    command = [engine.python, str(comparison), str(engine.folder), str(searched), str(numbered)]
+    assert f"{searched} sequences, " in run_directly(engine, command, tmp_path)

@@ -7,6 +7,7 @@ from typing import Any
 
 from antibody_regions import number_rows
 from engine_protocol import fail, name_strange_letters
+from profiles import load_anarci
 
 SPECIES = ("human", "mouse")
 """Species whose profiles and germlines the program uses by default."""
@@ -29,9 +30,7 @@ def check_letters(sequence: str, what: str = "sequence") -> None:
 
 def run_anarci(sequence: str, scheme: str, species: Sequence[str] = SPECIES) -> tuple[list, list]:
     """Domains and their details, empty when there are none; the arguments are those of the ANARCI program."""
-    from anarci import anarci
-
-    numbered, details, _ = anarci(
+    numbered, details, _ = load_anarci()(
         [("sequence", sequence)], scheme=scheme, assign_germline=True, allowed_species=list(species), ncpu=1
     )
     return numbered[0] or [], details[0] or []

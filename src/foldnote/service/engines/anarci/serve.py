@@ -1,6 +1,8 @@
 """Prepares a worker for many jobs of ANARCI."""
 
+from profiles import load_anarci
+
 
 def load() -> None:
-    """Import ANARCI, which reads its table of germlines, and Biopython."""
-    import anarci  # noqa: F401
+    """Import ANARCI, which reads its table of germlines, and read its profiles."""
+    load_anarci()
