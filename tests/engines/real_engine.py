@@ -78,7 +78,7 @@ def make_settings(tool: str, **changed: object) -> tuple[dict, dict]:
         name: each.get("x-foldnote", {}).get("role")
         for name, each in row.settings_schema["properties"].items()
     }
-    texts = {name: value for name, value in given.items() if roles[name] in ("file", "files")}
+    texts = {name: value for name, value in given.items() if roles.get(name) in ("file", "files")}
     return {name: value for name, value in given.items() if name not in texts}, texts
 
 

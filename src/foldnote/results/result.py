@@ -330,7 +330,12 @@ class Result:
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)
         form = find_format(name).replace("pdbqt", "pdb")  # ligand PDBQT files are not structures
-        return Structure(name, form, text, partial(self._claims, name), family)
+        claims, is_stand_in = partial(self._claims, name), self._is_stand_in
+        return Structure(name, form, text, claims, family, is_stand_in=is_stand_in)
+
+    @property
+    def _is_stand_in(self) -> bool:
+        return self.manifest is not None and self.manifest.has_stand_ins
 
     def _read_molecules(self, name: str) -> tuple[Molecule, ...]:
         found = self._reader.parse(read_molecules, name)
@@ -353,7 +358,8 @@ class Result:
 
     @cached_property
     def _score_files(self) -> ScoreFiles:
-        names = self._reader.named(FileKind.DATA, FileKind.ARRAY, FileKind.SCORES)
+        kinds = (FileKind.DATA, FileKind.ARRAY, FileKind.SCORES)
+        names = () if self._is_stand_in else self._reader.named(*kinds)
         sizes = {name: self._reader.sizes[name] for name in names}
         return ScoreFiles(
             sizes, lambda name: self._reader.attempt(name, self._reader.parse, read_score_file, name)

@@ -89,6 +89,12 @@ class Manifest:
         return self.kind not in _GENUINE
 
     @property
+    def has_stand_ins(self) -> bool:
+        """Whether the method ran with random stand-in weights, so that its figures mean nothing."""
+        weights = _part(self.data, "engine").get("weights") or ()
+        return any(isinstance(each, Mapping) and each.get("state") == "stand-in" for each in weights)
+
+    @property
     def duration_s(self) -> float | None:
         """Seconds from start to end; None if either time is unknown."""
         try:

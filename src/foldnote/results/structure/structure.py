@@ -64,6 +64,8 @@ class Structure(NotebookRepr):
         claims: ReadClaims = tuple,
         family: str = "",
         stated: StatedMeaning | None = None,
+        *,
+        is_stand_in: bool = False,
     ) -> None:
         """Store the text, or a function that reads it on first use.
 
@@ -74,7 +76,9 @@ class Structure(NotebookRepr):
             claims: returns the pLDDT values stated in score files of the same model.
             family: the program whose file names imply that B-factors are a pLDDT; "" for none.
             stated: meaning of the B-factors stated by the user, see :meth:`state_b_factors`.
+            is_stand_in: whether a model with random stand-in weights wrote it; it has no confidence then.
         """
+        self._is_stand_in = is_stand_in
         self.name = name
         self.format = format
         self._text = text
@@ -254,6 +258,8 @@ class Structure(NotebookRepr):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
+        if self._is_stand_in:
+            return None
         if self._stated == "plddt":
             return read_stated_confidence(self._parsed, self.name)
         if self._declared_column.meaning == "error":
@@ -274,6 +280,8 @@ class Structure(NotebookRepr):
 
     @cached_property
     def _declared_column(self) -> BColumn:
+        if self._is_stand_in:
+            return BColumn("unknown", "the job's record: stand-in weights, whose figures mean nothing")
         return find_b_column(self._parsed, self._ascii, self.format, self.name, self._stated or "")
 
     @cached_property
