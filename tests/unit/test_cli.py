@@ -174,9 +174,9 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
         ([*ANARCI, "--name", "a b"], 2, "jobName"),
         (
-            ["submit", "ablang", "--set", "task=scan", "--set", "heavySequence=EVQLVESGG"],
+            ["submit", "abmap", "--set", "sequence=EVQLVESGG"],
             3,
-            "foldnote has no engine for ablang",
+            "foldnote has no engine for abmap",
         ),
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
@@ -261,7 +261,7 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
         (["profile", "add"], "profile add NAME"),
         (["profile", "use", "nowhere"], "nowhere"),
         (["profile", "remove", "nowhere"], "nowhere"),
-        (["profile", "remove", "embedded"], "always there"),
+        (["profile", "remove", "embedded"], "own service cannot be removed"),
         (["profile", "add", "lab"], "profile add NAME"),
         (["profile", "add", "lab", "ftp://x"], "https://"),
         (["profile", "add", "a b", "https://x.example"], "cannot name a profile"),
@@ -269,6 +269,7 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
         (["profile", "key", "embedded"], "creates its own key"),
         (["profile", "key", "nowhere"], "nowhere"),
         (["engines", "remove"], "Name the"),
+        (["engines", "check"], "Name the engines to check"),
     ],
 )
 def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):

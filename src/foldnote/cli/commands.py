@@ -38,7 +38,7 @@ COMMANDS: tuple[Command, ...] = (
             reads_arguments=True),
     Command("admin", "Manage a service: members, keys, budgets, registered tools, backup and restore.",
             machine.add_rest, machine.run_admin, reads_arguments=True),
-    Command("engines", "List, install or remove the engines of this machine.", machine.add_engines,
+    Command("engines", "List, install, check or remove the engines of this machine.", machine.add_engines,
             machine.run_engines),
     Command("doctor", "Check the installation, and explain how to fix problems.", machine.add_json,
             machine.run_doctor),

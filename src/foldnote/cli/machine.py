@@ -63,7 +63,7 @@ def _require_posix() -> None:
 
 def add_engines(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``engines``."""
-    parser.add_argument("action", choices=("list", "install", "remove"), nargs="?", default="list")
+    parser.add_argument("action", choices=("list", "install", "check", "remove"), nargs="?", default="list")
     parser.add_argument("names", nargs="*", metavar="ENGINE")
     parser.add_argument(
         "--no-hashes",
@@ -92,10 +92,10 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
 
 
 def run_engines(options: argparse.Namespace) -> int:
-    """List, install or remove engines.
+    """List, install, check or remove engines.
 
     Raises:
-        ArgumentError: no engine to remove is named, or weights are given without naming one.
+        ArgumentError: no engine to check or remove is named, or weights are given without naming one.
         UnsupportedSystemError: this is Windows.
     """
     _require_posix()
@@ -114,7 +114,9 @@ def run_engines(options: argparse.Namespace) -> int:
             with_weights=not options.no_weights,
         )
     if not options.names:
-        raise ArgumentError("Name the engines to remove: foldnote engines remove NAME.")
+        raise ArgumentError(f"Name the engines to {options.action}: foldnote engines {options.action} NAME.")
+    if options.action == "check":
+        return command.run_check(options.names, lambda tool: catalog.default_settings(catalog.tool(tool)))
     return command.run_remove(options.names)
 
 

@@ -1,4 +1,4 @@
-"""Implement ``foldnote engines list``, ``install`` and ``remove``, except for parsing the command line.
+"""Implement ``foldnote engines``: ``list``, ``install``, ``check`` and ``remove``, without parsing arguments.
 
 The functions write plain text, or JSON with ``as_json``, to a stream and return an exit status. The list has
 every tool of the catalog, including tools without an engine.
@@ -11,12 +11,13 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TextIO
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
+from foldnote.service.engines.checking import check_engine, find_case
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
@@ -243,6 +244,30 @@ def run_install(
         rest = ", ".join(engine.name for engine in engines.values() if engine.weights)
         out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
     return 1 if failures else 0
+
+
+def run_check(
+    names: Sequence[str], defaults: Callable[[str], Mapping[str, Any]], *, stream: TextIO | None = None
+) -> int:
+    """Run the engines ``names`` on their published cases; return the exit status, 1 where a figure differs.
+
+    Args:
+        names: the engines.
+        defaults: gives the default settings of a tool.
+        stream: where to write; standard output by default.
+
+    Raises:
+        UnknownEngineError: a name is not an engine's.
+        EngineError: one has no published case, is not installed, or failed.
+        OSError: there is no room for a run.
+    """
+    out = stream or sys.stdout
+    engines = load_engines()
+    chosen = [get_engine(name, engines) for name in names]
+    differing = 0
+    for each in chosen:
+        differing += not check_engine(each, defaults(find_case(each).tool), out)
+    return 1 if differing else 0
 
 
 def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:

@@ -27,6 +27,7 @@ from foldnote.service.engines.configuration import (
     read_engine_options,
 )
 from foldnote.service.engines.locks import LockSource, read_lock
+from foldnote.service.engines.published_case import read_record
 from foldnote.service.engines.refusals import Refusal, read_refusals
 from foldnote.service.engines.weights.declared import Weights, read_weights
 from foldnote.service.engines.weights.state import (
@@ -203,8 +204,16 @@ class Engine:
         """What a user must know of its weights; empty where it has none, or they were checked."""
         if not self.weights:
             return ""
-        sentences = ("" if self.checked_with_published_weights else UNCHECKED, self.stand_in_note)
+        is_checked = self.checked_with_published_weights
+        sentences = ("" if is_checked or self.check_note else UNCHECKED, self.check_note, self.stand_in_note)
         return " ".join(filter(None, sentences))
+
+    @property
+    def check_note(self) -> str:
+        """How it did on its published case here, with its present weights; empty if that was not run."""
+        hashes = [row.sha256 for row in self.installed_weights()]
+        record = read_record(self.home, self.version, hashes)
+        return record.sentence if record else ""
 
     @property
     def stand_in_note(self) -> str:

@@ -1,0 +1,130 @@
+"""Run an engine on its published case, as the service would run a job, and compare the figures."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from foldnote.errors import EngineError
+from foldnote.service.engines.engine import Engine
+from foldnote.service.engines.launch import build_attempt
+from foldnote.service.engines.published_case import CaseRecord, Figure, PublishedCase, read_case, write_record
+from foldnote.service.engines.weights.state import is_stand_in
+from foldnote.service.runner.attempt import LOG, WORK, Outcome, now, prepare_attempt
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFigure:
+    """A published figure beside the one that was computed; ``found`` is None where the result lacks it."""
+
+    figure: Figure
+    found: float | str | None
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it is as published."""
+        return self.figure.is_reached(self.found)
+
+
+def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bool:
+    """Run the published case of ``engine`` and write each figure beside the published one.
+
+    The outcome is kept in the engine's home, where lists and forms find it.
+
+    Args:
+        engine: an installed engine.
+        defaults: default settings of the tool of the case.
+        out: where to write.
+
+    Returns:
+        Whether all figures were as published.
+
+    Raises:
+        EngineError: it has no published case, is not installed, has stand-in weights, or its run failed.
+        OSError: there is no room for the run.
+    """
+    case = find_case(engine)
+    weights = engine.installed_weights()
+    if is_stand_in(weights):
+        raise EngineError(
+            f"The engine {engine.name} has stand-in weights, whose figures mean nothing. Install the"
+            f" published ones: `foldnote engines install {engine.name}`."
+        )
+    out.write(
+        f"{engine.name}: {engine.method} {engine.version}\n  {case.title}\n  published in: {case.source}\n"
+    )
+    out.flush()
+    compared = run_case(engine, case, defaults)
+    width = max(len(each.figure.what) for each in compared)
+    for each in compared:
+        published = f"{each.figure.expected}" + (
+            f" ± {each.figure.tolerance}" if each.figure.tolerance else ""
+        )
+        found = "not in the result" if each.found is None else each.found
+        verdict = "as published" if each.is_reached else "DIFFERS"
+        out.write(f"  {each.figure.what:{width}}  published {published}, found {found}: {verdict}\n")
+    reached = sum(each.is_reached for each in compared)
+    hashes = tuple(row.sha256 for row in weights)
+    record = CaseRecord(now(), engine.version, hashes, reached, len(compared))
+    write_record(engine.home, record)
+    out.write(f"  {record.sentence}\n")
+    return reached == len(compared)
+
+
+def find_case(engine: Engine) -> PublishedCase:
+    """The published case of an engine.
+
+    Raises:
+        EngineError: it has none.
+    """
+    case = read_case(engine.folder)
+    if case is None:
+        raise EngineError(f"The engine {engine.name} has no published case to check it on.")
+    return case
+
+
+def run_case(engine: Engine, case: PublishedCase, defaults: Mapping[str, Any]) -> list[ComparedFigure]:
+    """Run the case in a folder of its own, which is removed again, and compare.
+
+    Raises:
+        EngineError: the engine is not installed, or its run failed.
+        OSError: there is no room for the run.
+    """
+    with tempfile.TemporaryDirectory(prefix="foldnote-case-") as name:
+        folder = Path(name) / "attempt"
+        given = {field: f"inputs/{field}/0/{Path(file).name}" for field, file in case.files.items()}
+        spec = build_attempt(
+            engine,
+            attempt_dir=folder,
+            nonce=uuid.uuid4().hex,
+            job_name=f"{engine.name}-published-case",
+            tool=case.tool,
+            settings={**defaults, **case.settings},
+            files={field: [path] for field, path in given.items()},
+            seed=case.seed,
+        )
+        prepare_attempt(spec, {path: engine.folder / case.files[field] for field, path in given.items()})
+        subprocess.run([sys.executable, "-m", "foldnote.service.runner.runner", str(folder)], check=False)
+        outcome = Outcome.read(folder)
+        if outcome is None or outcome.state != "succeeded":
+            log = _keep_log(folder)
+            why = "its runner ended without a result" if outcome is None else outcome.error
+            raise EngineError(
+                f"The engine {engine.name} failed on its published case: {why} The log is in {log}."
+            )
+        return [ComparedFigure(figure, figure.find(folder / WORK)) for figure in case.figures]
+
+
+def _keep_log(folder: Path) -> Path:
+    """Copy the log of a run that failed out of the folder that is removed."""
+    kept = Path(tempfile.mkdtemp(prefix="foldnote-case-log-")) / "log.txt"
+    if (folder / LOG).exists():
+        shutil.copyfile(folder / LOG, kept)
+    return kept

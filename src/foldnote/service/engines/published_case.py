@@ -1,0 +1,157 @@
+"""A published case of an engine: an input, and the figures that were published of it.
+
+A case is the file ``case.toml`` in the engine's folder. Running it shows whether an installation, with the
+published weights where there are some, computes what was published; the outcome is kept in the engine's home.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import EngineError
+from foldnote.io import write_atomically
+
+CASE = "case.toml"
+RECORD = "published-case.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One published figure, and where an engine's result has it.
+
+    Attributes:
+        what: what it is, with its unit.
+        expected: the published value.
+        tolerance: greatest difference of a number that counts as equal.
+        file: file below ``outputs``, or ``score.json``.
+        column: column of a table (CSV), or key of a JSON object; empty for a text that contains ``expected``.
+        where: values of other columns of the row.
+    """
+
+    what: str
+    expected: float | str
+    file: str
+    column: str = ""
+    tolerance: float = 0.0
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, work: Path) -> float | str | None:
+        """The value in the result of the run in ``work``; None if it is not there."""
+        path = work / self.file if self.file == "score.json" else work / "outputs" / self.file
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+        if not self.column:
+            return self.expected if str(self.expected) in text else None
+        if path.suffix == ".json":
+            value = json.loads(text).get(self.column)
+            return value if isinstance(value, int | float | str) else None
+        rows = csv.DictReader(text.splitlines())
+        matching = (row for row in rows if all(row.get(name) == want for name, want in self.where.items()))
+        return next((row.get(self.column) for row in matching), None)
+
+    def is_reached(self, found: float | str | None) -> bool:
+        """Whether a value is the published one."""
+        if found is None or isinstance(self.expected, str):
+            return found == self.expected
+        try:
+            number = float(found)
+        except ValueError:
+            return False
+        return math.isfinite(number) and abs(number - self.expected) <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCase:
+    """An input with published figures.
+
+    Attributes:
+        title: what is computed.
+        source: where the figures were published.
+        tool: type of the tool.
+        settings: those that differ from the defaults.
+        files: file of the engine's folder for each file field.
+        seed: of the random numbers.
+        figures: what the result must have.
+    """
+
+    title: str
+    source: str
+    tool: str
+    figures: tuple[Figure, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """How an engine did on its published case, when it was last run.
+
+    Attributes:
+        checked: RFC 3339 UTC.
+        version: of the engine.
+        weights: SHA-256 of each file of weights that ran.
+        reached, figures: how many figures were as published, and how many there are.
+    """
+
+    checked: str
+    version: str
+    weights: tuple[str, ...]
+    reached: int
+    figures: int
+
+    @property
+    def sentence(self) -> str:
+        """What it means to a user."""
+        with_weights = " with the published weights" if self.weights else ""
+        day = self.checked.partition("T")[0]
+        how_many = f"{self.reached} of {self.figures} figures of the published case are reached"
+        return f"Checked here{with_weights} on {day}: {how_many}."
+
+
+def read_case(folder: Path) -> PublishedCase | None:
+    """The published case of the engine in ``folder``; None if it has none.
+
+    Raises:
+        EngineError: the file says something that cannot be used.
+    """
+    path = folder / CASE
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+        figures = tuple(Figure(**row) for row in content.pop("figures"))
+        if not figures:
+            raise ValueError("it has no figures")
+        return PublishedCase(**content, figures=figures)
+    except FileNotFoundError:
+        return None
+    except (KeyError, OSError, TypeError, ValueError) as exc:
+        raise EngineError(f"{path} cannot be used: {exc}") from exc
+
+
+def read_record(home: Path, version: str, weights: Sequence[str]) -> CaseRecord | None:
+    """The record in an engine's home, if it is of this version and these weights."""
+    try:
+        content = json.loads((home / RECORD).read_text("utf-8"))
+        record = CaseRecord(**content | {"weights": tuple(content["weights"])})
+    except (KeyError, OSError, TypeError, ValueError):
+        return None
+    return record if (record.version, record.weights) == (version, tuple(weights)) else None
+
+
+def write_record(home: Path, record: CaseRecord) -> None:
+    """Keep a record in an engine's home.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    write_atomically(home / RECORD, json.dumps(asdict(record), indent=1))
