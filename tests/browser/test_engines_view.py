@@ -228,7 +228,7 @@ def test_what_was_installed_makes_its_tool_run(opened, row):
     expect(tool).to_contain_text("quick of the tests")
 
 
-def test_an_installed_engine_is_removed_when_the_person_has_said_so(opened, row, server):
+def test_an_installed_engine_is_removed_after_confirmation(opened, row, server):
     row.get_by_role("button", name="Remove quick").click()
     dialog = opened.page.get_by_role("dialog")
     expect(dialog).to_contain_text("Jobs and results are kept.")

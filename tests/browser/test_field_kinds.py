@@ -107,7 +107,7 @@ def test_columns_masks_and_molecules_say_what_they_hold(form):
     expect(field(form, "Ligands").locator(".fn-readout")).to_contain_text("2 molecules")
 
 
-def test_a_file_of_ones_own_computer_is_uploaded_and_said(form, server):
+def test_a_local_file_is_uploaded_and_described(form, server):
     field(form, "Table").get_by_role("button", name="choose…").click()
     with form.page.expect_file_chooser() as chosen:
         field(form, "Table").get_by_role("button", name="Upload from your computer").click()
@@ -182,7 +182,7 @@ def test_a_file_of_ones_own_computer_goes_to_the_service_by_http(notebook):
     expect(target.locator(".fn-sending")).to_have_count(0)
 
 
-def test_what_the_service_does_not_take_is_said_at_the_field(notebook):
+def test_a_refusal_of_the_service_is_shown_at_the_field(notebook):
     refusal = b'{"error": "The account has no room left."}'
     let_server_answer = notebook.answer("files/uploads", refusal, status=413)
     form = notebook.page.locator(".foldnote-form.fn-live")
@@ -299,6 +299,6 @@ def _drop(place: Locator, what: dict[str, object]) -> None:
     )
 
 
-def test_nothing_outside_this_computer_was_wanted(notebook):
+def test_no_request_leaves_this_computer(notebook):
     assert notebook.outside == []
     assert notebook.faults == []

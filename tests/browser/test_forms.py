@@ -261,7 +261,7 @@ def test_a_form_is_readable_in_every_width(show, notebook, tool, theme):
         notebook.set_theme("light")
 
 
-def test_nothing_outside_this_computer_was_wanted(notebook, server):
+def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []

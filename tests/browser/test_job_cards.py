@@ -98,7 +98,7 @@ def test_a_card_follows_its_job_and_the_result_stands_below(submit, notebook):
     notebook.picture("card-complete", output(notebook))
 
 
-def test_buttons_stand_apart_from_the_words(submit, notebook):
+def test_buttons_are_separate_from_the_text(submit, notebook):
     card = submit("apart")
     expect(card).to_contain_text("Complete", timeout=JOB_MS)
     words, button = card.locator(".fnc").bounding_box(), card.get_by_role("button", name="Log").bounding_box()
@@ -158,7 +158,7 @@ def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
     notebook.picture("card-reloaded-shown", output(notebook))
 
 
-def test_nothing_outside_this_computer_was_wanted(notebook, server):
+def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []

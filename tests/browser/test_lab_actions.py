@@ -247,7 +247,7 @@ def test_an_upload_goes_on_after_the_pages_connection_broke(lab, tmp_path):
     )
 
 
-def test_an_upload_is_passed_on_anew_after_the_service_was_killed_in_the_middle(lab, server, tmp_path):
+def test_an_upload_is_passed_on_again_after_the_service_was_killed(lab, server, tmp_path):
     (tmp_path / "longer.pdb").write_bytes(b"ATOM\n" * 8_000_000)
     sidebar = lab.show_sidebar("files", 300)
     before = service_of(server)["pid"]
@@ -271,7 +271,7 @@ def test_the_browser_tells_nothing_without_leave(lab, server):
     assert lab.page.evaluate("window.shown") == []
 
 
-def test_the_browser_tells_of_a_job_that_ends_while_nobody_looks(lab, server):
+def test_the_browser_notifies_of_a_job_that_ends_while_the_page_is_hidden(lab, server):
     lab.page.context.grant_permissions(["notifications"], origin=server.url.rstrip("/"))
     end_unseen(lab, server, "told.sleep-600")
     lab.page.wait_for_function("window.shown.length > 0")
@@ -289,7 +289,7 @@ def test_the_pace_of_the_settings_editor_is_what_the_page_asks_for(lab):
     assert [url for url in asked if "pause_s=7" in url]
 
 
-def test_nothing_outside_this_computer_was_wanted(lab, server):
+def test_no_request_leaves_this_computer(lab, server):
     assert lab.outside == []
     assert server.refused == []
     assert lab.faults == []

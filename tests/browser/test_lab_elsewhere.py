@@ -195,6 +195,6 @@ def test_a_file_of_the_file_browser_is_uploaded_by_dragging(lab):
     )
 
 
-def test_nothing_outside_this_computer_was_wanted(lab, server):
+def test_no_request_leaves_this_computer(lab, server):
     assert lab.outside == []
     assert server.refused == []

@@ -82,7 +82,7 @@ def test_molecules_without_a_receptor_are_seen_in_turn(notebook):
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
 
 
-def test_nothing_outside_this_computer_was_wanted(notebook, server):
+def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []

@@ -163,7 +163,7 @@ def test_a_batch_is_told_once(lab, server):
     assert told(lab) == before + 2
 
 
-def test_the_title_of_the_browsers_tab_counts_what_ended_while_nobody_looked(lab, server):
+def test_the_title_of_the_tab_counts_jobs_that_ended_while_it_was_hidden(lab, server):
     lab.page.evaluate("document.hasFocus = () => false")
     names = [f"counted-{number}.sleep-600" for number in range(2)]
     ask(server, "/submit-batch", batchName="counted", type="anarci", settings=[SETTINGS] * 2, jobNames=names)
@@ -269,7 +269,7 @@ def connect(lab, url, key, name="hosted"):
     expect(dialog).to_have_count(0)
 
 
-def test_a_key_that_is_revoked_while_the_page_is_open_is_said_and_a_new_one_is_taken(lab, server):
+def test_a_key_revoked_while_the_page_is_open_is_reported_and_replaced(lab, server):
     first = administer(server, "issue-key", MEMBER)["key"]
     submit(server, "of-the-member", first)
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:connect')")
@@ -297,7 +297,7 @@ def test_the_service_of_the_settings_editor_is_the_one_that_is_shown(lab):
         expect(row_of(lab, job)).to_be_visible(timeout=60_000)
 
 
-def test_nothing_outside_this_computer_was_wanted(lab, server):
+def test_no_request_leaves_this_computer(lab, server):
     assert lab.outside == []
     assert server.refused == []
     assert lab.faults == []

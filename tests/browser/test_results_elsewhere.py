@@ -100,7 +100,7 @@ def look(lab, picture, *themes):
     assert lab.accessibility_faults(".fn-ResultPanel:not(.lm-mod-hidden)") == []
 
 
-def test_a_job_that_nobody_knows_ends_in_words_with_the_services_that_may_have_it(lab):
+def test_an_unknown_job_is_reported_with_the_services_that_may_have_it(lab):
     lab.execute("foldnote:open-job", job="<i>no such</i> job")
     panel = panel_of(lab, "<i>no such</i> job")
     notice = panel.get_by_role("status").filter(has_text="There is no such job")
@@ -146,7 +146,7 @@ def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, 
         expect(panel_of(lab, name)).to_contain_text(words, timeout=60_000)
 
 
-def test_a_job_that_is_deleted_while_its_tab_is_open_is_said_to_be_gone_and_its_result_stays(lab, hosted):
+def test_a_job_deleted_while_its_tab_is_open_is_reported_and_its_result_stays(lab, hosted):
     lab.execute("foldnote:open-job", job="kept.output-2")
     panel = panel_of(lab, "kept.output-2")
     panel.get_by_role("tab", name="Files").click()
@@ -170,7 +170,7 @@ def test_a_job_that_runs_shows_how_far_it_is_and_becomes_its_result(lab, hosted)
     expect(panel).to_contain_text("file-2.txt", timeout=120_000)
 
 
-def test_a_service_that_is_gone_is_said_in_the_tab_which_goes_on_when_it_is_back(lab, hosted):
+def test_a_tab_reports_an_unreachable_service_and_continues_when_it_is_back(lab, hosted):
     hosted.submit("late.output-4")
     sidebar = lab.show_sidebar("jobs", 300)
     expect(sidebar.locator("[data-job='late.output-4']")).to_contain_text("Complete", timeout=60_000)
@@ -248,7 +248,7 @@ def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab
     assert offsets == [0, 4 * 1024**2, 4 * 1024**2, 8 * 1024**2]
 
 
-def test_nothing_outside_this_computer_was_wanted(lab, server):
+def test_no_request_leaves_this_computer(lab, server):
     assert lab.outside == []
     assert server.refused == []
     assert lab.faults == []

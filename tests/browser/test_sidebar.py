@@ -475,7 +475,7 @@ def test_each_state_says_what_to_do(opened):
     opened.execute("foldnote:refresh")
 
 
-def test_a_jupyter_server_that_does_not_answer_is_said_and_recovered_from(opened):
+def test_an_unreachable_jupyter_server_is_reported_and_recovered_from(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     opened.page.route("**/foldnote/api/**", lambda route: route.abort())
     expect(sidebar.get_by_text("No connection to the Jupyter server")).to_be_visible()
@@ -515,6 +515,6 @@ def test_a_job_is_loaded_below_the_active_cell(opened):
     assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.job("rituximab-fv")'
 
 
-def test_nothing_outside_this_computer_was_wanted(opened, server):
+def test_no_request_leaves_this_computer(opened, server):
     assert opened.outside == []
     assert server.refused == []

@@ -394,7 +394,7 @@ def test_without_webgl_the_view_says_so(chromium_without_webgl, server):
     page.page.context.close()
 
 
-def test_nothing_outside_this_computer_was_wanted(notebook, server):
+def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []

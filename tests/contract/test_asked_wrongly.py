@@ -18,7 +18,7 @@ from foldnote.results.tables import tabular
 
 @pytest.mark.parametrize("limit", [None, 0, -1, 2.5, "10", True])
 @pytest.mark.parametrize("resource", ["jobs", "batches", "files"])
-async def test_a_limit_that_is_no_number_of_rows_is_refused(api, settle, resource, limit):
+async def test_an_invalid_limit_is_refused(api, settle, resource, limit):
     with pytest.raises(FoldnoteError, match=f"limit is {limit!r}; it must be a positive integer"):
         await settle(getattr(api, resource).list(limit=limit))
 
@@ -115,7 +115,7 @@ def test_a_wrong_call_of_a_verb_is_answered_in_a_sentence(here, what):
     assert "\n" not in caught.value.message
 
 
-def test_a_time_limit_that_is_no_number_is_refused(here, settings):
+def test_an_invalid_time_limit_is_refused(here, settings):
     job = fn.submit("anarci", **settings)
     with pytest.raises(FoldnoteError, match="timeout_s is 'soon'; it must be a number of seconds"):
         job.wait("soon", progress=False)

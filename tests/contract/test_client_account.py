@@ -65,7 +65,7 @@ def newcomer(lab):
     return Client(base_url=URL, http_client=lab)
 
 
-async def test_a_key_is_given_once_and_kept_for_every_face(lab, newcomer):
+async def test_a_key_is_issued_once_and_stored_for_both_apis(lab, newcomer):
     account = newcomer.account.provision()
     assert (account.tier, account.is_claimed, account.jobs_left) == ("agent-trial", False, 10)
     again = Client(base_url=URL, http_client=lab).account.provision()
@@ -123,7 +123,7 @@ def test_a_route_that_is_restricted_and_a_run_above_the_allowance(newcomer):
     assert "the refused run was at" in account._repr_html_()
 
 
-async def test_a_full_key_has_no_limits_that_anything_tells(api, settle):
+async def test_a_full_key_has_no_known_limits(api, settle):
     account = await settle(api.account.get())
     assert (account.tier, account.jobs_left, account.claim_url) == (None, None, None)
     assert account.has_key
@@ -205,7 +205,7 @@ def test_a_lost_answer_is_not_repeated(scripted):
     assert scripted.count("POST", "/agent/provision") == 1
 
 
-def test_a_key_whose_time_is_over_is_asked_for_anew(scripted):
+def test_an_expired_key_is_requested_again(scripted):
     past = (datetime.now(UTC) - timedelta(days=1)).isoformat()
     provisioned(scripted, CREDENTIAL | {"expiresAt": past})
     scripted.on("GET", "/jobs", answers({"error": "expired"}, 401), answers({"jobs": []}))

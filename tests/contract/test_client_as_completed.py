@@ -50,7 +50,7 @@ async def test_those_that_ended_in_time_are_given(api, settle, take, settings, n
     await settle(api.jobs.stop(names[1]))
 
 
-async def test_whoever_has_seen_enough_may_leave(api, settle, take, settings, name):
+async def test_as_completed_can_be_left_early(api, settle, take, settings, name):
     names = [f"{name}.fail", f"{name}.sleep-30"]
     for each in names:
         await settle(api.jobs.submit("anarci", settings, job_name=each))
@@ -63,5 +63,5 @@ async def test_a_job_that_is_not_there_ends_the_iteration(api, take, name):
         await take(api.jobs.as_completed([name], 5))
 
 
-async def test_of_no_jobs_none_end(api, take):
+async def test_as_completed_of_no_jobs_is_empty(api, take):
     assert await take(api.jobs.as_completed([])) == []

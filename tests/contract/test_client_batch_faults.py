@@ -66,7 +66,7 @@ def test_verdicts_of_halves_keep_their_rows(scripted, client):
     assert scripted.count("POST", "/submit-batch") == 0
 
 
-def test_a_single_row_that_is_too_large_is_told(scripted, client):
+def test_a_single_row_that_is_too_large_is_reported(scripted, client):
     scripted.on("POST", "/validate-job", judges(max_bytes=10))
     with pytest.raises(TooLargeError):
         client.batches.submit("anarci", ROWS, "b")

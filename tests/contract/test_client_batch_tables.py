@@ -213,7 +213,7 @@ def test_a_large_batch_asks_first(here, settings, name, monkeypatch, answer, is_
     assert "Submit 2 jobs? [y/N]" in asked[0]
 
 
-def test_where_nobody_can_be_asked_a_large_batch_needs_a_word(here, settings, name, monkeypatch):
+def test_without_a_prompt_a_large_batch_needs_a_confirming_argument(here, settings, name, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ASK_FROM_JOBS", "1")
     with pytest.raises(FoldnoteError, match="ask=False"):
         fn.submit_batch("anarci", [settings], batch_name=name)

@@ -66,13 +66,13 @@ async def test_every_problem_is_told_before_anything_is_sent(api, settle):
     assert {problem.field for problem in caught.value.problems} >= {"jobName", "sequence", "schema"}
 
 
-async def test_a_taken_name_of_another_tool_is_told(api, settle, settings, name):
+async def test_a_taken_name_of_another_tool_is_reported(api, settle, settings, name):
     await settle(api.jobs.submit("anarci", settings, job_name=name))
     with pytest.raises(JobNameTakenError, match="runs the tool anarci, this one abodybuilder"):
         await settle(api.jobs.submit("abodybuilder", {"heavy": "EVQL", "light": "DIQM"}, job_name=name))
 
 
-async def test_a_job_in_the_hand_looks_again_stops_logs_and_goes(api, settle, settings, name):
+async def test_a_job_handle_refreshes_stops_reads_logs_and_deletes(api, settle, settings, name):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-3.sleep-60"))
     assert (await settle(job.refresh())).job_name == job.job_name
     await settle(job.stop())
@@ -154,7 +154,7 @@ def test_a_pause_may_be_given_as_a_date(scripted, connect):
     assert caught.value.retry_after_s == 3600
 
 
-def test_an_absent_service_is_told_soon(monkeypatch):
+def test_an_absent_service_is_reported_soon(monkeypatch):
     pauses = []
     monkeypatch.setattr("time.sleep", pauses.append)
     client = Client(base_url="http://127.0.0.1:9", api_key="k")
@@ -247,7 +247,7 @@ def test_what_arrived_of_an_unmarked_content_is_dropped(scripted, connect, hasty
     assert asked_for(scripted) == (None, None)
 
 
-def test_results_that_nobody_used_make_room(scripted, connect, monkeypatch, home):
+def test_the_least_recently_used_results_are_removed_from_the_cache(scripted, connect, monkeypatch, home):
     monkeypatch.setenv("FOLDNOTE_RESULT_CACHE_GB", "0.000001")
     old, young = home / "cache" / "results" / "old", home / "cache" / "results" / "young"
     for folder in (old, young):

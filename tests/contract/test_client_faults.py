@@ -226,7 +226,7 @@ def test_an_archive_that_is_being_built_is_waited_for_to_the_end(scripted, clien
     assert (scripted.count("POST", "/result"), scripted.count("GET", "/jobs")) == (2, 4)
 
 
-def test_an_archive_that_cannot_be_built_is_no_endless_wait(scripted, client, monkeypatch):
+def test_waiting_ends_if_an_archive_cannot_be_built(scripted, client, monkeypatch):
     monkeypatch.setattr("foldnote.client.downloads.download.poll_delays", lambda **_: iter([0.01] * 99))
     parent = RECORD | {"type": "batch", "status": "Complete"}
     scripted.on("GET", "/jobs", answers(parent | {"batchStatus": "Complete"}),

@@ -67,7 +67,7 @@ def test_no_job_in_an_empty_shape(scripted, client, shape):
 @pytest.mark.parametrize(
     "said", ["text", 3, None, [[1]], {"jobs": [3]}, {"jobName": "a", "status": "melted"}]
 )
-def test_what_is_no_job_is_a_protocol_error(scripted, client, said):
+def test_an_invalid_job_is_a_protocol_error(scripted, client, said):
     scripted.on("GET", "/jobs", answers(said))
     with pytest.raises(ProtocolError):
         client.jobs.get("a")
@@ -122,7 +122,7 @@ def test_a_result_link_in_each_shape(scripted, client, shape):
 
 
 @pytest.mark.parametrize("said", ["soon", 7, None, {"status": "odd"}, ["x"]])
-def test_what_is_no_link_is_a_protocol_error(scripted, client, said):
+def test_an_invalid_link_is_a_protocol_error(scripted, client, said):
     scripted.on("GET", "/jobs", answers(FOREIGN))
     scripted.on("POST", "/result", answers(said))
     with pytest.raises(ProtocolError):

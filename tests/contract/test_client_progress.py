@@ -47,7 +47,7 @@ async def test_a_log_is_followed_to_its_end(api, settle, settings, name):
     assert sorted(lines) == sorted([f"line {n}" for n in range(4)] + [f"line {n}" for n in range(40)])
 
 
-async def test_a_log_of_nobody_is_not_followed(api):
+async def test_the_log_of_an_unknown_job_is_not_followed(api):
     with pytest.raises(NotFoundError):
         await collect(api.jobs.follow_log("nobody"))
 

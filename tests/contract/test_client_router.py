@@ -28,7 +28,7 @@ def test_a_sequence_in_the_words_and_one_beside_them_are_seen(client):
     assert "sequence, 120 long" in repr(asked)
 
 
-def test_what_nobody_can_answer_is_abstained_from_and_says_what_is_missing(client):
+def test_an_unclear_task_gets_no_recommendation_but_what_is_missing(client):
     found = client.router.ask("Book me a table for two")
     assert found.abstain
     assert found.tools == ()

@@ -23,7 +23,7 @@ async def test_a_row_of_a_list_has_a_job_s_verbs(api, settle, three):
     assert three[0] not in {left.job_name for left in await settle(api.jobs.list(limit=3))}
 
 
-async def test_a_row_stays_as_it_was_and_a_fresh_look_is_another_one(api, settle, settings, name):
+async def test_a_row_is_immutable_and_refreshing_returns_another_one(api, settle, settings, name):
     await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
     row = (await settle(api.jobs.list(limit=1)))[0]
     stopped = await settle(row.stop())

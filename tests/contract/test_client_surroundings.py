@@ -203,14 +203,14 @@ def _certify(folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("pace", ["0", "-1", "nan"])
-def test_a_pace_that_is_none_is_told(monkeypatch, pace):
+def test_an_invalid_rate_is_reported(monkeypatch, pace):
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", pace)
     with pytest.raises(ConfigurationError, match="requests_per_second"):
         Client(base_url="http://jobs.invalid")
 
 
 @pytest.mark.parametrize("address", ["http://[::1", "http://a..b", "localhost:1", "http://127.0.0.1:x"])
-def test_an_address_that_is_none_is_told(monkeypatch, address):
+def test_an_invalid_address_is_reported(monkeypatch, address):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     with (
         Client(base_url=address) as client,
@@ -220,7 +220,7 @@ def test_an_address_that_is_none_is_told(monkeypatch, address):
 
 
 @pytest.mark.parametrize("address", ["http://[::1", "http://a..b/", "http://127.0.0.1:x/"])
-def test_a_link_that_is_none_is_told(ready, monkeypatch, address):
+def test_an_invalid_link_is_reported(ready, monkeypatch, address):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     ready.on("POST", "/result", answers(address))
     with Client(base_url=ready.url) as client, pytest.raises(FoldnoteError):
@@ -241,7 +241,7 @@ def test_what_json_or_an_address_cannot_hold_is_told_and_not_sent(ready):
     assert {asked.path for asked in ready.asked} <= {"/tools"}
 
 
-def test_a_notebook_whose_name_is_no_text_still_submits(ready, monkeypatch):
+def test_a_notebook_whose_name_is_not_text_can_submit(ready, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", os.fsdecode(b"/home/\xff.ipynb"))
     with Client(base_url=ready.url) as client:
         assert client.jobs.submit("anarci", SETTINGS).job_name
@@ -256,7 +256,7 @@ def test_a_day_that_a_service_asks_for_after_a_submission_is_told_and_not_slept(
     assert ready.count("POST", "/submit-job") == 1
 
 
-def test_a_file_that_goes_before_it_is_sent_is_told(ready, tmp_path, monkeypatch):
+def test_a_file_that_goes_before_it_is_sent_is_reported(ready, tmp_path, monkeypatch):
     import foldnote.client.resources.files as files
 
     real = files.open_source
@@ -274,7 +274,7 @@ def test_a_file_that_goes_before_it_is_sent_is_told(ready, tmp_path, monkeypatch
     assert KEY not in locals_of(caught.value)
 
 
-def test_a_file_that_the_system_does_not_read_is_told(ready):
+def test_a_file_that_the_system_does_not_read_is_reported(ready):
     class Broken(io.BytesIO):
         def read(self, *_):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -308,7 +308,7 @@ def test_a_download_that_finds_no_room_is_told_and_leaves_nothing(ready):
         assert client.jobs.download("a").stat().st_size > 100
 
 
-def test_a_cache_that_cannot_be_used_is_told(ready):
+def test_a_cache_that_cannot_be_used_is_reported(ready):
     (options.cache_dir() / "results").write_text("no folder")
     with Client(base_url=ready.url) as client, pytest.raises(ResultError, match="FOLDNOTE_HOME"):
         client.jobs.download("a")

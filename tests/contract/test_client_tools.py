@@ -40,7 +40,7 @@ def test_a_foreign_list_of_settings_is_translated_filled_in_and_obeyed(scripted,
         client.jobs.submit("anarci", SETTINGS | {"scheme": "kabat"})
 
 
-def test_rows_of_a_catalog_that_name_no_tool_are_told(scripted, connect):
+def test_rows_of_a_catalog_that_name_no_tool_are_reported(scripted, connect):
     scripted.on("GET", "/tools", answers([{"name": "anarci"}, {"github": "x"}]))
     tools = connect().tools.list()
     assert tools.unread == ({"github": "x"},)
@@ -56,7 +56,7 @@ def test_a_foreign_tool_that_is_not_ours_keeps_its_words(scripted, connect):
 
 
 @pytest.mark.parametrize("said", ["hello", {"tools": 3}, [3], 7, None, [{"name": []}], [{"modalities": 5}]])
-def test_what_is_no_catalog_says_so(scripted, connect, said):
+def test_an_invalid_catalog_is_reported(scripted, connect, said):
     scripted.on("GET", "/tools", answers(said))
     with pytest.raises(ProtocolError):
         connect().tools.list()

@@ -77,7 +77,7 @@ WRONG = {
 }
 
 
-def test_types_of_both_faces(tmp_path):
+def test_types_of_both_apis(tmp_path):
     (tmp_path / "right.py").write_text(RIGHT)
     begin = "from foldnote.client import AsyncClient, Client\n"
     for number, code in enumerate(WRONG.values()):

@@ -73,7 +73,7 @@ async def test_a_card_keeps_to_its_service_when_another_becomes_active(here, mon
     card.close()
 
 
-async def test_both_faces_take_the_environments_profile_by_name(here):
+async def test_both_apis_accept_the_environments_profile_by_name(here):
     with fn.Client("environment") as client:
         assert client.jobs.list(limit=1) is not None
     async with fn.AsyncClient(client.profile.name) as again:
@@ -88,7 +88,7 @@ def test_the_command_line_reaches_it_and_shows_no_key(here, command):
 
 
 @pytest.mark.parametrize("verb", ["add", "use", "remove", "key"])
-def test_its_name_is_no_profile_of_the_file(here, verb):
+def test_its_name_cannot_be_that_of_a_stored_profile(here, verb):
     acts = {
         "add": lambda: settings.save_profile("environment", "https://x.example"),
         "use": lambda: settings.use_profile("environment"),

@@ -44,7 +44,7 @@ def test_a_tool_of_two_sequences_says_which_columns_it_needs(here, tmp_path):
         ("none.fasta", None, "cannot be read: No such file"),
     ],
 )
-def test_a_file_that_is_no_fasta_is_told_in_a_sentence(here, tmp_path, file, text, sentence):
+def test_a_file_that_is_not_fasta_is_reported(here, tmp_path, file, text, sentence):
     if text is not None:
         (tmp_path / file).write_text(text)
     with pytest.raises(FoldnoteError, match=sentence):

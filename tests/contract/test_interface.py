@@ -127,7 +127,7 @@ def test_a_wrong_submission_names_its_field(served, name, change, code, field):
     "headers", [{}, {"content-type": "application/json; charset=utf-8"}, {"content-type": "text/plain"}]
 )
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b" \n"])
-def test_a_body_is_read_whatever_is_said_of_it(http, headers, before):
+def test_a_body_is_read_regardless_of_its_headers(http, headers, before):
     body = before + json.dumps({"type": "anarci", "settings": SETTINGS, "more": 1}).encode()
     answer = http.post("/validate-job", content=body, headers=headers)
     assert answer.json() == {"valid": True, "normalized": {"type": "anarci", "settings": SETTINGS}}

@@ -120,12 +120,12 @@ def test_folders_are_listed_with_those_inside(http, name):
         ("POST", "/result", {"jobName": "never-made"}),
     ],
 )
-def test_what_does_not_exist_is_said_in_these_words(http, method, path, body):
+def test_messages_for_what_does_not_exist(http, method, path, body):
     """Clients tell a missing job from a wrong request by them, since both may be 400."""
     assert "does not exist" in http.request(method, path, json=body).json()["error"]
 
 
-def test_what_clients_say_of_themselves_is_no_fault(served, name):
+def test_clients_may_identify_themselves(served, name):
     headers = {"user-agent": "some-client/1", "accept": "application/json", "accept-encoding": "identity"}
     body = {"jobName": name, "type": "anarci", "settings": SETTINGS, "jobSource": "cli", "project": "p"}
     answer = served.http.post("/api/submit-job", json=body, headers=headers)

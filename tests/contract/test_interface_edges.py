@@ -134,7 +134,7 @@ def test_a_job_keeps_the_files_that_it_was_given(served, folder):
     assert served.http.post("/submit-job", json=job).json()["code"] == "file_not_uploaded"
 
 
-def test_what_is_too_large_is_said_before_what_is_wrong(served):
+def test_size_is_checked_before_validity(served):
     """The length is declared only; nothing is sent."""
     host, port = served.url.removeprefix("http://").split(":")
     for path, key, status in (

@@ -227,7 +227,7 @@ def test_a_crate_is_not_written_over_anything(result, tmp_path):
         result.save_crate(tmp_path)
 
 
-def test_without_the_library_the_cure_is_told(result, tmp_path, monkeypatch):
+def test_without_the_library_the_message_says_what_to_install(result, tmp_path, monkeypatch):
     real = builtins.__import__
 
     def without(name, *rest, **more):

@@ -152,7 +152,7 @@ def test_insertion_codes_keep_residues_apart(tmp_path, cage):
     assert list(read_scores(outputs).values()) == list(read_scores(cage).values())
 
 
-def test_of_models_and_alternate_locations_the_first_counts_and_that_is_told(tmp_path, cage):
+def test_of_models_and_alternate_locations_the_first_counts_and_that_is_reported(tmp_path, cage):
     other = [f"{line[:16]}B{line[17:]}" for line in CAGE if line[12:16].strip() == "CB"]
     first = [f"{line[:16]}A{line[17:]}" if line[12:16].strip() == "CB" else line for line in CAGE]
     model = ["MODEL        1", *first, *shift(other, "A", 1.0), "ENDMDL"]

@@ -221,7 +221,7 @@ def test_whole_sequences_vary_at_the_sites_that_vary(tmp_path):
     assert read_score(outputs)["sites"] == 2
 
 
-def test_replicates_are_averaged_and_their_spread_is_told(tmp_path):
+def test_replicates_are_averaged_and_their_spread_is_reported(tmp_path):
     outputs = propose(tmp_path, EXAMPLE + "VDGV,2.0\nADGV,0.72\nADGV,inf\nVD*V,1\nvdga,0.91\n")
     rows = {row["variant"]: row for row in read_table(outputs, "measured.csv")}
     assert (rows["VDGV"]["measured"], rows["VDGV"]["replicates"]) == ("1.5", "2")

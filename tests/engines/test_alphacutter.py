@@ -229,7 +229,7 @@ def test_what_cannot_be_cut_is_a_plain_sentence(tmp_path, text, sentence):
     assert sentence in outcome.error
 
 
-def test_one_value_throughout_is_no_plddt(tmp_path):
+def test_a_constant_value_is_not_a_plddt(tmp_path):
     outcome, _ = cut(tmp_path, join(set_b_factors(CAGE, 0.0)), pLDDT_min=1)
     assert outcome.state == "failed"
     assert "has one value throughout" in outcome.error

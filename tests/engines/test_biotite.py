@@ -198,7 +198,7 @@ def test_chains_are_matched_by_their_places_whatever_their_order(tmp_path):
     assert ours == pytest.approx((0.911, 0.878), abs=0.02)
 
 
-def test_odd_files_are_aligned_and_what_is_left_out_is_told(tmp_path):
+def test_odd_files_are_aligned_and_what_is_left_out_is_reported(tmp_path):
     """Models, a calcium ion, an alternate location, insertion codes, a gap, Windows line ends, and mmCIF."""
     lines = [line for line in TRP_CAGES[0].splitlines() if line.startswith("ATOM")]
     alternate = [

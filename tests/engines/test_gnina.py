@@ -169,7 +169,7 @@ def test_the_same_seed_gives_the_same_table_and_vinas_part_is_the_same_without_t
     assert "CNN" not in " ".join(read_manifest(without)["notes"])
 
 
-def test_a_rescoring_that_fails_leaves_the_docking_and_is_told(tmp_path, monkeypatch):
+def test_a_rescoring_that_fails_leaves_the_docking_and_is_reported(tmp_path, monkeypatch):
     broken = shutil.copytree(load_engines()["gnina"].folder, tmp_path / "more" / "gnina")
     (broken / "run.py").write_text("raise SystemExit('the weights are damaged')\n")
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "more"))
@@ -182,7 +182,7 @@ def test_a_rescoring_that_fails_leaves_the_docking_and_is_told(tmp_path, monkeyp
     assert "GNINA's rescoring failed; the docking is complete" in read_manifest(outputs)["notes"][-1]
 
 
-def test_silicon_and_halogens_are_rescored_and_what_is_seen_as_a_metal_is_told(tmp_path):
+def test_silicon_and_halogens_are_rescored_and_what_is_seen_as_a_metal_is_reported(tmp_path):
     outputs = dock(tmp_path, "C[Si](C)(F)c1cc(Cl)cc(Br)c1I\n", exhaustiveness=1, boxSize=[20, 20, 20])
     assert all(0 <= float(row["CNNscore"]) <= 1 for row in read_table(outputs))
     assert "no channel for Si and see it as a metal" in " ".join(read_manifest(outputs)["notes"])

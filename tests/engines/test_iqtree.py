@@ -246,7 +246,7 @@ def test_sequences_of_different_lengths_are_aligned_first(tmp_path):
     assert not any("-" in row for row in full.values())
 
 
-def test_the_kind_of_bootstrap_is_told(run, tmp_path):
+def test_the_kind_of_bootstrap_is_reported(run, tmp_path):
     assert read_score(run)["bootstrapKind"] == "standard"
     outputs = reconstruct(tmp_path, NUCLEOTIDES, mode="DNA", model="JC", bootstrap=1000)
     assert read_score(outputs)["bootstrapKind"] == "ultrafast"

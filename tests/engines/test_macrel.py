@@ -82,7 +82,7 @@ def test_known_peptides_are_judged_as_they_are(direct):
     assert direct["defensin"]["AMP_family"] == "CDP"
 
 
-def test_a_first_methionine_and_an_unusual_length_are_told(tmp_path):
+def test_a_first_methionine_and_an_unusual_length_are_reported(tmp_path):
     _, outputs, row = predict(tmp_path / "short", "MGIG")
     first, second = read_manifest(outputs)["notes"]
     assert "without it" in first
@@ -102,7 +102,7 @@ def test_a_first_methionine_and_an_unusual_length_are_told(tmp_path):
     ],
     ids=["empty", "methionine", "letters", "long"],
 )
-def test_what_is_no_peptide_is_a_plain_sentence(tmp_path, sequence, sentence):
+def test_an_invalid_peptide_is_reported_in_a_sentence(tmp_path, sequence, sentence):
     outcome, _ = run_engine("macrel", tmp_path, {"sequence": sequence})
     assert outcome.state == "failed"
     assert sentence in outcome.error

@@ -215,7 +215,7 @@ def test_names_of_force_fields_and_selenomethionine_are_read_as_the_residues_tha
     assert "HID as HIS, MSE as MET" in read_notes(outputs)
 
 
-def test_models_and_their_number_are_told(tmp_path):
+def test_models_and_their_number_are_reported(tmp_path):
     atoms = read_atoms(LYSOZYME)
     two = "".join(f"MODEL     {n:4}\n" + "\n".join(atoms) + "\nENDMDL\n" for n in (1, 2))
     outputs = succeed(tmp_path, two)

@@ -204,7 +204,7 @@ def list_hydrogens(outputs):
     return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}
 
 
-def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_told(tmp_path):
+def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_reported(tmp_path):
     """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site the first is blind."""
     wrong = "ATOM   9999  HD1 HIS A  31      45.000  40.000  15.000  1.00  0.00           H  \n"
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]

@@ -13,7 +13,7 @@ OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]
 
 
-def test_a_misnamed_header_is_no_key(service):
+def test_a_key_under_another_header_is_not_accepted(service):
     answer = httpx.get(f"{service.url}/jobs", headers={"authorization": f"Bearer {service.key}"})
     assert (answer.status_code, answer.json()) == (403, {"message": "Forbidden"})
 

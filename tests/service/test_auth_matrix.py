@@ -249,13 +249,13 @@ def test_with_a_key_that_is_none(house, route, kind):
 @pytest.mark.parametrize(
     "route", [("GET", "/tools"), ("GET", "/jobs"), ("POST", "/submit-job")], ids=" ".join
 )
-def test_with_a_key_of_no_form(house, route, key):
+def test_with_a_malformed_key(house, route, key):
     answer = ask(house, route, headers={"x-api-key": key.encode()})
     assert answer.status_code in (401, 403)
 
 
 @pytest.mark.parametrize("route", KEY_NEEDED, ids=" ".join)
-def test_a_key_elsewhere_than_in_its_header_is_no_key(house, route):
+def test_a_key_outside_of_its_header_is_not_accepted(house, route):
     key = house.keys["admin"]
     elsewhere = {"authorization": f"Bearer {key}", "cookie": f"x-api-key={key}", "api-key": key}
     answer = ask(house, route, headers=elsewhere, params={"x-api-key": key, "apiKey": key})
@@ -327,7 +327,7 @@ def answer_to(client, route, shape, names):
 @pytest.mark.parametrize(
     ("route", "shape"), [pytest.param(r, s, id=" ".join(r)) for r, shapes in NAMED.items() for s in shapes]
 )
-def test_what_somebody_else_has_answers_as_what_nobody_has(house, route, shape, who):
+def test_another_accounts_data_is_answered_as_if_it_did_not_exist(house, route, shape, who):
     with client_of(house, who) as client:
         foreign, unknown = (answer_to(client, route, shape, names) for names in (REAL, UNKNOWN))
     assert foreign == unknown

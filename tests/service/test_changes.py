@@ -57,7 +57,7 @@ def test_a_question_about_an_old_state_does_not_wait(service, account):
     assert look(service, headers, since=mark, waitSeconds=20)["jobs"][0]["status"] == "Stopped"
 
 
-def test_what_others_do_wakes_nobody(service, account):
+def test_changes_of_other_accounts_wake_no_request(service, account):
     headers, _ = account
     mark = look(service, headers)["mark"]
     other = service.app.state.service.store.accounts.ensure_account("other@lab.example")
@@ -67,7 +67,7 @@ def test_what_others_do_wakes_nobody(service, account):
     assert look(service, headers, since=mark, waitSeconds=0.3)["mark"] == mark
 
 
-def test_a_service_that_closes_keeps_nobody_waiting(service, account):
+def test_a_closing_service_answers_waiting_requests(service, account):
     headers, _ = account
     mark = look(service, headers)["mark"]
     timer = threading.Timer(0.3, lambda: setattr(service.app.state.service, "is_closing", True))

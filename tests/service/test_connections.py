@@ -102,7 +102,7 @@ def test_silent_connections_do_not_make_the_service_deaf_or_fill_its_log(house):
     assert (house.folder / "service.log").stat().st_size - before < 5_000
 
 
-def test_who_comes_when_there_is_no_room_is_told_so(house):
+def test_a_connection_above_the_limit_is_refused_with_a_message(house):
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(connect(house)) for _ in range(100)]
         assert read_all(held[-1]).startswith(b"HTTP/1.1 503 ")

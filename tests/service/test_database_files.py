@@ -62,7 +62,7 @@ def test_a_damaged_database_is_told_with_its_file_and_what_to_do(stopped, page):
     assert path.read_bytes() == content, "nothing was changed"
 
 
-def test_a_database_that_is_none_is_told(stopped):
+def test_a_file_that_is_not_a_database_is_reported(stopped):
     (data(stopped) / DATABASE).write_text("no database" * 1000)
     assert "is damaged: file is not a database" in last_words(stopped)
 

@@ -113,7 +113,7 @@ def test_the_database_becomes_smaller(house):
     wait_until(lambda: is_clean(house))
 
 
-def test_a_database_of_an_earlier_version_is_written_anew_without_what_was_deleted(house):
+def test_a_database_of_an_earlier_version_is_rewritten_without_deleted_rows(house):
     house.end()
     path = house.folder / "data" / "service.sqlite3"
     for each in path.parent.glob("service.sqlite3*"):

@@ -90,7 +90,7 @@ def test_the_manifest_has_the_seed_and_settings_that_a_command_reports(open_serv
     assert manifest["settingsIgnored"] == {"structure": "It is not read."}
 
 
-def test_a_tool_that_is_registered_anew_runs_its_new_command_at_once(open_service):
+def test_a_tool_registered_again_runs_its_new_command_at_once(open_service):
     service = open_service
     for word in ("first", "second"):
         script = f"open('outputs/said.txt', 'w').write('{word}')"
@@ -274,7 +274,7 @@ def run_of(tmp_path):
     return run
 
 
-def test_an_image_is_told_of_its_cores_and_of_no_more(lab):
+def test_a_container_gets_its_number_of_cores_and_no_other_variables(lab):
     service = lab("import json, os; json.dump(dict(os.environ), open('outputs/told.json', 'w'))")
     deploy(service, type="boxed", command=None, image="lab/counter:1")
     assert service.run("told", type="boxed", settings={"structure": PDB})["status"] == "Complete"

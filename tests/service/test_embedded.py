@@ -149,7 +149,7 @@ def test_looking_for_a_service_sends_no_key(home):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"url": 1}'])
-def test_a_damaged_runtime_file_is_no_service(content):
+def test_a_damaged_runtime_file_is_ignored(content):
     (settings.runtime_dir() / "service.json").write_bytes(content)
     assert embedded.find_service() is None
 

@@ -105,7 +105,7 @@ def test_a_full_disk_answers_507(faulty):
     assert service.submit("full").status_code == 200
 
 
-def test_a_run_that_cannot_be_prepared_on_a_full_disk_waits_and_is_no_loss(faulty):
+def test_a_run_that_cannot_be_prepared_on_a_full_disk_waits_without_counting_as_lost(faulty):
     service, layer = faulty
     with layer.active("ENOSPC", "r", 1, SERVICE):
         assert service.submit("patient.output-1").status_code == 200

@@ -42,7 +42,7 @@ def test_a_hostile_body_is_refused(client, path, body):
 
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("value", [None, 1, "x", [], [1], True])
-def test_a_body_that_is_no_object_is_refused(client, path, value):
+def test_a_body_that_is_not_an_object_is_refused(client, path, value):
     answer = client.post(path, content=json.dumps(value).encode())
     if path == "/validate-job":
         assert (answer.status_code, answer.json()["valid"]) == (200, False)
@@ -141,7 +141,7 @@ def test_a_chunked_body_is_cut_at_the_limit(client):
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/nothing"), ("POST", "/jobs"), ("GET", "/v1/v1/jobs"), ("GET", "/")]
 )
-def test_what_is_no_route_has_the_error_shape(client, method, path):
+def test_an_unknown_route_has_the_error_shape(client, method, path):
     answer = client.request(method, path)
     assert answer.status_code in (404, 405)
     assert set(answer.json()) == {"error", "code"}

@@ -136,7 +136,7 @@ class TestRefusals:
         Store(tmp_path / DATABASE).close()
         return tmp_path
 
-    def test_a_folder_that_is_no_service(self, manage, tmp_path):
+    def test_a_folder_without_a_service_is_refused(self, manage, tmp_path):
         assert "data folder" in manage(tmp_path / "nowhere", "organizations")
 
     @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_a_range_of_another_content_is_the_whole(link):
     assert (other.status_code, len(other.content)) == (200, SIZE)
 
 
-def test_slow_clients_keep_nobody_waiting(house, link):
+def test_slow_clients_delay_no_other_request(house, link):
     """More of them than the service has threads."""
     slow = [Slow(link) for _ in range(60)]
     for _ in range(3):

@@ -42,7 +42,7 @@ def test_the_key_is_made_once_and_private(make_service):
     assert first.encode() not in (service.folder / "data" / "service.sqlite3").read_bytes()
 
 
-def test_no_idle_service_stops_while_it_still_answers_somebody():
+def test_a_service_does_not_stop_while_it_sends_a_response():
     """A download may take longer than the time until the idle stop."""
     service = SimpleNamespace(config=SimpleNamespace(idle_stop_s=0.0), is_idle=lambda: True)
 
@@ -90,7 +90,7 @@ def test_an_idle_embedded_service_stops(tmp_path):
     assert read_runtime(tmp_path / "run") is None
 
 
-def test_a_taken_port_is_said_plainly(make_service, tmp_path):
+def test_a_port_in_use_is_reported(make_service, tmp_path):
     service = make_service()
     process = serve(tmp_path, "--port", service.url.rpartition(":")[2])
     _, errors = process.communicate(timeout=30)

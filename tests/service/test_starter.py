@@ -224,7 +224,7 @@ def test_free_runners_end_with_the_executor(executor, make_attempt, ended):
     assert not lives(runner)
 
 
-def test_an_engine_and_its_children_end_with_a_runner_that_nobody_watches(executor, make_attempt):
+def test_an_engine_and_its_children_end_with_an_unwatched_runner(executor, make_attempt):
     spec = make_attempt("echo begun; sleep 60 & sleep 60")
     runner = start_and_find_runner(executor, spec)
     wait_until(lambda: len(engines_of(spec)) == 3, "the engine and its children")

@@ -88,7 +88,7 @@ def test_a_source_is_given_so_many_keys_an_hour(make):
     assert answer.headers["retry-after"] == str(answer.json()["retryAfterSeconds"])
 
 
-def test_a_clock_that_was_set_back_makes_nobody_wait_longer_than_an_hour(make, monkeypatch):
+def test_setting_back_the_clock_delays_keys_by_at_most_an_hour(make, monkeypatch):
     client = make(hourly_per_source=2)
     assert [client.post("/agent/provision").status_code for _ in range(2)] == [201, 201]
     real = time.time
@@ -131,7 +131,7 @@ def test_an_unclaimed_key_has_ten_jobs_in_all(client, trial):
     ).json()["valid"]
 
 
-def test_an_expired_key_is_no_key(client):
+def test_an_expired_key_is_not_accepted(client):
     key = client.app.state.service.issue_key("late@lab.org", "trial", expires="2026-01-01T00:00:00.000Z")
     answer = client.get("/tools", headers={"x-api-key": key})
     assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
@@ -267,7 +267,7 @@ def test_a_claim_needs_an_address(client, trial, email):
     assert (answer.status_code, answer.json()["field"]) == (400, "email")
 
 
-def test_what_the_page_refuses_is_said_on_a_page(client, trial):
+def test_a_refusal_of_the_claim_page_is_a_page(client, trial):
     for data, status in (
         ({"email": "no-address"}, 400),
         ({"email": "a@b.org", "apiKey": "<b>"}, 403),

@@ -133,7 +133,7 @@ def test_a_score_that_is_too_large_is_left_out_with_a_note(run):
     assert outcome.note.startswith("The tool's score.json was omitted: it is larger than 65.5 kB")
 
 
-def test_a_thousand_figures_are_shown_and_the_rest_is_told(run):
+def test_a_thousand_figures_are_shown_and_the_number_of_the_others(run):
     _, outcome = run(OUTPUT + "open('score.json', 'w').write(json.dumps({str(n): 1 for n in range(2000)}))")
     assert len(outcome.score) == 1000
     assert outcome.note == "The tool's score.json has 2,000 figures; the first 1,000 are shown."

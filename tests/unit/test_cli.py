@@ -277,7 +277,7 @@ def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):
     assert (code, words in out + err) == (2, True)
 
 
-def test_an_engine_that_nobody_knows_is_not_installed(alone):
+def test_an_unknown_engine_is_not_installed(alone):
     code, out, err = alone("engines", "install", "nothing-like-it")
     assert (code != 0, "nothing-like-it" in out + err) == (True, True)
 
@@ -339,7 +339,7 @@ def test_an_interruption_has_the_shell_s_exit_code(alone, monkeypatch):
     assert alone("profile")[0] == 130
 
 
-def test_a_reader_that_goes_away_is_no_traceback():
+def test_a_closed_output_pipe_causes_no_traceback():
     code = "from foldnote.cli import main; import sys; sys.exit(main(['engines', 'list', '--json']))"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()

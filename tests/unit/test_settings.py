@@ -13,7 +13,7 @@ def write_config(text):
     (settings.config_dir() / "config.toml").write_text(text)
 
 
-def test_without_anything_the_embedded_service_is_meant():
+def test_the_embedded_service_is_the_default():
     assert settings.active_profile().is_embedded
 
 

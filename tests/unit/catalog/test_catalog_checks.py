@@ -195,7 +195,7 @@ def test_good_smiles_pass(smiles):
 @pytest.mark.parametrize(
     "smiles", ["", " ", "ethanol", "C(C", "C)C(", "C1CC", "CCO ethanol", "[Na", "C?C", "MKVL"]
 )
-def test_broken_smiles_are_told(smiles):
+def test_broken_smiles_are_reported(smiles):
     assert find_smiles_fault(smiles)
 
 

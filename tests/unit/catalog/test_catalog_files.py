@@ -140,7 +140,7 @@ def test_scores_that_can_be_misread_say_their_direction(tool, output, unit, bett
     assert (row["unit"], row["better"]) == (unit, better)
 
 
-def test_texts_say_which_method_and_version_is_meant():
+def test_texts_name_method_and_version():
     assert "AFsample2" in FILES["afsample"]["description"]
     assert "AFsample2" in FILES["afsample"]["citation"]["text"]
     assert "AbNatiV2" in FILES["abnativ"]["citation"]["text"]

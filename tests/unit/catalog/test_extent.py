@@ -185,7 +185,7 @@ BUDGET = {
 
 
 @pytest.mark.parametrize(("field", "value"), BUDGET.values(), ids=BUDGET)
-def test_a_value_that_is_too_large_for_its_schema_is_told(field, value):
+def test_a_value_that_is_too_large_for_its_schema_is_reported(field, value):
     began = time.process_time()
     found = catalog.check(make_tool(of_field(field)), {"x": value})
     assert [(problem.field, problem.code) for problem in found.problems] == [("x", "too_large")]

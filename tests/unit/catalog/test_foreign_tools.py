@@ -251,7 +251,7 @@ def test_the_types_that_a_discriminator_names():
     assert [tool.type for tool in read_catalog(document)[0]] == ["fold-a", "b"]
 
 
-def test_a_part_of_a_component_that_is_no_schema_is_kept_and_spoils_no_other():
+def test_an_invalid_part_of_a_component_is_kept_and_affects_no_other():
     document = {"components": {"schemas": {"Fold": {"type": "object", "properties": {
         "good": {"type": "integer"}, "bad": {"type": "whole"}}}}}}  # fmt: skip
     tool = read_catalog(document)[0][0]

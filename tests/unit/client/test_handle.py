@@ -54,7 +54,7 @@ def test_a_job_tells_its_profile_and_its_record():
     assert job.created.year == 2026
 
 
-def test_both_faces_have_the_same_operations():
+def test_both_apis_have_the_same_operations():
     def public(kind):
         return {name for name in dir(kind) if not name.startswith("_")}
 

@@ -72,7 +72,7 @@ def test_a_damaged_ledger_is_an_empty_one_and_then_a_new_one(tmp_path, content):
     assert (tmp_path / "l.damaged").read_bytes() == content
 
 
-def test_a_ledger_whose_pages_are_damaged_is_begun_anew(tmp_path):
+def test_a_damaged_ledger_is_recreated(tmp_path):
     ledger = Ledger(tmp_path / "l.db")
     for number in range(100):
         ledger.remember(f"id{number}" * 20, "job", "t")

@@ -130,7 +130,7 @@ def test_a_429_that_names_an_absurd_time_is_asked_again_after_five_minutes():
     assert set(poll(account, "abc")) == set("abc")
 
 
-def test_another_job_of_the_same_name_is_looked_at_anew():
+def test_another_job_of_the_same_name_is_requested_again():
     account = SimulatedAccount(["a", "b", "c"])
     account.over = {"a"}
     assert poll(account, ["a"])["a"].is_final

@@ -36,7 +36,7 @@ def test_missing_cells_are_left_out_and_numbers_are_plain():
     assert type(rows[0]["x"]) is int
 
 
-def test_a_row_without_a_name_is_told():
+def test_a_row_without_a_name_is_reported():
     table = pd.DataFrame({"id": ["a", None], "x": [1, 2]})
     with pytest.raises(FoldnoteError, match="Row 2 has no name"):
         expand_rows(table, names="id")

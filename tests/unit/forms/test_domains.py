@@ -67,7 +67,7 @@ def test_a_field_says_them_of_each_chain():
     assert "B: kappa light-chain domain" in readout(form, "sequence")
 
 
-def test_nothing_is_said_where_the_program_is_not_installed():
+def test_there_is_no_message_if_the_program_is_not_installed():
     code = (
         "import sys; sys.modules['immunum'] = None\n"
         "from foldnote.forms.biology.domains import find_domains\n"

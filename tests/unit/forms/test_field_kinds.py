@@ -214,7 +214,7 @@ def test_several_records_are_explained_where_the_field_takes_one_chain():
     assert form.value == {}
 
 
-def test_a_file_of_this_computer_is_said_in_words(tmp_path, monkeypatch):
+def test_a_local_file_is_described(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "target.pdb").write_text("ATOM\n" * 40)
     form = make_form({"f": FILE})

@@ -50,14 +50,14 @@ def client(tmp_path):
         yield made
 
 
-def test_what_a_structure_of_this_computer_holds_is_said():
+def test_the_contents_of_a_local_structure_are_described():
     form = make_form({"f": PDB}, f=FV)
     assert "file on this computer" in said(form)
     assert "2 chains: H 120, L 107 residues" in said(form)
     assert form.problems == ()
 
 
-def test_a_file_that_is_no_structure_is_refused_whatever_it_is_called(tmp_path):
+def test_a_file_that_is_not_a_structure_is_refused_whatever_its_name(tmp_path):
     path = tmp_path / "target.pdb"
     path.write_text("this is no structure\n")
     form = make_form({"f": PDB}, f=str(path))

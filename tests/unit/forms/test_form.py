@@ -167,7 +167,7 @@ def test_the_header_says_what_runs_here_or_why_nothing_does():
     assert "No engine here. Install one." in Form(cannot).frame.header.value
 
 
-def test_the_default_of_a_required_field_with_default_is_no_problem():
+def test_a_required_field_with_a_default_may_be_omitted():
     form = Form(make_tool({"n": {"type": "number", "default": 2}}, ("n",)))
     assert form.problems == ()
     assert form.value == {"n": 2}

@@ -19,7 +19,7 @@ from foldnote.forms.submission.checking import describe_cost
         (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier jobs)."),
     ],
 )
-def test_the_cost_is_told_as_far_as_it_is_known(experience, said):
+def test_the_cost_is_shown_as_far_as_it_is_known(experience, said):
     assert describe_cost(experience).endswith(said)
 
 
@@ -34,7 +34,7 @@ def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
         (Experience(4, 600.0, 0.25), "without a limit on jobs, about 10 min (median of 4 earlier jobs)."),
     ],
 )
-def test_of_this_computers_own_service_no_allowance_is_told(experience, said):
+def test_the_embedded_service_shows_no_allowance(experience, said):
     told = describe_cost(experience, is_own=True)
     assert told.endswith(said)
     assert "allowance" not in told

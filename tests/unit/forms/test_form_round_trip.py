@@ -141,7 +141,7 @@ def test_a_value_of_any_tree_is_held_exactly(pair, has_default):
     assert is_same(names["settings"], held)
 
 
-def test_an_option_without_its_required_key_is_no_problem_where_another_option_takes_the_value():
+def test_an_option_without_its_required_key_is_accepted_if_another_option_fits():
     named = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     union = {"anyOf": [named, {"type": "object", "additionalProperties": {"type": "string"}}]}
     form = SchemaForm({"type": "object", "properties": {"x": union}, "required": ["x"]})

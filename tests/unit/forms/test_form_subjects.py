@@ -54,7 +54,7 @@ def test_a_jobs_name_is_taken_under_both_words(client):
     assert form_verbs.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
 
 
-def test_a_batch_is_no_settings_of_one_job(client):
+def test_a_batch_does_not_give_settings_of_one_job(client):
     batch = client.batches.submit("abodybuilder", [ABB, ABB | {"light": "DIQ"}])
     with pytest.raises(FoldnoteError, match="is a batch"):
         form_verbs.form(client.jobs.get(batch.job_name))

@@ -50,7 +50,7 @@ def names_of(client):
     return [job.job_name for job in client.jobs.list()]
 
 
-def test_submit_sends_the_job_once_and_tells_whoever_asked(client):
+def test_submit_sends_the_job_once_and_notifies_listeners(client):
     told = []
     form = make_form(client, values=ABB, on_submit=told.append)
     job = form.submit()
@@ -75,7 +75,7 @@ def test_a_form_with_problems_sends_nothing(client):
     assert form.frame.attention.description == "2 fields need attention"
 
 
-def test_a_taken_name_is_said_at_the_name_and_can_be_changed(client):
+def test_a_taken_name_is_reported_at_the_name_and_can_be_changed(client):
     make_form(client, values=ABB, job_name="fv").submit()
     form = make_form(client, values=ABB | {"light": "DIQ"}, job_name="fv")
     assert form.submit() is None
@@ -106,7 +106,7 @@ def test_a_file_of_this_computer_is_uploaded_under_a_name_of_its_contents(client
     assert form.submit().settings["pdbFile"] != first.settings["pdbFile"]
 
 
-def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_usable(monkeypatch):
+def test_an_unreachable_service_is_reported_and_the_form_stays_usable(monkeypatch):
     monkeypatch.setattr("foldnote.client.core.transport.time.sleep", lambda _seconds: None)
 
     def refuse(request):
@@ -216,7 +216,7 @@ def test_running_the_cell_again_shows_its_job_and_sends_nothing(client, in_cell)
     assert names_of(client) == ["mine"]
 
 
-def test_a_cell_whose_code_says_other_values_than_its_job_starts_anew(client, in_cell):
+def test_a_cell_with_other_values_than_its_job_starts_without_the_job(client, in_cell):
     in_cell("cell-a", 1)
     make_form(client, values=ABB).submit()
     in_cell("cell-a", 2)
@@ -226,7 +226,7 @@ def test_a_cell_whose_code_says_other_values_than_its_job_starts_anew(client, in
     assert form.value == {"heavy": "EVQ"}
 
 
-def test_another_cell_and_a_deleted_job_start_anew(client, in_cell):
+def test_another_cell_or_a_deleted_job_starts_without_the_job(client, in_cell):
     in_cell("cell-a", 1)
     job = make_form(client, values=ABB).submit()
     in_cell("cell-b", 2)
@@ -254,7 +254,7 @@ def test_a_renamed_notebook_finds_the_job_of_its_cell(client, in_cell, monkeypat
     assert make_form(client).value == ABB
 
 
-def test_an_id_that_a_person_gave_means_a_cell_of_this_notebook_only(in_cell):
+def test_an_id_set_by_the_user_applies_to_a_cell_of_this_notebook_only(in_cell):
     in_cell("intro", 1)
     assert cell_key("anarci").moved is None
 
@@ -295,7 +295,7 @@ def test_a_batch_that_changed_after_its_price_is_priced_again(client):
     assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
 
 
-async def test_a_name_that_another_job_has_is_said_once_typing_has_ended(app, client):
+async def test_a_taken_name_is_reported_once_typing_has_ended(app, client):
     await asyncio.to_thread(client.jobs.submit, "abodybuilder", ABB, job_name="fv")
     form = make_form(client, values=ABB | {"light": "DIQ"})
     form.frame.job_name.value = "fv"

@@ -96,7 +96,7 @@ def test_a_locked_field_is_not_reset_from_the_page():
 @pytest.mark.parametrize(
     "message", [None, "reset", {}, {"kind": "what"}, {"kind": "reset", "field": "fn-r0"}]
 )
-def test_what_is_no_message_of_ours_changes_nothing(message):
+def test_foreign_messages_change_nothing(message):
     form = make_form({"a": {"type": "number", "default": 1}}, a=2)
     send(form, message)
     assert form.value == {"a": 2}
@@ -119,7 +119,7 @@ def test_a_file_of_an_earlier_job_is_held_by_its_name():
     assert form.value == {"target": "made.structure/outputs/model.pdb"}
 
 
-def test_a_job_that_is_dropped_without_a_service_is_said_to_have_no_files_here():
+def test_a_job_dropped_without_a_service_is_reported_to_have_no_files():
     form = make_form({"target": FILE})
     ask(form, "job", form.fields["target"], job="made.structure")
     assert "The files of made.structure cannot be listed" in Page(form.fields["target"].chooser.widget).text

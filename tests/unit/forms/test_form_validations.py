@@ -40,7 +40,7 @@ def test_a_changed_value_is_validated_once(validated):
     assert validated == ["EVQLVE"]
 
 
-def test_reading_a_form_validates_nothing_anew(validated):
+def test_reading_a_form_does_not_validate_again(validated):
     form = Form(catalog.tool("abodybuilder"), None, values=ABB)
     validated.clear()
     assert (form.value, form.problems) == (ABB, ())
@@ -66,7 +66,7 @@ def test_submit_validates_once_before_it_sends(validated, tmp_path):
 
 
 @pytest.mark.parametrize("change", [lambda held: held.append("X1"), lambda held: held.__setitem__(0, 7)])
-def test_a_list_that_is_changed_in_place_is_validated_anew(change):
+def test_a_list_changed_in_place_is_validated_again(change):
     from form_builders import make_form
 
     given = ["one"]

@@ -32,7 +32,7 @@ def test_a_state_names_its_model_and_leaves_out_what_is_assumed():
     assert not {"_view_module", "tabbable", "tooltip", "disabled"} & set(state)
 
 
-def test_what_differs_from_the_assumed_is_told():
+def test_state_that_differs_from_the_defaults_is_sent():
     widget = make_form({"name": {"const": "x"}}, ("name",)).fields["name"].widget
     assert widget.get_state()["disabled"] is True
 

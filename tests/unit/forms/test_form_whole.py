@@ -193,7 +193,7 @@ def test_nothing_is_added_while_the_form_needs_attention():
     assert "need attention" in Page(form.widget).text
 
 
-def test_what_concerns_the_settings_as_a_whole_is_said_below_them():
+def test_problems_of_the_whole_settings_are_shown_below_them():
     form = SchemaForm({"type": "object", "properties": {"a": {}, "b": {}}, "minProperties": 2}, {"a": 1})
     assert "the fewest allowed is 2" in form.frame.message.value
 

@@ -513,7 +513,7 @@ def test_a_second_title_description_and_bounds_are_shown_while_their_condition_h
     assert form.problems == ()
 
 
-def test_a_second_default_holds_while_its_condition_does_and_nobody_said_otherwise():
+def test_a_conditional_default_holds_while_its_condition_does_unless_the_user_set_a_value():
     form = twice_described(default=50)
     assert form.value["steps"] == 10
     choose(form, "mode", 1)
@@ -560,7 +560,7 @@ def test_a_second_enum_leaves_the_common_values_to_choose_from():
     assert messages(form).keys() == {"model"}
 
 
-def test_a_dependent_schema_describes_a_field_anew_inside_an_object_too():
+def test_a_dependent_schema_replaces_the_description_of_a_nested_field():
     box = {
         "type": "object",
         "properties": {"card": {"type": "string"}, "name": {"type": "string", "title": "Name"}},

@@ -42,7 +42,7 @@ def test_columns_are_offered_with_what_their_first_cell_holds(table):
     assert "first cell: 3.5" in said(form, "column")
 
 
-def test_a_column_that_the_table_lacks_is_told(table):
+def test_a_column_that_the_table_lacks_is_reported(table):
     form = make_form({"table": TABLE, "column": COLUMN}, table=table, column="Kd")
     assert "binding.csv has no column 'Kd'. It has: sequence, Kd (nM)." in said(form, "column")
     form.set(table="Kd\tx\n1\t2\n")

@@ -14,7 +14,7 @@ def test_white_space_and_case_are_forgiven_and_told():
     assert read.notes == ("converted to upper case",)
 
 
-def test_a_fasta_header_goes_and_is_told():
+def test_a_fasta_header_is_removed_with_a_note():
     read = read_sequence(">1N8Z_H heavy\nEVQ\nLVE\n")
     assert (read.chains, read.names) == (("EVQLVE",), ("1N8Z_H heavy",))
     assert read.notes == ("FASTA header “1N8Z_H heavy” removed",)
@@ -39,7 +39,7 @@ def test_chains_are_separated_only_where_the_field_takes_chains():
     assert read_sequence("EVQ:\nDIQ:", ":").chains == ("EVQ", "DIQ", "")
 
 
-def test_nothing_is_no_chain():
+def test_an_empty_text_has_no_chain():
     assert read_sequence(" \n").chains == ()
 
 

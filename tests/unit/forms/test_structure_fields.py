@@ -77,7 +77,7 @@ def test_without_a_structure_a_chain_is_typed(form):
     assert form.problems == ()
 
 
-def test_a_chain_that_the_structure_lacks_is_told(form):
+def test_a_chain_that_the_structure_lacks_is_reported(form):
     form.set(chain="X")
     assert "trastuzumab-fv.pdb has no chain 'X'. It has: H, L." in said(form, "chain")
     assert [problem.field for problem in form.problems] == ["chain"]
@@ -115,7 +115,7 @@ def test_ranges_of_residues_are_written_out_as_the_file_numbers_them(form):
     assert form.problems == ()
 
 
-def test_residues_that_a_chain_lacks_are_told(form):
+def test_residues_that_a_chain_lacks_are_reported(form):
     form.fields["map"].control.value = "H: 105 200"
     assert "Chain H of trastuzumab-fv.pdb has no residue 200. It has 1 to 128." in said(form, "map")
     form.fields["map"].control.value = "A: 1"
@@ -186,7 +186,7 @@ def test_residues_are_read_as_people_write_them(text, residues):
 
 
 @pytest.mark.parametrize("text", ["x", "5-1", "52A-52C", "1-99999"])
-def test_what_names_no_residues_is_told(text):
+def test_text_without_residues_is_reported(text):
     assert read_residues(text).fault
 
 
@@ -225,7 +225,7 @@ def test_the_cdrs_of_a_structure_in_kabats_numbering_are_offered_and_ticked(tmp_
     assert form.value["map"]["H"].split()[5:9] == ["100", "100A", "100B", "100C"]
 
 
-def test_a_chain_counted_from_one_is_no_heavy_chain_of_kabat(tmp_path):
+def test_a_chain_numbered_from_one_is_not_taken_for_kabat_numbering(tmp_path):
     structure = gemmi.read_structure(FV)
     for chain in structure[0]:
         for number, residue in enumerate(chain, 1):

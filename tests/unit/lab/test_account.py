@@ -24,7 +24,7 @@ async def test_a_person_who_follows_the_claim_is_sent_on_to_the_services_page(ju
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_another_site_cannot_lead_somebody_to_the_claim(jupyter, trial):
+async def test_another_site_cannot_redirect_a_user_to_the_claim(jupyter, trial):
     answer = await jupyter.get(
         "account/claim?profile=hosted", headers=LOGIN | {"Sec-Fetch-Site": "cross-site"}
     )

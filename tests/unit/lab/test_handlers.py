@@ -108,9 +108,7 @@ async def test_jobs_stay_visible_while_the_service_is_gone(jupyter, submitted, s
 
 
 @pytest.mark.parametrize("fault", ["wrong", "expired", "revoked"])
-async def test_a_key_that_dies_is_said_with_what_to_do_and_what_is_known_stays(
-    jupyter, submitted, service, fault
-):
+async def test_an_expired_key_is_reported_and_known_data_is_kept(jupyter, submitted, service, fault):
     await wait_for_state(jupyter, "ok")
     accounts = service.app.state.service.store.accounts
     service.offered_key = f"key-that-is-{fault}"

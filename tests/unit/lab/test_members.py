@@ -89,20 +89,20 @@ async def test_a_members_batch_is_unfolded_and_an_own_one_of_that_name_is_not_ta
 
 
 @pytest.mark.parametrize(("member", "is_known"), [(MEMBER, True), (STRANGER, False), ("", False)])
-async def test_a_job_that_no_list_holds_is_looked_up_or_said_to_be_none(jupyter, theirs, member, is_known):
+async def test_an_unlisted_job_is_looked_up_or_reported_missing(jupyter, theirs, member, is_known):
     answer = await ask(jupyter, "record", member)
     assert answer.status_code == 200
     assert (answer.json()["job"] is not None) is is_known
 
 
-async def test_a_job_of_a_profile_that_is_gone_is_not_said_to_be_none(jupyter, theirs):
+async def test_a_job_of_a_removed_profile_is_not_reported_missing(jupyter, theirs):
     for profile, word in (("gone", "There is no profile 'gone'"), ("environment", "FOLDNOTE_BASE_URL")):
         answer = await jupyter.get(f"jobs/{JOB}/record", params={"profile": profile}, headers=LOGIN)
         assert answer.status_code == 404
         assert word in answer.json()["error"]
 
 
-async def test_a_job_is_not_said_to_be_none_by_a_service_that_does_not_answer(jupyter, service, theirs):
+async def test_a_job_is_not_reported_missing_if_the_service_does_not_respond(jupyter, service, theirs):
     assert (await ask(jupyter, "record", MEMBER)).json()["job"]["jobName"] == JOB
     service.is_down = True
     assert (await ask(jupyter, "record", MEMBER)).status_code == 503

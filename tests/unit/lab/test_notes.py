@@ -52,7 +52,7 @@ def test_tags_are_kept_for_each_service_and_read_by_another_server():
 
 
 @pytest.mark.parametrize("tags", [[" "], ["x" * (MAX_TAG_LENGTH + 1)], [str(n) for n in range(MAX_TAGS + 1)]])
-def test_tags_that_nobody_could_read_are_refused(tags):
+def test_unreadable_tags_are_refused(tags):
     with pytest.raises(ConfigurationError):
         Notes().change_tags(["c"], tags, [])
 

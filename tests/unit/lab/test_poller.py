@@ -48,7 +48,7 @@ async def test_many_looks_are_one_question(service):
     await poller.close()
 
 
-async def test_it_ends_when_nobody_looks_and_begins_again(service):
+async def test_polling_stops_without_viewers_and_starts_again(service):
     poller = _poller(service, attention_s=0.2)
     await _settle(poller, ServiceState.OK)
     async with asyncio.timeout(10):
@@ -99,7 +99,7 @@ async def test_closing_ends_all_waiting_and_nothing_is_asked_again(service):
     assert not poller.is_running
 
 
-async def test_the_first_report_names_the_service_that_is_meant(service):
+async def test_the_first_report_names_the_configured_service(service):
     settings.save_profile("lab", "https://jobs.example.org")
     poller = JobPoller(ProfileConnection("lab", service.connect))
     report = json.loads(poller.look().body)["service"]

@@ -49,7 +49,7 @@ async def test_a_page_waits_until_something_changes(jupyter, service):
     assert [job["jobName"] for job in body["jobs"]] == ["new"]
 
 
-async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, registry):
+async def test_polling_stops_when_a_page_is_closed(jupyter, registry):
     await wait_for_state(jupyter, "ok")
     poller = registry.find(None).poller
     tag = (await jupyter.get("jobs", headers=LOGIN)).headers["ETag"].split('"')[1]

@@ -107,7 +107,7 @@ async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is
     assert file["fileSize"] == 4
 
 
-async def test_a_service_that_is_gone_is_not_waited_for_when_nobody_asks_any_more():
+async def test_an_unreachable_service_is_not_waited_for_without_requests():
     uploads = Uploads()
     upload = uploads.begin(make_request())
     await upload.take(0, b"abc")
@@ -222,7 +222,7 @@ def make_request(name="a", owner="ann"):
     return PlannedUpload(owner, name, None, 3)
 
 
-async def test_nobody_else_finds_an_upload():
+async def test_other_users_cannot_find_an_upload():
     uploads = Uploads()
     upload = uploads.begin(make_request())
     assert uploads.find(upload.id, "ann") is upload
@@ -230,7 +230,7 @@ async def test_nobody_else_finds_an_upload():
     uploads.close()
 
 
-async def test_an_upload_that_nobody_goes_on_with_is_given_up():
+async def test_an_abandoned_upload_is_removed():
     now = 0.0
     uploads = Uploads(lambda: now)
     upload = uploads.begin(make_request())

@@ -75,7 +75,7 @@ def test_an_unknown_status_is_named():
         read_status("Napping")
 
 
-def test_a_status_that_nobody_knows_hides_no_job():
+def test_a_job_with_an_unknown_status_is_listed():
     page = read_job_page(
         {
             "jobs": [OURS, {**OURS, "status": "Napping", "message": "zzz"}],

@@ -104,7 +104,7 @@ def test_the_time_of_a_file_is_told_in_utc_whatever_zone_it_came_in(zone, moment
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+05:00", "0001-01-01T00:00:00"])
-def test_the_zero_of_some_services_is_no_time(zone, text):
+def test_the_year_one_is_not_a_time(zone, text):
     job = make_job("a", text, text, text)
     assert (job.created, job.started, job.completed, job.duration_s) == (None, None, None, None)
     assert "UTC" not in write_card(job, is_live=False)
@@ -117,6 +117,6 @@ def test_the_last_second_of_the_calendar_is_told_in_every_zone(zone):
     assert job.to_wire()["created"] == "9999-12-31T23:59:59.000Z"
 
 
-def test_what_utc_cannot_hold_is_no_time(zone):
+def test_times_outside_of_utc_are_none(zone):
     assert to_utc(datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-5)))) is None
     assert format_local_time(None) == ""

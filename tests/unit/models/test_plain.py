@@ -46,14 +46,14 @@ def test_a_plain_record_is_read_at_once_and_keeps_what_is_unknown(record):
 
 
 @pytest.mark.parametrize("change", FOREIGN, ids=lambda change: next(iter(change)))
-def test_anything_foreign_is_left_to_patience(change):
+def test_other_spellings_are_left_to_the_lenient_parser(change):
     record = {**OURS, **change}
     assert read_plain_job(json.dumps(record).encode()) is None
     assert read_plain_page(json.dumps({"jobs": [OURS, record], "statuses": COUNTS}).encode()) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"{", b"\xff", b"null", b"[" * 100_000])
-def test_what_is_no_record_is_left_to_patience(body):
+def test_invalid_records_are_left_to_the_lenient_parser(body):
     assert (read_plain_job(body), read_plain_page(body)) == (None, None)
 
 
@@ -77,7 +77,7 @@ def test_a_number_is_the_same_time_however_it_is_read(number):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), True, 10**400, "soon", [1]], ids=str)
-def test_what_is_no_time_is_said(value):
+def test_an_invalid_time_is_reported(value):
     with pytest.raises(ProtocolError, match="created"):
         read_job({**OURS, "created": value})
 

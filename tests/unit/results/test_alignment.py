@@ -35,7 +35,7 @@ def test_chains_of_a_joined_alignment_have_borders():
     assert read_alignment(A3M, "x.a3m").borders.tolist() == [3, 6]
 
 
-def test_lower_case_in_fasta_is_no_insertion():
+def test_lower_case_in_fasta_is_not_an_insertion():
     assert read_alignment(b">a\nacd\n>b\nA-D*\n", "x.fasta").sequences == ("acd", "A-D")
 
 
@@ -67,7 +67,7 @@ def test_stockholm_keeps_descriptions_and_joins_blocks():
 @pytest.mark.parametrize(
     "data", [b"", b"no header\nACD", b">a\nAC<script>\n", b"# STOCKHOLM 1.0\n//\n", b"\xff\xfe\x00"]
 )
-def test_what_is_no_file_of_sequences_is_told(data):
+def test_a_file_without_sequences_is_reported(data):
     with pytest.raises(UnreadableFileError, match="x.fasta"):
         read_alignment(data, "x.fasta")
 

@@ -61,7 +61,7 @@ def test_an_archive_that_ends_within_its_first_member_is_refused(tmp_path, perce
         open_archive(tmp_path / "cut.zip")
 
 
-def test_a_missing_path_is_told(tmp_path):
+def test_a_missing_path_is_reported(tmp_path):
     with pytest.raises(ArchiveError, match="no result at"):
         open_archive(tmp_path / "absent.zip")
 
@@ -108,7 +108,7 @@ def test_a_gzip_bomb_is_not_unpacked():
         unpack_single(gzip.compress(bytes(80 * 1024**2)), "zeros.gz")
 
 
-def test_a_cut_gzip_is_told():
+def test_a_cut_gzip_is_reported():
     with pytest.raises(UnreadableFileError, match="truncated"):
         unpack_single(gzip.compress(FV.encode())[:-20], "x.pdb.gz")
 

@@ -129,7 +129,7 @@ def test_a_batch_whose_table_is_damaged_is_told_by_its_manifests(opened):
     assert list(opened(members).jobs) == ["fv-1", "fv-2"]
 
 
-def test_a_folder_named_to_climb_out_is_no_job(opened):
+def test_a_folder_with_a_path_outside_is_not_a_job(opened):
     members = make_batch(JOBS[:1]) | {"results.csv": "jobName,status\n../x,Complete\nfv-1,Complete\n"}
 
     assert list(opened(members).jobs) == ["fv-1"]

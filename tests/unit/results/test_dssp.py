@@ -70,7 +70,7 @@ def test_each_residue_of_a_protein_chain_has_a_letter():
     }
 
 
-def test_without_backbone_the_alpha_carbons_decide_and_it_is_said():
+def test_without_backbone_atoms_the_alpha_carbons_are_used_and_this_is_stated():
     structure = Structure("fv.pdb", "pdb", FV)
 
     assert structure.secondary_method == BY_TRACE

@@ -49,7 +49,7 @@ def test_the_alphafold_database_has_confidence_and_aligned_error(opened):
     assert model.pae.matrix.shape == (227, 227)
 
 
-def test_the_copy_of_the_best_sample_is_no_second_model(opened):
+def test_the_copy_of_the_best_sample_is_not_a_second_model(opened):
     models = opened(foreign.alphafold3_local()).models
 
     assert [(m.name, m.rank, len(m.variants)) for m in models] == [
@@ -94,7 +94,7 @@ def test_samples_of_several_seeds_are_one_prediction(opened, archive, by, best, 
     assert models[0].chain_scores["chain_ptm"].tolist() == [0.8, 0.7]
 
 
-def test_a_rank_in_a_folders_name_ranks_and_its_copy_is_no_second_model(opened):
+def test_a_rank_in_a_folder_name_counts_and_its_copy_is_not_a_second_model(opened):
     models = opened(foreign.helixfold3()).models
 
     assert [(m.name, m.rank, len(m.variants)) for m in models] == [
@@ -290,7 +290,7 @@ def test_an_error_matrix_of_another_size_has_no_borders(opened):
 @pytest.mark.parametrize(
     "pae", [[], [[]], [[1, 2]], [["a", "b"], [1, 2]], [[-1.0, 1], [1, 1]], [[None, None]] * 2]
 )
-def test_what_is_no_error_matrix_is_none(opened, pae):
+def test_an_invalid_error_matrix_is_none(opened, pae):
     members = {"x.pdb": FV, "x_scores.json": json.dumps({"pae": pae, "ptm": 0.5})}
 
     assert opened(members).models[0].pae is None

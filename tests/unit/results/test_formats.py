@@ -111,7 +111,7 @@ def test_zstandard_is_read_or_told_of(tmp_path, damage):
         assert "damaged" in exc.message
 
 
-def test_gemmi_is_at_hand_under_two_names():
+def test_both_names_of_the_gemmi_structure_work():
     structure = Structure.open(DATA / "altloc.cif")
 
     assert structure.gemmi[0].count_atom_sites() == structure.to_gemmi()[0].count_atom_sites()
@@ -182,7 +182,7 @@ def test_a_damaged_record_costs_only_itself(tmp_path):
     assert result.tables["ligands.sdf"]["QED"].tolist() == [0.5, 0.7]
 
 
-def test_a_receptor_is_no_molecule(tmp_path):
+def test_a_receptor_is_not_a_small_molecule(tmp_path):
     line = "ATOM      1  N   ASN A   1      -8.901   4.127  -0.555  1.00  0.00    -0.066 N \n"
     result = open_result(write_zip(tmp_path / "r.zip", {"receptor.pdbqt": line * 3}))
 
@@ -196,7 +196,7 @@ def test_every_format_is_read_packed(tmp_path, name):
     assert Structure.open(tmp_path / f"{name}.gz").models >= 1
 
 
-def test_a_structure_that_is_not_there_is_told(tmp_path):
+def test_a_structure_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(UnreadableFileError, match="cannot be read"):
         Structure.open(tmp_path / "absent.pdb")
 

@@ -83,7 +83,7 @@ def test_the_limits_of_omega_and_that_proline_may_be_cis(number, omega, kind):
     assert peptides == ([kind] if kind else [])
 
 
-def test_mirrored_residues_have_the_wrong_hand_but_for_d_amino_acids():
+def test_mirrored_residues_are_reported_except_for_d_amino_acids():
     structure = read()
     for residue in structure[0][0]:
         for atom in residue:

@@ -136,7 +136,7 @@ def test_shuffled_doubled_and_reversed_lines_are_read_or_refused(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_meant_is_read(name):
+def test_the_original_files_are_read(name):
     assert attempt(name, CASES[name][1]) is (name != "pae.npy"), "pae.npy begins in the middle of a file"
 
 

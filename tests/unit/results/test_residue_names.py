@@ -108,7 +108,7 @@ def test_ions_alone_are_no_chain():
     assert Counter(each.kind for each in structure.ligands) == {"ion": 22}
 
 
-def test_a_lone_sugar_among_atoms_is_no_chain():
+def test_a_single_sugar_among_atoms_is_not_a_chain():
     sugar = "".join(write_atom(1, name, "NAG", 1.4 * k, chain="B") for k, name in enumerate(PYRANOSE))
 
     structure = Structure("sugar.pdb", "pdb", write_residues("ALA GLY SER", chain="A") + sugar)
@@ -187,7 +187,7 @@ def test_names_of_chains_of_two_letters_are_no_names_of_residues():
     assert (chain.name, chain.sequence) == ("BA", "HAK")
 
 
-def test_a_second_protein_after_ter_is_no_ligand():
+def test_a_second_protein_after_ter_is_not_a_ligand():
     text = write_residues("NALA HIE CLEU") + "TER\n" + write_residues("NGLY CYX CVAL", first=4)
 
     structure = Structure("two.pdb", "pdb", text)

@@ -52,7 +52,7 @@ def test_the_manifest_says_what_was_run(result):
     assert not manifest.is_substitute
 
 
-def test_a_substitute_is_told(tmp_path):
+def test_a_substitute_is_reported(tmp_path):
     content = json.dumps({"engine": {"method": "ProteinMPNN", "kind": "substitute", "note": "not AbMPNN"}})
     manifest = open_result(write_zip(tmp_path / "r.zip", {"manifest.json": content})).manifest
 

@@ -110,7 +110,7 @@ def test_confidence_under_its_older_name_is_found_in_arrays(opened):
     assert model.pae.matrix.shape == (foreign.LENGTH, foreign.LENGTH)
 
 
-def test_the_refined_model_is_the_one_that_is_meant(opened):
+def test_the_refined_model_is_used(opened):
     result = opened(scored.immunebuilder())
 
     assert [m.name for m in result.models] == ["final_model.pdb"]
@@ -146,7 +146,7 @@ def test_a_list_may_give_figures_in_its_own_order(opened):
     assert first.confidence is not None
 
 
-def test_a_file_of_errors_without_atoms_is_no_structure(opened):
+def test_a_file_of_errors_without_atoms_is_not_a_structure(opened):
     result = opened(scored.modelcif_with_a_file_of_its_errors())
 
     assert [each.name for each in result.structures] == ["ranked_0.pdb"]

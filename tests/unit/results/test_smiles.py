@@ -33,12 +33,12 @@ def test_the_fifty_first_is_flat():
 @pytest.mark.parametrize(
     "data", [b"", b"\xff\xfe", b"C" * 3000, b"<script>alert(1)</script>", b"C1CC\n[" * 20]
 )
-def test_what_is_no_list_of_smiles_is_refused(data):
+def test_an_invalid_list_of_smiles_is_refused(data):
     with pytest.raises(UnreadableFileError, match=r"x\.smi"):
         read_smiles(data, "x.smi")
 
 
-def test_a_smiles_beside_a_receptor_is_no_pose(tmp_path):
+def test_a_smiles_beside_a_receptor_is_not_a_pose(tmp_path):
     result = open_result(write_zip(tmp_path / "r.zip", {"a.pdb": FV, "ligand.smi": LINES}))
 
     assert len(result.molecules["ligand.smi"]) == 2

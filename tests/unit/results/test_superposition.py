@@ -93,7 +93,7 @@ def test_a_moved_domain_leaves_the_score_of_the_other():
     assert find_tm_score(moved, POINTS, 60) == pytest.approx(40 / 60, abs=0.01)
 
 
-def test_a_structure_lies_on_itself():
+def test_a_structure_superposes_exactly_on_itself():
     found = superpose(structure(FV), structure(FV))
 
     assert (found.aligned, found.identity) == (227, 1)

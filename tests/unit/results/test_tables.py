@@ -44,7 +44,7 @@ def test_the_structure_to_look_at_first_comes_first():
 
 
 @pytest.mark.parametrize("content", [[], [1, 2], [{"a": [1]}], {"a": 1}, "text", None, [{}]])
-def test_what_is_no_list_of_flat_records_is_no_table(content):
+def test_only_a_list_of_flat_records_is_a_table(content):
     assert find_table(content) is None
 
 
@@ -61,7 +61,7 @@ def test_the_first_line_tells_the_separator(name, text):
     assert frame.to_dict("records") == [{"a": 1, "b": "2,5"}]
 
 
-def test_json_nested_absurdly_deep_is_told():
+def test_json_nested_absurdly_deep_is_reported():
     with pytest.raises(UnreadableFileError, match="JSON"):
         read_json(b"[" * 200_000, "deep.json")
 

@@ -137,7 +137,7 @@ def test_an_unpacked_copy_of_nested_archives_opens_the_same(tmp_path):
     assert [file.name for file in copied.files] == [file.name for file in result.files]
 
 
-def test_a_single_packed_structure_is_no_archive(tmp_path):
+def test_a_single_compressed_structure_is_not_an_archive(tmp_path):
     result = open_result(write(tmp_path / "x.pdb.gz", gzip.compress(FV.encode())))
 
     assert len(result.structure.chains) == 2

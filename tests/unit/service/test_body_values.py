@@ -34,7 +34,7 @@ def test_only_what_stands_outside_of_texts_is_counted(value, ensure_ascii):
     assert (outside.count(b","), outside.count(b"{") + outside.count(b"[")) == count(value)
 
 
-def test_a_text_that_lies_across_blocks_is_one_text(monkeypatch):
+def test_a_string_across_blocks_is_one_string(monkeypatch):
     monkeypatch.setattr(bodies, "_BLOCK_BYTES", 3)
     assert bodies.outside_of_texts(b'["a,,,,,,", 1, {"b,,,": "[[[["}]') == b"[,,{"
 

@@ -150,7 +150,7 @@ def test_the_script_is_one_balanced_piece(result):
 
 
 @needs_library
-def test_a_page_carries_everything_and_asks_nobody(result, tmp_path):
+def test_a_page_contains_everything_and_loads_nothing(result, tmp_path):
     text = write_page(tmp_path / "out" / "page.html", HOSTILE, ["a < b", result]).read_text()
     page = Page(text)
 

@@ -49,7 +49,7 @@ def test_b_factors_of_an_experiment_have_their_unit():
     assert (found["b-factor"].name, found["b-factor"].legend[-1].label) == ("B-factor (Å²)", "69 Å²")
 
 
-def test_an_error_in_the_column_is_shown_as_one_and_its_direction_is_said():
+def test_an_error_in_the_column_is_shown_with_its_direction():
     scene = compose(Structure.open(IMMUNE_BUILDER))
     assert scene.color == "error"
     assert scene.coloring.name == "Predicted error (Å, lower is better)"
@@ -82,12 +82,12 @@ def test_what_the_column_cannot_be_is_refused_in_words(values, meaning, said):
         view(make(values), b_factors=meaning)
 
 
-def test_errors_that_the_file_names_cannot_be_said_to_be_plddt():
+def test_errors_declared_by_the_file_cannot_be_stated_to_be_plddt():
     with pytest.raises(ArgumentError, match="errors in Å"):
         view(IMMUNE_BUILDER, b_factors="plddt")
 
 
-def test_what_is_said_of_a_column_is_about_one_structure():
+def test_a_statement_on_a_column_applies_to_one_structure():
     with pytest.raises(ArgumentError, match="about one structure"):
         view([make(), make()], b_factors="plddt")
 

@@ -90,7 +90,7 @@ def test_a_structural_alignment_is_named_in_the_view():
     assert scene.notes[0] in scene._repr_mimebundle_()["text/plain"]
 
 
-def test_what_is_no_structure_is_named(fv):
+def test_an_invalid_structure_is_named(fv):
     with pytest.raises(ArgumentError, match="A DataFrame is not a structure"):
         overlay([fv, pd.DataFrame()])
 

@@ -42,7 +42,7 @@ def write_residues(count: int, *, chain: str = "A", residue: str = "ALA") -> str
     return "\n".join([*lines, ""])
 
 
-def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_said():
+def test_a_large_structure_is_drawn_as_one_sphere_per_residue_with_a_note():
     zinc = "HETATM    1 ZN    ZN B5000       1.000   2.000   3.000  1.00 50.00          ZN"
     structure = Structure("large.pdb", "pdb", write_residues(9000) + write_residues(4000, chain="B") + zinc)
 

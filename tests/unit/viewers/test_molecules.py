@@ -57,7 +57,7 @@ def test_all_atoms_of_a_pdbqt_are_given_to_the_page():
     assert scene.models[0].text.count("ATOM") == len(read("vina_poses.pdbqt")[0].atoms)
 
 
-def test_a_pose_brings_its_hydrogen_bonds_as_lines_and_words():
+def test_a_pose_shows_its_hydrogen_bonds_as_lines_and_text():
     (pose, *_) = open_poses()
     scene = compose_poses(Structure.open(DATA / "abl_pocket.pdb"), [pose])
 

@@ -65,6 +65,6 @@ def test_a_tree_is_a_figure_of_matplotlib(tmp_path):
         (make_nodes().iloc[:0], "no nodes"),
     ],
 )
-def test_a_table_that_is_no_tree_is_refused(nodes, said):
+def test_a_table_that_is_not_a_tree_is_refused(nodes, said):
     with pytest.raises(ArgumentError, match=said):
         plot_tree(nodes)

@@ -188,7 +188,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
     assert not engine.state().installed
 
 
-def test_an_environment_whose_making_was_cut_off_is_made_anew(make_engine):
+def test_an_incomplete_environment_is_recreated(make_engine):
     engine = make_engine("firstpart==1.0")
     venv.create(engine.home / "env", with_pip=False)  # so far it is when the python is there, and pip is not
     events, error = install_and_listen(engine)
@@ -197,12 +197,12 @@ def test_an_environment_whose_making_was_cut_off_is_made_anew(make_engine):
     assert engine.state().installed
 
 
-def test_of_a_long_complaint_that_is_understood_only_the_meaning_is_told():
+def test_a_long_known_error_of_pip_is_only_explained():
     told = explain_failure([f"ERROR: {'HTTPSConnectionPool ' * 9} Temporary failure in name resolution"])
     assert told.endswith("cannot be reached: check the network and try again.")
 
 
-def test_pip_says_in_two_ways_that_there_is_no_room():
+def test_both_messages_of_pip_on_a_full_disk_are_recognized():
     assert tells_full_disk(["ERROR: [Errno 28] No space left on device: '/tmp/pip-unpack'"])
     assert tells_full_disk(["OSError: [Errno 122] Disk quota exceeded"])
     assert not tells_full_disk(["ERROR: No matching distribution found for torch==2.13.0"])

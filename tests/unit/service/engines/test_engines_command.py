@@ -55,7 +55,7 @@ def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     assert any(line.startswith("antifold") and "elsewhere" in line and "AntiFold's" in line for line in lines)
 
 
-def test_installing_tells_licence_and_end(out, tmp_path, monkeypatch):
+def test_installing_prints_licence_and_end(out, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more")))
     assert run_install(["probe"], stream=out) == 0
     assert "licence: BSD-3-Clause" in out.getvalue()

@@ -67,7 +67,7 @@ def test_progress_is_passed_on_and_other_lines_are_not(rescoring):
     assert told == [(pytest.approx(1 / 3), "Rescored pose 1 of 3")]
 
 
-def test_an_add_on_that_is_not_installed_is_no_failure(rescoring):
+def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
     found = rescoring.rescore({"reason": "The engine gnina is not installed."}, RECEPTOR, POSES, print)
     assert found.describe() == {"used": False, "reason": "The engine gnina is not installed."}
     assert (found.rows, found.notes) == ((), ())

@@ -175,7 +175,7 @@ def test_a_connection_that_is_cut_again_and_again_ends_in_a_sentence(make_engine
     assert contents(engines_dir) == []
 
 
-def test_a_server_that_is_not_there_is_told(make_engine, server):
+def test_a_server_that_is_not_there_is_reported(make_engine, server):
     server.close()
     assert "Check the network and try again." in refuse(make_engine())
 
@@ -200,7 +200,7 @@ def test_another_hash_is_refused_and_nothing_is_kept(make_engine, server, engine
         ({"headers": {"Content-Encoding": "gzip"}}, "an encoding that was not asked for"),
     ],
 )
-def test_an_answer_without_the_file_is_told(make_engine, server, change, words):
+def test_an_answer_without_the_file_is_reported(make_engine, server, change, words):
     for name, value in change.items():
         setattr(server, name, value)
     assert words in refuse(make_engine())
@@ -215,7 +215,7 @@ def test_without_a_hash_a_download_of_unknown_length_is_refused(make_engine, ser
     assert "does not say how long the file is" in refuse(make_engine(sha256=""))
 
 
-def test_the_hash_that_nobody_published_is_recorded_and_checked_ever_after(make_engine, server, engines_dir):
+def test_an_unpublished_hash_is_recorded_and_checked_afterwards(make_engine, server, engines_dir):
     engine = make_engine(sha256="")
     install(engine, lambda event: None)
     (row,) = engine.installed_weights()

@@ -63,7 +63,7 @@ def test_a_ranking_file_decides_where_names_do_not(pack):
 
 
 @pytest.mark.parametrize("ranking", ["[]", "{", '{"order": 3}', '{"order": [1]}'])
-def test_a_broken_ranking_file_is_no_fault(pack, ranking):
+def test_a_damaged_ranking_file_is_ignored(pack, ranking):
     assert choose(pack("b.pdb", "a.pdb", ranking_json=ranking), "*.pdb") == ["a.pdb"]
 
 

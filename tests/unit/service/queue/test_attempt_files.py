@@ -51,7 +51,7 @@ def test_times_are_rfc_3339_utc():
     assert "T" in files.now()
 
 
-def test_progress_that_a_power_cut_left_empty_is_no_progress(tmp_path):
+def test_progress_emptied_by_a_power_cut_is_ignored(tmp_path):
     (tmp_path / files.PROGRESS).write_bytes(b"")
     assert files.read_progress(tmp_path) == (None, None)
 

@@ -35,12 +35,12 @@ def test_a_fault_of_the_tool_ends_the_job(state):
 
 
 @pytest.mark.parametrize("state", ["lost", "stopped"])
-def test_what_nobody_asked_for_is_a_loss(state):
+def test_an_unrequested_end_is_a_loss(state):
     assert ending(state) is None
 
 
 @pytest.mark.parametrize("state", ["failed", "timed_out", "lost", "stopped"])
-def test_a_stop_that_was_asked_for_is_no_failure(state):
+def test_a_requested_stop_is_not_a_failure(state):
     done = ending(state, is_cancelled=True)
     assert (done.state, done.error) == ("Stopped", None)
 

@@ -18,7 +18,7 @@ def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart():
     assert {os.fsencode(place): member for member, place in members.items()} == strange
 
 
-def test_a_score_file_of_endless_depth_is_no_score(tmp_path):
+def test_an_endlessly_nested_score_file_is_ignored(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "score.json").write_text('{"a":' + "[" * 60_000)
     assert read_score(tmp_path).figures is None

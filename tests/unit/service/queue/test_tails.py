@@ -29,7 +29,7 @@ def test_more_than_is_read_at_once_begins_with_a_whole_line(log):
     assert len(told.encode()) <= 1000
 
 
-def test_what_is_no_utf_8_is_replaced(log):
+def test_invalid_utf_8_is_replaced(log):
     log.write_bytes(b"a\nb\n\xffc\n")
     assert read_tail(log, 2) == "b\n\ufffdc\n"
 
@@ -39,7 +39,7 @@ def test_one_endless_line_is_cut(log):
     assert read_tail(log, 3, max_bytes=1000) == "x" * 1000
 
 
-def test_a_large_log_costs_what_is_told(log):
+def test_reading_a_log_depends_on_the_requested_lines_only(log):
     log.write_bytes(b"a line of the log that is not short\n" * 1_400_000)
     tracemalloc.start()
     told = read_tail(log, 1000)
@@ -49,7 +49,7 @@ def test_a_large_log_costs_what_is_told(log):
     assert peak < 1 << 20
 
 
-def test_what_is_no_regular_file_is_empty(tmp_path):
+def test_anything_but_a_regular_file_is_empty(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "link").symlink_to(tmp_path / "secret")

@@ -120,7 +120,7 @@ def test_a_link_in_a_removed_folder_leads_nowhere(tmp_path):
     assert outside.stat().st_mode & 0o777 == 0o750
 
 
-def test_nobody_waits_while_many_files_are_removed(store, root, tidier):
+def test_removing_many_files_blocks_nothing(store, root, tidier):
     _, _, folder = end_one(store, root)
     for number in range(20_000):
         (folder / "work" / "outputs" / str(number)).touch()

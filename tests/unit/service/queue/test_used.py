@@ -34,7 +34,7 @@ def test_a_seed_of_null_says_that_the_method_has_none(tmp_path, work):
 @pytest.mark.parametrize(
     "text", ['{"seed": true}', '{"seed": "7"}', '{"seed": 1.5}', "[7]", "{", "[" * 100_000]
 )
-def test_what_is_no_seed_is_not_reported(tmp_path, work, text):
+def test_an_invalid_seed_is_not_reported(tmp_path, work, text):
     (work / "used.json").write_text(text)
     used = read_used(tmp_path)
     assert used.seed is None

@@ -70,7 +70,7 @@ def test_smiles_are_known(word):
 
 
 @pytest.mark.parametrize("word", ["c1ccccc", "CC(C", "hello", "C)C(C", "(ON)", "1-2-3", "CONCISE"])
-def test_what_is_no_smiles(word):
+def test_invalid_smiles(word):
     assert not is_smiles(word)
 
 
@@ -138,7 +138,7 @@ def test_an_antibody_is_numbered_by_the_tool_for_that():
     assert ask(f"Number my antibody {HEAVY}").tools[0].tool_id == "anarci"
 
 
-def test_a_heavy_domain_is_a_nanobody_where_the_words_say_so():
+def test_a_heavy_domain_is_a_nanobody_if_the_prompt_says_so():
     advice = ask(f"Number the nanobody {HEAVY}")
     assert advice.tools[0].tool_id == "antibody-annotation"
 

@@ -38,5 +38,5 @@ def test_keys_and_membership_are_found_by_either_spelling(store):
     assert store.accounts.revoke(email="ada@LAB.org") == 1
 
 
-def test_an_address_that_is_unknown_is_nobodys(store):
+def test_an_unknown_address_has_no_account(store):
     assert store.accounts.revoke(email="x@lab.org") == 0

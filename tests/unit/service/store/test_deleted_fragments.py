@@ -54,7 +54,7 @@ def read_files(folder):
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def test_a_large_database_is_rewritten_when_nobody_writes(store, tmp_path):
+def test_a_large_database_is_rewritten_during_a_pause_in_writing(store, tmp_path):
     assert store.database.path.stat().st_size > LARGE_BYTES
     stop = threading.Event()
     until = time.monotonic() + 120

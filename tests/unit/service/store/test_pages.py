@@ -75,7 +75,7 @@ def test_a_page_ends_where_it_is_told_to_and_says_whether_more_follows(store):
     assert read(store, before=1) == pages.Page(b"", {}, rest.counts)
 
 
-def test_nobody_has_an_empty_page(store):
+def test_a_page_of_no_accounts_is_empty(store):
     assert read(store, JobFilter(())).counts.statuses == dict.fromkeys(map(str, JobStatus), 0)
 
 

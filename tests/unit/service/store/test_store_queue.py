@@ -332,6 +332,6 @@ def test_a_batch_whose_hours_are_spent_gives_nothing_more_to_claim(store, accoun
     assert store.jobs.find([account], "batch")["batch_state"] == "Aggregating"
 
 
-def test_what_was_written_before_the_machine_started_is_told():
+def test_times_before_the_boot_are_recognized():
     assert clock.is_before_boot("2001-01-01T00:00:00.000Z") is hasattr(time, "CLOCK_BOOTTIME")
     assert not clock.is_before_boot(clock.now())
