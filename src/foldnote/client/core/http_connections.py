@@ -117,7 +117,7 @@ def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
     reason = exc.strerror or exc
     if isinstance(effect, Download):
         return ResultError(
-            f"The download cannot be written to {effect.part.parent}: {reason}. Make room there, or set"
+            f"The download cannot be written to {effect.part.parent}: {reason}. Free space there, or set"
             " FOLDNOTE_HOME to another place."
         )
     place = effect.content if isinstance(effect.content, Path) else "The request"
