@@ -4,6 +4,7 @@ import hashlib
 import sys
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,10 @@ def test_a_worker_gives_what_the_program_gives(name, tmp_path):
     assert outcome.state == "succeeded", outcome.error
     executor = LocalExecutor(process_environment())
     try:
-        runs = [run_in_worker(executor, tmp_path, name) for _ in range(2)]
+        runs = [run_in_worker(executor, tmp_path, name) for _ in range(3)]
     finally:
         executor.close()
-    (_, first_folder), (second_s, second_folder) = runs
+    _, (_, first_folder), (second_s, second_folder) = runs
     runners = {files.read_json(folder / files.RUNNER)["pid"] for folder in (first_folder, second_folder)}
     assert len(runners) == 1
     for folder in (first_folder, second_folder):
@@ -79,6 +80,7 @@ def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
         seed=7,
     )
     assert spec.worker
+    spec = replace(spec, owner="1")
     prepare_attempt(spec)
     begun = time.monotonic()
     executor.submit(spec)

@@ -14,9 +14,12 @@ KILL_S = 10
 """What a kill with its start afterwards takes at most, on a busy machine."""
 
 
+@pytest.mark.parametrize("is_warm", [False, True], ids=["programs", "workers"])
 @pytest.mark.timeout(300 + KILLS * KILL_S)
-def test_random_kills_lose_nothing(make_service, capsys):
+def test_random_kills_lose_nothing(make_service, capsys, is_warm):
     service = make_service("--no-rate-limit", "--port", str(free_port()))
+    if is_warm:
+        run_in_workers(service.engines / "probe")
     ledger, killer = Ledger(), Killer(service, SEED)
     with Clients(service, ledger, SEED):
         killer.kill(KILLS)
@@ -25,3 +28,10 @@ def test_random_kills_lose_nothing(make_service, capsys):
         print(f"\n{dict(killer.counts)} killed; {len(ledger.acknowledged)} jobs acknowledged,")
         print(f"{dict(ledger.counts)}; {figures}")
     assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
+
+
+def run_in_workers(engine):
+    """Let workers run the engine, many jobs in each of their copies."""
+    (engine / "serve.py").write_text("RUNS_MANY = True\n\n\ndef load(): ...\n")
+    manifest = engine / "engine.toml"
+    manifest.write_text(manifest.read_text().replace("memory_mb = 16", "memory_mb = 64"))

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def executor():
 def run_job(tmp_path, engine_dir, executor):
     """Start a job and wait for it, unless ``is_waited_for`` is False; returns its folder."""
 
-    def run(code: str = "", *, is_waited_for: bool = True, **limits) -> Path:
+    def run(code: str = "", *, is_waited_for: bool = True, owner: str = "", **limits) -> Path:
         nonce = uuid.uuid4().hex
         spec = build_attempt(
             load_engines([engine_dir.parent])["counter"],
@@ -99,11 +100,24 @@ def run_job(tmp_path, engine_dir, executor):
             settings={"code": code},
             **limits,
         )
+        spec = replace(spec, owner=owner)
         prepare_attempt(spec)
         executor.submit(spec)
         if is_waited_for:
             outcome_of(spec.folder)
         return spec.folder
+
+    return run
+
+
+@pytest.fixture
+def run_owned(run_job, engine_dir):
+    """Start a job of an owner whose engine runs one job after another in a process."""
+    serve = engine_dir / "serve.py"
+    serve.write_text(serve.read_text() + "\nRUNS_MANY = True\n")
+
+    def run(code: str = "", *, owner: str = "1", **limits) -> Path:
+        return run_job(code, owner=owner, **limits)
 
     return run
 
@@ -275,3 +289,117 @@ def test_jobs_side_by_side_have_workers_of_their_own(run_job, tmp_path):
     folders = [run_job("time.sleep(1)", is_waited_for=False) for _ in range(2)]
     assert {outcome_of(folder).state for folder in folders} == {"succeeded"}
     assert len(loads(tmp_path)) == 2
+
+
+def pid_of(folder: Path) -> int:
+    return state_of(folder)["pid"]
+
+
+def test_jobs_of_one_owner_share_a_process_where_the_engine_allows_it(run_owned, tmp_path):
+    folders = [run_owned(f"print('job {number}')") for number in range(3)]
+    states = [state_of(folder) for folder in folders]
+    assert len({state["pid"] for state in states}) == 1
+    for number, (folder, state) in enumerate(zip(folders, states, strict=True)):
+        assert state["folder"] == str(folder / files.WORK)
+        assert f"FOLDNOTE_ATTEMPT={folder.name}" in state["environ"].split("\0")
+        assert folder.name in state["temporary"]
+        assert state["stdin"] == ""
+        assert (folder / files.LOG).read_text() == f"job {number}\n"
+        assert files.read_progress(folder) == (0.5, "half")
+    assert len(loads(tmp_path)) == 1
+
+
+def test_no_two_owners_share_a_process(run_owned):
+    owners = ("1", "2", "", "", "1")
+    pids = [pid_of(run_owned(owner=owner)) for owner in owners]
+    assert len(set(pids)) == len(owners)
+    assert not any(lives(pid) for pid in pids[:-1])
+
+
+def test_jobs_of_one_owner_have_processes_of_their_own_unless_the_engine_allows_it(run_job):
+    assert pid_of(run_job(owner="1")) != pid_of(run_job(owner="1"))
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        ("sys.stderr.write('FOLDNOTE_ERROR Empty.\\n'); sys.exit(2)", "failed"),
+        ("raise ValueError", "failed"),
+        ("os._exit(0)", "succeeded"),
+        ("os.kill(os.getpid(), 9)", "failed"),
+        ("import threading; threading.Thread(target=lambda: time.sleep(0.3)).start()", "succeeded"),
+        ("subprocess.Popen(['sleep', '60'])", "succeeded"),
+    ],
+)
+def test_after_a_fault_or_what_a_job_left_the_next_one_has_a_new_process(run_owned, tmp_path, code, state):
+    folders = [run_owned(), run_owned(code), run_owned()]
+    assert [outcome_of(folder).state for folder in folders] == ["succeeded", state, "succeeded"]
+    first, second, third = map(pid_of, folders)
+    assert first == second != third
+    assert not lives(first)
+    assert len(loads(tmp_path)) == 1
+
+
+def test_daemons_of_a_job_are_ended_before_the_next_one(run_owned):
+    daemon = "p = subprocess.Popen(['sleep', '60'], start_new_session=True); Path('outputs/p').write_text(str(p.pid))"
+    adopted = f"if not os.fork(): os.setsid(); exec({daemon!r}); os._exit(0)\nos.wait()"
+    for code in (daemon, adopted):
+        folder = run_owned(code)
+        assert outcome_of(folder).state == "succeeded"
+        assert not lives(int((folder / files.WORK / "outputs/p").read_text()))
+    assert outcome_of(run_owned()).state == "succeeded"
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_a_job_that_is_ended_takes_no_neighbour_with_it(run_owned, executor, tmp_path, is_cancelled):
+    before = run_owned()
+    folder = run_owned("time.sleep(60)", is_waited_for=False, time_limit_s=60.0 if is_cancelled else 0.5)
+    assert pid_of(folder) == pid_of(before)
+    if is_cancelled:
+        executor.cancel(folder, 1.0)
+    assert outcome_of(folder).state == ("stopped" if is_cancelled else "timed_out")
+    assert not lives(pid_of(folder))
+    after = run_owned()
+    assert {outcome_of(each).state for each in (before, after)} == {"succeeded"}
+    assert len(loads(tmp_path)) == 1
+
+
+def test_a_shared_process_ends_with_its_runner(run_owned, tmp_path):
+    run_owned()
+    folder = run_owned("time.sleep(60)", is_waited_for=False)
+    job = pid_of(folder)
+    os.kill(files.read_json(folder / files.RUNNER)["pid"], signal.SIGKILL)
+    for pid in (job, *loads(tmp_path)):
+        wait_until(lambda pid=pid: not lives(pid), "the end of every process")
+
+
+def test_a_process_that_died_between_two_jobs_is_replaced(run_owned):
+    first = run_owned()
+    os.kill(pid_of(first), signal.SIGKILL)
+    second = run_owned()
+    assert outcome_of(second).state == "succeeded"
+    assert pid_of(second) != pid_of(first)
+
+
+def test_each_job_of_a_shared_process_has_its_own_usage(run_owned):
+    burn = "end = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+    large = run_owned(burn.format(1.0) + "ballast = b'x' * (300 << 20)")
+    small = run_owned(burn.format(0.2))
+    killed = run_owned("os.kill(os.getpid(), 9)")
+    assert pid_of(large) == pid_of(small) == pid_of(killed)
+    usages = [
+        (outcome_of(each).cpu_seconds, outcome_of(each).peak_memory_mb) for each in (large, small, killed)
+    ]
+    (large_s, large_mb), (small_s, small_mb), (killed_s, _) = usages
+    assert large_s >= 1.0
+    assert 0.2 <= small_s < 0.8
+    assert killed_s < 0.5
+    assert small_mb + 250 < large_mb
+
+
+def test_a_shared_process_larger_than_its_engine_declares_is_not_kept(run_owned, engine_dir):
+    manifest = engine_dir / "engine.toml"
+    manifest.write_text(MANIFEST + "[resources]\nmemory_mb = 64\n")
+    folder = run_owned("import run; run.BALLAST = b'x' * (100 << 20)")
+    assert outcome_of(folder).state == "succeeded"
+    wait_until(lambda: not lives(pid_of(folder)), "the end of the process")

@@ -171,4 +171,5 @@ def main() -> None:
     say(1.0, "Probe done")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -81,6 +81,7 @@ class Launcher:
             known.template,
             attempt_dir=str(self._root / claim.folder),
             nonce=claim.nonce,
+            owner=str(claim.account_id),
             job_name=claim.name,
             settings=json.loads(claim.normalized),
             extensions=for_engine(claim.extensions),

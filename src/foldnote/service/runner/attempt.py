@@ -100,6 +100,8 @@ class AttemptSpec:
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """What was submitted beside the settings: ``external``, the purposes for which inputs may leave the
     machine, and ``label``. An own alignment is in ``files`` as ``foldnote.alignment``."""
+    owner: str = ""
+    """Whose job it is, in any spelling: only jobs of one owner share a process; empty if none may."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
 

@@ -228,6 +228,15 @@ def find_children() -> set[int] | None:
         return None
 
 
+def has_children(pid: int) -> bool:
+    """Whether another process has any that it has not reaped; True where the system does not tell."""
+    try:
+        tasks = list(Path(_PROC, str(pid), "task").iterdir())
+        return any((task / "children").read_text() for task in tasks)
+    except OSError:
+        return True
+
+
 def _all_processes() -> Iterable[int]:
     if not _PROC.joinpath("self").exists():
         return ()

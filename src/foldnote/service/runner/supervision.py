@@ -56,6 +56,7 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
         self._is_terminated = False
+        self._has_succeeded = False
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._guard = processes.ProcessGroupGuard()
@@ -96,6 +97,7 @@ class Supervisor:
             self._pump(_TICK_S)
         if ending.state != "succeeded" and self._process.poll() is None:
             self._end_gently(self._grace_s())
+        self._has_succeeded = ending.state == "succeeded"
         self._kill_the_rest()
         self._drain()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
@@ -107,15 +109,15 @@ class Supervisor:
         The time and memory of a worker for loading the engine are not included.
         """
         peak = self._process.peak_memory_mb
-        return None if peak is None else Usage(count_cpu_seconds() - self._cpu_before, peak)
+        if peak is None:
+            return None
+        correction_s = self._process.cpu_correction_s if isinstance(self._process, WorkerJob) else 0.0
+        return Usage(max(0.0, count_cpu_seconds() - self._cpu_before + correction_s), peak)
 
     def _start(self) -> MeasuredProgram | WorkerJob:
-        job = self._workers.start_job(
-            self._spec, self._scratch, self._guard.inherited, lambda: self._check_orders() is not None
-        )
+        job = self._workers.start_job(self._spec, self._scratch, lambda: self._check_orders() is not None)
         process = job or self._start_program()
         self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job does not belong to it
-        self._guard.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
@@ -124,7 +126,7 @@ class Supervisor:
         return process
 
     def _start_program(self) -> MeasuredProgram:
-        return MeasuredProgram(
+        program = MeasuredProgram(
             self._spec.command,
             cwd=self._spec.folder / files.WORK,
             env={**self._spec.environment, "TMPDIR": str(self._scratch)},
@@ -134,6 +136,8 @@ class Supervisor:
             start_new_session=True,
             pass_fds=self._guard.inherited,
         )
+        self._guard.tie(program.pid)
+        return program
 
     def _wake_up_on_signals(self) -> None:
         self._waker = processes.SignalWaker()
@@ -211,6 +215,7 @@ class Supervisor:
         if self._process.poll() is None:
             processes.send_to_group(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        self._workers.settle(has_succeeded=self._has_succeeded)
         processes.reap_children()
         if processes.can_adopt_orphans() and processes.find_children() == self._workers.pids:
             return  # orphans become our children: without other children there are no descendants

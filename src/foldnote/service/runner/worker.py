@@ -2,8 +2,10 @@
 
 Loading a model often takes longer than the job. A runner keeps the worker of its last attempt for the next
 one, if that is of the same engine, installation and environment. The worker itself sees no job (see
-``job_server.py`` of the engines' protocol): each runs in a process of its own, which a runner supervises like
-any other engine, with the same results as ``run.py``.
+``job_server.py`` of the engines' protocol): jobs run in copies of it, which a runner supervises like any
+other engine, with the same results as ``run.py``. If the engine allows it, a copy runs one job after another
+of the same owner; it is replaced after a fault, after ``MOST_JOBS``, when it grew, or when a job left a
+process.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,7 +27,9 @@ from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.service.runner.usage import MeasuredProcess
 
 _TICK_S = 0.2
-_ANSWER_BYTES = 100
+_ANSWER_BYTES = 1000
+MOST_JOBS = 200
+"""Jobs after which a copy is replaced."""
 
 
 def is_supported() -> bool:
@@ -50,6 +54,80 @@ def worker_key(spec: AttemptSpec) -> str:
     return hash_bytes(json.dumps(content).encode())
 
 
+class WorkerCopy:
+    """A copy of a worker's process, for one job or several of the same owner.
+
+    Args:
+        owner: whose jobs it may run; empty for one job only.
+
+    Attributes:
+        pid: its process id, which is that of its session and process group, too; 0 until it is known.
+        is_idle: whether it has reported the end of its last job, and waits for another.
+        cpu_seconds: processor time of all jobs that it reported.
+    """
+
+    def __init__(self, owner: str) -> None:
+        self.pid = 0
+        self.owner = owner
+        self.is_idle = False
+        self.cpu_seconds = 0.0
+        self._jobs = 1
+        self._guard = processes.ProcessGroupGuard()
+        self._orders, self._other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._orders.setblocking(False)
+
+    @property
+    def inherited(self) -> list[int]:
+        """The descriptors that it must get with its first job."""
+        return [self._other.fileno(), *self._guard.inherited]
+
+    def note_start(self, pid: int) -> None:
+        """It was made, with this process id."""
+        self.pid = pid
+        self._other.close()
+        self._guard.tie(pid)
+
+    def receive_report(self) -> dict[str, float] | None:
+        """What it says at the end of a job after which it can run another; None while it says nothing."""
+        try:
+            message = self._orders.recv(_ANSWER_BYTES)
+        except OSError:
+            return None
+        if not message:
+            return None
+        report: dict[str, float] = json.loads(message)
+        self.is_idle = True
+        return report
+
+    def send_job(self, message: bytes, descriptors: list[int]) -> bool:
+        """Run another job in it; False if it has ended."""
+        try:
+            socket.send_fds(self._orders, [message], descriptors)
+        except OSError:
+            return False
+        self.is_idle = False
+        self._jobs += 1
+        return True
+
+    def is_useful(self, memory_mb: int) -> bool:
+        """Whether it waits for another job, has at most ``memory_mb``, and no process is left of the last."""
+        return (
+            self.is_idle
+            and self._jobs < MOST_JOBS
+            and not processes.has_children(self.pid)
+            and processes.measure_memory_bytes([self.pid]) >> 20 <= memory_mb
+        )
+
+    def close(self) -> None:
+        """End it, if it is idle, and whatever is left of its process group."""
+        self._other.close()
+        self._orders.close()
+        if self.is_idle and self.pid in (processes.find_children() or ()):
+            processes.send_to_group(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self._guard.cut()
+
+
 class WorkerJob(MeasuredProcess):
     """A job's process in a worker, the counterpart of ``MeasuredProgram``.
 
@@ -57,12 +135,24 @@ class WorkerJob(MeasuredProcess):
         pid: its process id, which is that of its session and process group, too.
         stdout: what it writes.
         stderr: what it writes to the standard error.
+        cpu_correction_s: what to add to the processor time of the children that ended: the job's own if its
+            process goes on, and else, below 0, what that process had used before.
     """
 
-    def __init__(self, pid: int, stdout: BinaryIO, stderr: BinaryIO) -> None:
-        self.pid = pid
+    def __init__(self, copy: WorkerCopy, stdout: BinaryIO, stderr: BinaryIO) -> None:
+        self.pid = copy.pid
         self.stdout = stdout
         self.stderr = stderr
+        self.cpu_correction_s = -copy.cpu_seconds
+        self._copy = copy
+
+    def _await(self, options: int) -> int | None:
+        if self.returncode is None and (report := self._copy.receive_report()):
+            self.returncode = 0
+            self.peak_memory_mb = report["peakMemoryMb"]
+            self.cpu_correction_s += report["cpuSeconds"]
+            self._copy.cpu_seconds = report["cpuSeconds"]
+        return super()._await(options)
 
 
 class Worker:
@@ -74,7 +164,7 @@ class Worker:
 
     def __init__(self, spec: AttemptSpec) -> None:
         self.key = worker_key(spec)
-        self._memory_mb = spec.memory_mb
+        self.memory_mb = spec.memory_mb
         self._orders, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Of the same length as a nonce, since jobs overwrite it with theirs.
         environment = {**spec.environment, NONCE_VARIABLE: "-" * len(spec.nonce)}
@@ -100,39 +190,54 @@ class Worker:
         return self._process.pid
 
     def start_job(
-        self, spec: AttemptSpec, scratch: Path, inherited: Sequence[int], is_over: Callable[[], bool]
-    ) -> WorkerJob | None:
+        self, spec: AttemptSpec, scratch: Path, is_over: Callable[[], bool], idle: WorkerCopy | None
+    ) -> tuple[WorkerCopy, WorkerJob] | None:
         """Run the engine of ``spec`` in a copy of the loaded process.
 
         Args:
             spec: what to run.
             scratch: folder for temporary files.
-            inherited: descriptors that the copy must hold.
-            is_over: called while the engine is being loaded; True ends the waiting.
+            is_over: asked while the engine is being loaded; True ends the waiting.
+            idle: a copy that may run it; another one is made where it has ended.
 
         Returns:
-            The process; None if the engine could not be loaded or forked, or ``is_over`` ended the waiting.
-            The worker is then unusable.
+            The copy and the job's process; None if the engine could not be loaded or copied, or was not
+            waited for. The worker is of no use then.
         """
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
-        work = os.fspath(spec.folder / files.WORK)
-        order = {"work": work, "variables": {NONCE_VARIABLE: spec.nonce, "TMPDIR": os.fspath(scratch)}}
-        pid = 0
+        order = {
+            "work": os.fspath(spec.folder / files.WORK),
+            "variables": {NONCE_VARIABLE: spec.nonce, "TMPDIR": os.fspath(scratch)},
+            "goesOn": bool(spec.owner),
+        }
+        message, ends = json.dumps(order).encode(), [output_end, errors_end]
         try:
-            message = json.dumps(order).encode()
-            socket.send_fds(self._orders, [message], [output_end, errors_end, *inherited])
-            pid = self._receive_pid(is_over)
-        except (OSError, ValueError):  # it ended, or could not fork
-            pass
+            has_begun = idle is not None and idle.send_job(message, ends)
+            copy = idle if has_begun else self._make_copy(spec.owner, message, ends, is_over)
         finally:
             os.close(output_end)
             os.close(errors_end)
-        if pid:
-            return WorkerJob(pid, os.fdopen(output, "rb", 0), os.fdopen(errors, "rb", 0))
+        if copy is not None:
+            return copy, WorkerJob(copy, os.fdopen(output, "rb", 0), os.fdopen(errors, "rb", 0))
         os.close(output)
         os.close(errors)
         return None
+
+    def _make_copy(
+        self, owner: str, message: bytes, descriptors: list[int], is_over: Callable[[], bool]
+    ) -> WorkerCopy | None:
+        copy = WorkerCopy(owner)
+        try:
+            socket.send_fds(self._orders, [message], [*descriptors, *copy.inherited])
+            pid = self._receive_pid(is_over)
+        except (OSError, ValueError):  # it ended, or could make no process
+            pid = 0
+        if not pid:
+            copy.close()
+            return None
+        copy.note_start(pid)
+        return copy
 
     def _receive_pid(self, is_over: Callable[[], bool]) -> int:
         self._orders.settimeout(_TICK_S)
@@ -143,8 +248,8 @@ class Worker:
 
     @property
     def is_small_enough(self) -> bool:
-        """Whether the loaded process uses no more memory than its engine declares."""
-        return processes.measure_memory_bytes([self.pid]) >> 20 <= self._memory_mb
+        """Whether the loaded process takes no more memory than its engine declares."""
+        return processes.measure_memory_bytes([self.pid]) >> 20 <= self.memory_mb
 
     def close(self) -> None:
         """End the loaded process and all processes that it started."""
@@ -154,7 +259,7 @@ class Worker:
 
 
 class WorkerSlot:
-    """The worker that a runner keeps from one attempt to the next; at most one.
+    """The worker that a runner keeps from one attempt to the next, and its copy; at most one of each.
 
     Args:
         is_open: False for a slot that never has a worker, because there is no next attempt.
@@ -163,16 +268,16 @@ class WorkerSlot:
     def __init__(self, *, is_open: bool = True) -> None:
         self._is_open = is_open
         self._worker: Worker | None = None
+        self._copy: WorkerCopy | None = None
 
     @property
     def pids(self) -> set[int]:
-        """Processes that belong to no attempt."""
-        return {self._worker.pid} if self._worker else set()
+        """Processes that belong to no attempt; a copy does while it runs a job."""
+        idle = {self._copy.pid} if self._copy and self._copy.is_idle else set()
+        return idle | ({self._worker.pid} if self._worker else set())
 
-    def start_job(
-        self, spec: AttemptSpec, scratch: Path, inherited: Sequence[int], is_over: Callable[[], bool]
-    ) -> WorkerJob | None:
-        """Run the engine of ``spec`` in the worker, loading it if needed; None if none can run it."""
+    def start_job(self, spec: AttemptSpec, scratch: Path, is_over: Callable[[], bool]) -> WorkerJob | None:
+        """Run the engine of ``spec`` in the worker, which is loaded if need be; None if none can run it."""
         key = worker_key(spec) if self._is_open else ""
         if self._worker and self._worker.key != key:
             self.clear()
@@ -184,10 +289,32 @@ class WorkerSlot:
                 self._worker = Worker(spec)
         except OSError:
             return None
-        job = self._worker.start_job(spec, scratch, inherited, is_over)
-        if job is None:
+        if self._copy and self._copy.owner != spec.owner:
+            self._end_copy()
+        started = self._worker.start_job(spec, scratch, is_over, self._copy)
+        if started is None:
             self.clear()
+            return None
+        copy, job = started
+        if copy is not self._copy:
+            self._end_copy()
+            self._copy = copy
         return job
+
+    def settle(self, *, has_succeeded: bool) -> None:
+        """After a job: keep the copy if it can run another; else end it, and what is left of its group.
+
+        After a job that did not succeed a signal may still be on its way to the copy.
+        """
+        if self._copy and not (
+            has_succeeded and self._worker and self._copy.is_useful(self._worker.memory_mb)
+        ):
+            self._end_copy()
+
+    def _end_copy(self) -> None:
+        if self._copy:
+            self._copy.close()
+            self._copy = None
 
     def tidy(self) -> None:
         """Keep the worker for the next attempt unless it grew beyond what its engine declares."""
@@ -195,7 +322,8 @@ class WorkerSlot:
             self.clear()
 
     def clear(self) -> None:
-        """End the worker."""
+        """End the worker and its copy."""
+        self._end_copy()
         if self._worker:
             self._worker.close()
             self._worker = None

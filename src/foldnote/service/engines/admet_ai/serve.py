@@ -5,6 +5,8 @@ import os
 import run
 import torch
 
+RUNS_MANY = True
+
 
 def load() -> None:
     """Load the models, on one thread: a copy of a process with a pool of threads could not use it."""

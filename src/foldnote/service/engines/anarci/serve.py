@@ -2,6 +2,8 @@
 
 from profiles import load_anarci
 
+RUNS_MANY = True
+
 
 def load() -> None:
     """Import ANARCI, which reads its table of germlines, and read its profiles."""

@@ -3,14 +3,20 @@
 ``python job_server.py ENGINE_DIR DESCRIPTOR`` imports the engine's ``run.py``, calls ``load()`` of its
 ``serve.py``, which prepares what all jobs need, and then receives jobs from the socket DESCRIPTOR
 (SOCK_SEQPACKET): a JSON object with the job's working folder (``work``) and the variables to set
-(``variables``), together with the descriptors of its standard output, standard error and, where there is one,
-of what ties it to its runner. It answers with the process id of the copy, or with ``-`` when no process could
-be made.
+(``variables``), together with the descriptors of its standard output, standard error, a socket for further
+jobs and what ties it to its runner. It answers with the process id of the copy, or with ``-`` when no process
+could be made.
 
-A copy is a process of its own, in a session of its own. This process sees no job, so nothing passes from one
-job to another, and each finds what ``run.py`` would find in a new process. Copies become children of the
-runner, which must be a subreaper (Linux). This process ends when the other end of the socket is closed. It
-runs inside the engines' own environments and uses the standard library only.
+A copy is a process of its own, in a session of its own. This process sees no job, so each copy finds what
+``run.py`` would find in a new process. Copies become children of the runner, which must be a subreaper
+(Linux). This process ends when the other end of the socket is closed. It runs inside the engines' own
+environments and uses the standard library only.
+
+A copy ends with its job, unless the order says ``goesOn`` and ``serve.py`` says ``RUNS_MANY = True``: that
+``main()`` leaves nothing behind that a later call could find. Then it takes further jobs from its own socket,
+with the descriptors of their output and errors. After each success it answers with the processor time of all
+its jobs (``cpuSeconds``) and the peak memory of the last (``peakMemoryMb``, 2**20 bytes); after anything else
+it ends, and so it does when a job left a thread.
 """
 
 from __future__ import annotations
@@ -18,21 +24,26 @@ from __future__ import annotations
 import array
 import atexit
 import ctypes
+import functools
 import gc
 import importlib
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 FAILED = b"-"
 _MESSAGE_BYTES = 65_536
 _MOST_DESCRIPTORS = 8
+_RESET_PEAK = "5"
 
 
 def main() -> None:
@@ -51,9 +62,7 @@ def main() -> None:
     while order := receive_order(orders):
         job, descriptors = order
         if copy_process(orders):
-            begin_job(job, descriptors)
-            getattr(serve, "begin", _nothing)()
-            ending.run(run.main)
+            run_jobs(job, descriptors, run.main, serve, ending)
             return
         for each in descriptors:
             os.close(each)
@@ -70,14 +79,15 @@ class Ending:
         self._status: int | None = None
         atexit.register(self._leave)
 
-    def run(self, program: Callable[[], int | None]) -> None:
-        """Run the program of a copy, which then ends with its exit status."""
+    def run(self, program: Callable[[], int | None]) -> bool:
+        """Run the program of a copy, which then ends with its exit status; whether it is a success."""
         self._status = 1
         try:
             self._status = program() or 0
         except SystemExit as exc:
             self._status = exc.code if isinstance(exc.code, int) else int(exc.code is not None)
             raise
+        return self._status == 0
 
     def _leave(self) -> None:
         if self._status is not None:
@@ -88,6 +98,52 @@ class Ending:
 
 def _nothing() -> None:
     """What a copy does first unless ``serve.py`` says more."""
+
+
+def run_jobs(
+    job: dict[str, Any], descriptors: list[int], program: Callable[[], int | None], serve: Any, ending: Ending
+) -> None:
+    """In a copy: run the job, and those that follow it where the engine and the order allow any."""
+    os.setsid()
+    following = socket.socket(fileno=descriptors.pop(2))
+    following.set_inheritable(False)
+    goes_on = job["goesOn"] and getattr(serve, "RUNS_MANY", False)
+    if not goes_on:
+        following.close()
+    begin_job(job, descriptors)
+    getattr(serve, "begin", _nothing)()
+    while ending.run(program) and goes_on and has_one_thread():
+        end_job(job, following)
+        order = receive_order(following)
+        if order is None:
+            os._exit(0)  # the runner needs it no more
+        job, descriptors = order
+        begin_job(job, descriptors)
+
+
+def has_one_thread() -> bool:
+    """Whether the job left none that this process would wait for at its end."""
+    return all(each is threading.main_thread() or each.daemon for each in threading.enumerate())
+
+
+def end_job(job: dict[str, Any], following: socket.socket) -> None:
+    """Leave the job's folder, say what it used, and close its output and errors."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.chdir("/")
+    for name, value in job["variables"].items():
+        show_variable(name, "-" * len(value))
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = [resource.getrusage(each) for each in whose]
+    answer = {
+        "cpuSeconds": sum(each.ru_utime + each.ru_stime for each in used),
+        "peakMemoryMb": max(each.ru_maxrss for each in used) / 1024,
+    }
+    following.send(json.dumps(answer).encode())
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (1, 2):
+        os.dup2(nothing, standard)
+    os.close(nothing)
 
 
 def receive_order(orders: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
@@ -141,8 +197,7 @@ def copy_process(orders: socket.socket) -> bool:
 
 
 def begin_job(job: dict[str, Any], descriptors: list[int]) -> None:
-    """Make this copy what a new process of the engine would be."""
-    os.setsid()
+    """Make this copy what a new process of the engine would be for this job."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
     output, errors = descriptors[:2]
@@ -156,6 +211,15 @@ def begin_job(job: dict[str, Any], descriptors: list[int]) -> None:
         os.environ[name] = value
     tempfile.tempdir = None
     random.seed()
+    forget_peak_memory()
+
+
+def forget_peak_memory() -> None:
+    """Let the kernel measure the peak memory of this process anew, where it can."""
+    try:
+        Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
+    except OSError:
+        return
 
 
 def show_variable(name: str, value: str) -> None:
@@ -163,12 +227,19 @@ def show_variable(name: str, value: str) -> None:
 
     Only so does it stand in ``/proc/PID/environ``, where a runner's successor looks for the job's processes.
     """
+    content = value.encode()
+    place, size = find_variable(name)
+    if content and len(content) == size:
+        ctypes.memmove(place, content, size)
+
+
+@functools.cache
+def find_variable(name: str) -> tuple[int, int]:
+    """Address and size of a variable's value, which must not have been set before in this process."""
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
-    content = value.encode()
-    old = os.environ.get(name, "").encode()
-    if content and len(old) == len(content) and (place := libc.getenv(name.encode())):
-        ctypes.memmove(place, content, len(content))
+    place: int | None = libc.getenv(name.encode())
+    return (place, len(os.environ.get(name, "").encode())) if place else (0, 0)
 
 
 if __name__ == "__main__":
