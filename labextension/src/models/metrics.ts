@@ -35,6 +35,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['GlideScore', false, 'ridockingscore', 'riglidegscore'],
   ['docking score', false, 'riglideemodel', 'scoreinter', 'scoreinternorm', 'haddockscore'],
   ['docking fitness', true, 'goldplpfitness', 'goldgoldscorefitness', 'goldchemscorefitness', 'goldaspfitness'],
+  ['affinity (AEV-PLIG)', true, 'affinitypk'],
   ['CNN score', true, 'cnnscore', 'cnnposescore'],
   ['CNN affinity', true, 'cnnaffinity'],
   ['rank by CNN score', false, 'cnnrank'],

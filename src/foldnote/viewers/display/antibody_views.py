@@ -93,6 +93,28 @@ def _make_matrix(rows: pd.DataFrame) -> pd.DataFrame:
     return matrix
 
 
+@builtin_view("antifold")
+def show_inverse_folding(result: Result) -> list[Any]:
+    """Show the sequences, the probabilities of each chain as heat maps, the perplexity, then all tables."""
+    tables = result.tables
+    if result.jobs or "residues.csv" not in tables:
+        return default_view(result)
+    residues = tables["residues.csv"]
+    names = [name for name in ("sequences.csv",) if name in tables]
+    plots = []
+    for chain, rows in residues.groupby("chain", sort=False):
+        matrix = _make_matrix(rows.rename(columns={"number": "index"}))
+        low = float(np.floor(matrix.to_numpy().min()))
+        title = f"Log-probability of each amino acid, chain {chain}"
+        plots.append(plot_matrix(matrix, title, "Log-probability (nats)", low, 0.0))
+    return [
+        *(table_bundle(tables[name], "Sequences") for name in names),
+        *plots,
+        plot_profile(residues, "perplexity", "Perplexity along the chains"),
+        *default_view(result, without=set(names)),
+    ]
+
+
 @builtin_view("antibody-evolution")
 def show_votes(result: Result) -> list[Any]:
     """Show the recommended substitutions, the votes against the wild type by residue, then all tables."""

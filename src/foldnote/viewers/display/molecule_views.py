@@ -66,6 +66,16 @@ def _is_higher_better(name: str) -> bool:
     return bool(metric and metric.higher_is_better)
 
 
+@builtin_view("aev-plig")
+def show_affinities(result: Result) -> list[Any]:
+    """Show the affinity of each ligand with its spread over the models, then the default layout."""
+    if result.jobs or "affinity.csv" not in result.tables:
+        return default_view(result)
+    frame = result.tables["affinity.csv"]
+    shown = frame[["ligand", "name", "affinity_pk", "affinity_pk_sd", "reason"]]
+    return [table_bundle(shown, "Affinities"), *default_view(result)]
+
+
 @builtin_view("admet")
 def show_admet(result: Result) -> list[Any]:
     """Show up to three molecules as columns of one table of properties, then one row per molecule."""
