@@ -12,7 +12,6 @@ from foldnote.results import METRICS, find_metric, open_result
 from foldnote.results.naming.file_kinds import PATTERNS, FileKind, find_kind, structure_order
 from foldnote.results.provenance.manifest import read_manifest
 from foldnote.results.sequences.antibody_numbering import read_numbering
-from foldnote.results.tables.arrays import read_array_figures
 from foldnote.results.tables.tabular import find_figures, find_table, read_delimited, read_json
 
 
@@ -68,7 +67,7 @@ def test_json_nested_absurdly_deep_is_reported():
 
 @given(st.binary(max_size=200))
 def test_no_reader_crashes_on_any_bytes(data):
-    for reader in (read_delimited, read_json, read_numbering, read_manifest, read_array_figures):
+    for reader in (read_delimited, read_json, read_numbering, read_manifest):
         try:
             reader(data, "file.csv")
         except UnreadableFileError as exc:

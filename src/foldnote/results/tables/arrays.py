@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archives.archive import MAX_RATIO, MAX_READ_BYTES, SMALL_BYTES
 from foldnote.results.core.messages import explain
-from foldnote.results.tables.tabular import Scalar, find_figures
 
 Array = NDArray[Any]
 
-_MAX_FIGURE_BYTES = 4096
 _BROKEN = (
     OSError,
     EOFError,
@@ -37,16 +35,6 @@ _BROKEN = (
     zlib.error,
     zipfile.BadZipFile,
 )
-
-
-def read_array_figures(data: bytes, name: str) -> dict[str, Scalar]:
-    """The arrays with one element in an npz file as scalars, by name.
-
-    Raises:
-        UnreadableFileError: it is not an npz file, or is damaged.
-    """
-    arrays = read_npz(data, name, limit_bytes=_MAX_FIGURE_BYTES)
-    return find_figures({key: array.item() for key, array in arrays.items() if array.size == 1})
 
 
 def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> Mapping[str, Array]:
