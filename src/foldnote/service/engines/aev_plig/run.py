@@ -210,7 +210,11 @@ def prepare_program(ligands: Sequence[BoundLigand], pocket: Sequence[ProteinResi
 
 
 def run_program() -> None:
-    """Run the authors' script; its lines go to the job's log, and some of them are progress."""
+    """Run the authors' script; its lines go to the job's log, and some of them are progress.
+
+    Raises:
+        RuntimeError: the script failed; its lines are in the log.
+    """
     arguments = {
         "--dataset_csv": "data/job.csv",
         "--data_name": "job",
