@@ -62,6 +62,8 @@ def find_maker(schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]] | None
     role, extensions = known.get("role"), set(known.get("extensions", ()))
     if role in ("sequence", "smiles"):
         return make_sequences if role == "sequence" else make_molecules
+    if role == "sequences" and schema.get("type") == "string":
+        return make_chains
     if role not in ("file", "files"):
         return None
     kinds = [
@@ -96,6 +98,13 @@ def make_sequences(text: str) -> dict[str, str]:
         "one letter": text[:1],
         "one letter only": "G" * len(text),
     }
+
+
+def make_chains(text: str) -> dict[str, str]:
+    """Chains separated by colons; the odd one is the first."""
+    first, *others = text.split(":")
+    odd = {oddity: ":".join([each, *others]) for oddity, each in make_sequences(first).items()}
+    return odd | {"empty chain": f"{text}::{first}", "separators only": ":::", "nothing": " \r\n "}
 
 
 def make_structures(text: str) -> dict[str, str]:

@@ -1,0 +1,284 @@
+"""Translates the settings of a job into arguments of colabfold_batch.
+
+What has no counterpart there is refused, or told as ignored with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from engine_protocol import AMINO_ACIDS, clean_sequence, fail
+
+PUBLIC_SERVER = "https://api.colabfold.com"
+NO_SERVER = "http://127.0.0.1:9"
+"""A port of this machine where nobody answers: what the program is given where nothing may be sent."""
+LAB_SERVER = "FOLDNOTE_MSA_SERVER"
+"""Variable with the address of the lab's own MSA server (the API of ColabFold's)."""
+CONSENT = "msa-server"
+ALIGNMENT_FIELD = "foldnote.alignment"
+LONGEST = 1200
+"""Letters in all chains: more need more memory than a run reserves, and days on a CPU."""
+LARGEST_SEED = 2**31 - 1
+LEFT_TO_SERVICE = ("chooseBest",)
+"""Settings that are honoured outside of a run: which of the models a pipeline passes on."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Where the parameters of a model type are, and the mark by which ColabFold knows that all are there."""
+
+    folder: str
+    pattern: str
+    mark: str
+
+
+_SINGLE = "alphafold_params_2021-07-14"
+PARAMETERS = {
+    "alphafold2_ptm": Parameters(_SINGLE, "params_model_?_ptm.npz", "download_finished.txt"),
+    "alphafold2": Parameters(_SINGLE, "params_model_?.npz", "download_finished.txt"),
+    "alphafold2_multimer_v3": Parameters(
+        "alphafold_params_colab_2022-12-06",
+        "params_model_?_multimer_v3.npz",
+        "download_complexes_multimer_v3_finished.txt",
+    ),
+}
+
+
+@dataclass
+class Plan:
+    """One run of the program."""
+
+    chains: list[str]
+    model_type: str
+    models: int
+    recycles: int
+    seed: int
+    arguments: list[str]
+    alignment: Path | None = None
+    """The user's own; None without one."""
+    relaxed: int = 0
+    """How many of the best models are relaxed."""
+    has_ipsae: bool = False
+    used: dict[str, Any] = field(default_factory=dict)
+    """Settings whose values were computed or changed."""
+    ignored: dict[str, str] = field(default_factory=dict)
+    """Settings without effect, each with the reason."""
+    notes: list[str] = field(default_factory=list)
+
+
+def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> Plan:
+    """What to run; ends with a sentence for the user where that is not possible."""
+    settings, files = job["settings"], job["files"]
+    chains = read_chains(settings["sequence"])
+    models, recycles = (
+        int(settings.get("numModels", "5")),
+        read_whole("numRecycles", settings.get("numRecycles", 3)),
+    )
+    seed = read_seed(settings.get("randomSeed"), job["seed"])
+    model_type = read_model_type(settings.get("modelType", "auto"), chains)
+    alignment = Path(files[ALIGNMENT_FIELD][0]) if files.get(ALIGNMENT_FIELD) else None
+    plan = Plan(chains, model_type, models, recycles, seed, [], alignment)
+    plan.used = {"randomSeed": seed, "modelType": model_type}
+    plan.arguments = [
+        *("--num-models", str(models), "--num-recycle", str(recycles), "--random-seed", str(seed)),
+        *("--model-type", model_type, "--rank", "auto"),
+    ]
+    server = choose_server(job, environment)
+    plan.arguments += ["--host-url", server or NO_SERVER]
+    searches = plan_alignment(plan, settings, server)
+    plan_templates(plan, settings, files, server)
+    plan_guess(plan, files)
+    plan.relaxed = read_whole("numRelax", settings.get("numRelax", 0))
+    if plan.relaxed > models:
+        plan.used["numRelax"] = plan.relaxed = models
+    plan.arguments += ["--use-dropout"] if settings.get("dropout") else []
+    if (tolerance := settings.get("recycleEarlyStopTolerance")) is not None:
+        plan.arguments += ["--recycle-early-stop-tolerance", tolerance]
+    if (depth := settings.get("maxMsa")) is not None:
+        if searches or alignment is not None:
+            plan.arguments += ["--max-msa", depth]
+        else:
+            plan.ignored["maxMsa"] = "There is one sequence for each chain, and so nothing to choose from."
+    refuse_databases(plan, settings, searches=searches)
+    plan_ipsae(plan, settings)
+    if server is not None and (searches or "--templates" in plan.arguments):
+        plan.notes.append(f"The sequence was sent to {urlsplit(server).hostname}.")
+    return plan
+
+
+def read_chains(text: str) -> list[str]:
+    """The chains of the sequence, without white space and in capitals."""
+    chains = [clean_sequence(part) for part in text.split(":")]
+    if not all(chains):
+        fail("The sequence has an empty chain. Separate chains by one ':' each, and end with a letter.")
+    strange = sorted(set("".join(chains)) - set(AMINO_ACIDS) - {"X"})
+    if strange:
+        told = ", ".join(map(repr, strange[:20]))
+        fail(f"The sequence has {told}; the standard amino acids and X are taken.")
+    if (letters := sum(map(len, chains))) > LONGEST:
+        fail(
+            f"The chains have {letters} letters together. This engine computes on the CPU and takes at most"
+            f" {LONGEST}, since time and memory grow faster than the length. Use a service with a GPU."
+        )
+    if all(set(chain) == {"X"} for chain in chains):
+        fail("The sequence has only X, of which nothing can be predicted.")
+    return chains
+
+
+def read_whole(name: str, value: float) -> int:
+    """A setting that counts something."""
+    if value != int(value):
+        fail(f"{name} is {value:g}; it must be a whole number.")
+    return int(value)
+
+
+def read_seed(given: float | None, offered: int) -> int:
+    """The seed of all random numbers: the setting's, else that of the job."""
+    if given is None:
+        return offered
+    if given != int(given) or not 0 <= given <= LARGEST_SEED:
+        fail(f"randomSeed is {given:g}; it must be a whole number from 0 to {LARGEST_SEED}.")
+    return int(given)
+
+
+def read_model_type(given: str, chains: list[str]) -> str:
+    """The model's type, of which ``auto`` is made by the number of chains."""
+    if given == "auto":
+        return "alphafold2_multimer_v3" if len(chains) > 1 else "alphafold2_ptm"
+    if given not in PARAMETERS:
+        fail(
+            f"modelType {given} needs parameters that this engine does not fetch. Choose"
+            f" {', '.join(PARAMETERS)} or auto."
+        )
+    return given
+
+
+def choose_server(job: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
+    """The MSA server that may be asked: the lab's own, the public one if the user agreed, else None."""
+    has_agreed = CONSENT in job.get("extensions", {}).get("external", [])
+    own = environment.get(LAB_SERVER, "").rstrip("/")
+    if own and urlsplit(own).scheme not in ("http", "https"):
+        fail(f"{LAB_SERVER} is not the address of a server. The administrator of the service can correct it.")
+    if own and urlsplit(own).hostname != urlsplit(PUBLIC_SERVER).hostname:
+        return own
+    return PUBLIC_SERVER if has_agreed else None
+
+
+def plan_alignment(plan: Plan, settings: Mapping[str, Any], server: str | None) -> bool:
+    """Where the alignment comes from; gives whether a server is asked for it."""
+    uses_msa, pairing = settings.get("useMSA", True), settings.get("pairMode")
+    if plan.alignment is not None and not uses_msa:
+        fail("There is an alignment, and useMSA is false, which means to use none. Leave out one of them.")
+    if plan.alignment is not None:
+        reason = "The alignment is the user's own, in which sequences are paired or not."
+    elif not uses_msa:
+        plan.arguments += ["--msa-mode", "single_sequence"]
+        reason = "Without an alignment there is nothing to pair."
+    elif server is None:
+        fail(
+            "This job asks for an alignment, and nothing may be sent. Give an alignment, set useMSA to false,"
+            " or agree to the public server for this job."
+        )
+    else:
+        plan.arguments += ["--msa-mode", "mmseqs2_uniref"]
+        reason = "" if len(plan.chains) > 1 else "There is one chain, and so nothing to pair."
+    if pairing is not None and reason:
+        plan.ignored["pairMode"] = reason
+    elif pairing is not None:
+        plan.arguments += ["--pair-mode", pairing]
+    return plan.alignment is None and uses_msa
+
+
+def plan_templates(
+    plan: Plan, settings: Mapping[str, Any], files: Mapping[str, list[str]], server: str | None
+) -> None:
+    """Templates: the user's file, those that a server finds in the PDB, or none."""
+    mode, given = settings.get("templateMode", "pdb100"), files.get("templateFiles")
+    if mode == "custom":
+        if not given:
+            fail("templateMode is custom, and there is no template: give templateFiles, or choose none.")
+        folder = Path("templates")
+        folder.mkdir()
+        # hhsearch's hits are read by names of four letters
+        (folder / "tmpl.cif").write_text(read_template(Path(given[0])), "utf-8")
+        plan.arguments += ["--templates", "--custom-template-path", str(folder)]
+        return
+    if given:
+        plan.ignored["templateFiles"] = f"templateMode is {mode}; it is used when that is custom."
+    if mode == "pdb100" and server is not None:
+        plan.arguments += ["--templates"]
+    elif mode == "pdb100":
+        plan.used["templateMode"] = "none"
+        plan.notes.append(
+            "No templates were used: those of the PDB are found by a server, to which nothing was sent."
+        )
+
+
+def read_template(path: Path) -> str:
+    """The text of a template, which has atoms in mmCIF."""
+    text = path.read_text("utf-8", "replace").replace("\r\n", "\n")
+    if "_atom_site." not in text:
+        fail("The file in templateFiles is not mmCIF with atoms, so it cannot be a template.")
+    return text
+
+
+def plan_guess(plan: Plan, files: Mapping[str, list[str]]) -> None:
+    """The structure from which the prediction begins; its residues are those of the sequence, one for one."""
+    if not files.get("initialGuess"):
+        return
+    text = Path(files["initialGuess"][0]).read_text("utf-8", "replace").replace("\r\n", "\n")
+    is_cif = "_atom_site." in text
+    path = Path("guess.cif" if is_cif else "guess.pdb")
+    path.write_text(text, "utf-8")
+    count = count_residues(path, is_cif=is_cif)
+    letters = sum(map(len, plan.chains))
+    if count != letters:
+        fail(
+            f"The structure in initialGuess has {count} residues, and the sequence {letters} letters."
+            " Give one whose residues are those of the sequence."
+        )
+    plan.arguments += ["--initial-guess", str(path)]
+
+
+def count_residues(path: Path, *, is_cif: bool) -> int:
+    """Residues of a structure as ColabFold reads it."""
+    from alphafold.common import protein
+    from colabfold.input import pdb_to_string
+
+    try:
+        if is_cif:
+            read = protein.from_mmcif_string(path.read_text("utf-8"))
+        else:
+            read = protein.from_pdb_string(pdb_to_string(str(path)))
+    except (ValueError, KeyError, IndexError, TypeError):
+        fail(
+            "The structure in initialGuess cannot be read. It must be PDB or mmCIF, with one model and"
+            " without insertion codes."
+        )
+    return int(read.aatype.shape[0])
+
+
+def refuse_databases(plan: Plan, settings: Mapping[str, Any], *, searches: bool) -> None:
+    """Databases that ColabFold does not have are refused where they would be searched."""
+    database = settings.get("msaDatabase", "uniref")
+    if not searches:
+        plan.used["msaDatabase"] = "none"
+    elif database != "uniref":
+        fail(f"msaDatabase is {database}; ColabFold's servers search UniRef30 only. Choose uniref.")
+    if settings.get("logan") and searches:
+        fail("ColabFold's servers do not search Logan. Leave logan off.")
+    if settings.get("logan"):
+        plan.ignored["logan"] = "No database is searched in this run."
+    if settings.get("bfvdTemplates"):
+        fail("ColabFold takes no templates from BFVD. Leave bfvdTemplates off.")
+
+
+def plan_ipsae(plan: Plan, settings: Mapping[str, Any]) -> None:
+    """Files of complexes always have the score; the setting makes it a figure of the job, too."""
+    if settings.get("ipsaeScoring") and len(plan.chains) == 1:
+        plan.ignored["ipsaeScoring"] = "There is one chain, and so no interface."
+    plan.has_ipsae = bool(settings.get("ipsaeScoring")) and len(plan.chains) > 1

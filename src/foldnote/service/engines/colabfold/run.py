@@ -1,0 +1,183 @@
+"""Predicts the structure of a protein or a complex with ColabFold's batch program.
+
+Reads job.json and its files. Writes what ColabFold writes into outputs/, and outputs/ranking.csv (a row for
+each model, in ColabFold's own order). A sequence leaves the machine only if the user agreed for this job, or
+if the lab has named a server of its own: without either, the program is given no server that could be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from alignments import write_alignment
+from arguments import PARAMETERS, Plan, plan_run
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from predictions import NAME, collect, read_models, strip_confidence
+
+OUT = Path("colabfold")
+DATA = Path("data")
+QUIET_S = 5.0
+"""Seconds without a line of the program after which the progress is told again."""
+_MODEL = re.compile(r"model_(\d)_seed_\d+ recycle=(\d+)")
+_DONE = re.compile(r"model_\d_seed_\d+ took ")
+_FAULTS = (
+    ("Could not get MSA/templates", "The alignment or the templates could not be made; the log says why."),
+    ("Could not generate input features", "ColabFold could not read the alignment; the log says where."),
+    ("Not Enough GPU memory", "ColabFold ended early, perhaps for want of memory; the log has its words."),
+)
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    job = read_job()
+    plan = plan_run(job, os.environ)
+    report(0.01, "Preparing the input")
+    query = write_query(plan)
+    link_parameters(plan.model_type)
+    write_used(seed=plan.seed, settings=plan.used, ignored=plan.ignored)
+    write_notes(plan.notes)
+    lines = follow(start(plan, query), plan)
+    rows = read_models(OUT)
+    if not rows:
+        fail(explain(lines))
+    for row in rows[: plan.relaxed]:
+        report(0.96, f"Relaxing the model of rank {row['rank']}")
+        row["relaxed"] = relax(OUT / row["file"])
+        if not row["relaxed"]:
+            plan.notes.append(f"The model of rank {row['rank']} could not be relaxed; the log says why.")
+    collect(rows, OUT, Path("outputs"))
+    best = rows[0]
+    plan.notes.append(f"The best of {len(rows)} models by ColabFold's order is {best['model']}.")
+    if os.environ.get("FOLDNOTE_WEIGHTS_STATE") == "stand-in":
+        strip_confidence(Path("outputs"))
+    else:
+        figures = {"pLDDT": best["plddt"], "pTM": best["ptm"], "ipTM": best["iptm"]}
+        figures |= {"ipSAE": best["ipsae"]} if plan.has_ipsae else {}
+        write_score({name: float(value) for name, value in figures.items() if value != ""})
+    write_notes(plan.notes)
+    report(1.0, "Done")
+
+
+def write_query(plan: Plan) -> Path:
+    """The input of the program: the sequence, or the user's alignment of it."""
+    if plan.alignment is not None:
+        path = Path(f"{NAME}.a3m")
+        write_alignment(plan.alignment, plan.chains, path)
+        return path
+    path = Path(f"{NAME}.fasta")
+    path.write_text(f">{NAME}\n{':'.join(plan.chains)}\n", "utf-8")
+    return path
+
+
+def link_parameters(model_type: str) -> None:
+    """Give the program the parameters where it looks for them, and the mark that keeps it from fetching."""
+    family = PARAMETERS[model_type]
+    folder = Path(os.environ["FOLDNOTE_WEIGHTS"]) / family.folder
+    found = sorted(folder.glob(family.pattern))
+    if not found:
+        fail(f"The parameters of {model_type} are not among those that are installed.")
+    (DATA / "params").mkdir(parents=True)
+    for each in found:
+        (DATA / "params" / each.name).symlink_to(each)
+    (DATA / "params" / family.mark).touch()
+
+
+def start(plan: Plan, query: Path) -> subprocess.Popen[str]:
+    """Start the program; all that it writes is one stream."""
+    program = Path(sys.executable).with_name("colabfold_batch")
+    command = [sys.executable, "-u", str(program), str(query), str(OUT), "--data", str(DATA), *plan.arguments]
+    cache = Path(os.environ.get("XDG_CACHE_HOME", "cache")) / "jax"
+    environment = {
+        **os.environ,
+        "JAX_COMPILATION_CACHE_DIR": str(cache),  # graphs of the same size are compiled once
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "1",
+    }
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+    )
+
+
+def follow(process: subprocess.Popen[str], plan: Plan) -> list[str]:
+    """Copy what the program says into the log, and tell how far it is; gives its lines."""
+    lines: list[str] = []
+    steps = plan.models * (plan.recycles + 1)
+    step, message, began = 0, "Loading the parameters", time.monotonic()
+    for line in read_lines(process):
+        if line is None:
+            report(0.02 + 0.93 * step / steps, f"{message}, {time.monotonic() - began:.0f} s so far")
+            continue
+        lines.append(line)
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        if found := _MODEL.search(line):
+            step = min(steps, step + 1)
+            message = f"Model {found[1]}, recycle {found[2]}"
+        elif _DONE.search(line):
+            step = -(-step // (plan.recycles + 1)) * (plan.recycles + 1)  # it may have stopped early
+        elif "reranking" in line:
+            step, message = steps, "Ranking the models"
+        else:
+            continue
+        report(0.02 + 0.93 * step / steps, message)
+    if process.wait() < 0:
+        fail("ColabFold was ended by the system, perhaps for want of memory.")
+    return lines
+
+
+def relax(model: Path) -> str:
+    """Relax a model with Amber by ColabFold's program for that; gives the file's name, empty if it failed.
+
+    ColabFold's batch program would do the same, and lose all models where it cannot.
+    """
+    relaxed = model.with_name(model.name.replace("_unrelaxed_", "_relaxed_"))
+    program = Path(sys.executable).with_name("colabfold_relax")
+    done = subprocess.run([sys.executable, "-u", str(program), str(model), str(relaxed)], check=False)
+    return relaxed.name if done.returncode == 0 and relaxed.exists() else ""
+
+
+def read_lines(process: subprocess.Popen[str]) -> Iterator[str | None]:
+    """The lines of the program, and None where it has said nothing for a while."""
+    waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    stream = process.stdout
+    assert stream is not None
+
+    def pump() -> None:
+        for line in stream:
+            waiting.put(line)
+        waiting.put(None)
+
+    threading.Thread(target=pump, daemon=True).start()
+    while True:
+        try:
+            line = waiting.get(timeout=QUIET_S)
+        except queue.Empty:
+            yield None
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def explain(lines: list[str]) -> str:
+    """Why there is no model, in a sentence."""
+    said = "".join(lines)
+    found = (sentence for words, sentence in _FAULTS if words in said)
+    return next(found, "ColabFold made no model; the log says why.")
+
+
+if __name__ == "__main__":
+    main()
