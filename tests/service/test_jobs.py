@@ -79,8 +79,8 @@ def test_a_deleted_name_is_free_again(service, name):
 
 
 def test_a_tool_without_an_engine_says_what_to_do(service, name):
-    settings = catalog.tool("alphafold").example_job["settings"]
-    answer = service.submit(name, type="alphafold", settings=settings)
+    settings = catalog.tool("abmap").example_job["settings"]
+    answer = service.submit(name, type="abmap", settings=settings)
     assert answer.status_code == 400
     assert answer.json()["code"] == "tool_unavailable"
 

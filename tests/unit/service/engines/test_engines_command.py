@@ -29,7 +29,7 @@ def test_the_list_has_every_tool_once(out):
 
 
 def test_a_tool_with_an_engine_says_how_to_get_it(out):
-    run_list(["abodybuilder", "alphafold"], as_json=True, stream=out)
+    run_list(["abodybuilder", "abmap"], as_json=True, stream=out)
     first, second = json.loads(out.getvalue())[:2]
     assert (first["runs"], first["method"]) == (False, "ABodyBuilder2 (model 1 of 4)")
     assert "foldnote engines install abodybuilder2" in first["how"]
@@ -39,19 +39,19 @@ def test_a_tool_with_an_engine_says_how_to_get_it(out):
 
 
 def test_only_an_environment_of_its_own_can_be_removed(out, tmp_path, monkeypatch):
-    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
-    run_list(["abodybuilder", "alphafold"], as_json=True, stream=out)
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("abmap",))))
+    run_list(["abodybuilder", "abmap"], as_json=True, stream=out)
     rows = {row["tool"]: row["has_environment"] for row in json.loads(out.getvalue())}
-    assert (rows["abodybuilder"], rows["alphafold"]) == (True, False)
+    assert (rows["abodybuilder"], rows["abmap"]) == (True, False)
 
 
 def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
-    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
-    run_list(["abodybuilder", "alphafold", "antifold"], stream=out)
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("abmap",))))
+    run_list(["abodybuilder", "abmap", "antifold"], stream=out)
     lines = out.getvalue().splitlines()
     listed = {tool for engine in load_engines().values() for tool in engine.tools} | {"antifold"}
     assert lines[0] == f"1 of {len(listed)} tools run on this machine."
-    assert any(line.startswith("alphafold") and " runs " in line and "[SUBSTITUTE]" in line for line in lines)
+    assert any(line.startswith("abmap") and " runs " in line and "[SUBSTITUTE]" in line for line in lines)
     assert any(line.startswith("antifold") and "elsewhere" in line and "AntiFold's" in line for line in lines)
 
 

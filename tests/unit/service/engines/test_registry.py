@@ -39,7 +39,7 @@ def test_the_bundled_engines_serve_their_tools():
     assert engine_for("anarci", engines).name == "anarci"
     assert engine_for("antibody-annotation", engines).name == "anarci"
     assert engine_for("vina", engines).name == "vina"
-    assert engine_for("alphafold", engines) is None
+    assert engine_for("abmap", engines) is None
 
 
 def test_files_are_told_for_each_tool_apart(tmp_path):
@@ -61,8 +61,8 @@ def test_every_pip_requirement_of_a_bundled_engine_is_bounded():
 
 
 def test_a_path_of_the_environment_adds_engines(tmp_path, monkeypatch):
-    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
-    assert engine_for("alphafold", load_engines()).name == "probe"
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("abmap",))))
+    assert engine_for("abmap", load_engines()).name == "probe"
 
 
 def test_a_path_may_be_the_engine_itself(tmp_path):

@@ -49,7 +49,7 @@ PARAMETERS = {
 
 
 @dataclass
-class Plan:
+class RunPlan:
     """One run of the program."""
 
     chains: list[str]
@@ -70,7 +70,7 @@ class Plan:
     notes: list[str] = field(default_factory=list)
 
 
-def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> Plan:
+def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> RunPlan:
     """What to run; ends with a sentence for the user where that is not possible."""
     settings, files = job["settings"], job["files"]
     chains = read_chains(settings["sequence"])
@@ -81,7 +81,7 @@ def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> Plan:
     seed = read_seed(settings.get("randomSeed"), job["seed"])
     model_type = read_model_type(settings.get("modelType", "auto"), chains)
     alignment = Path(files[ALIGNMENT_FIELD][0]) if files.get(ALIGNMENT_FIELD) else None
-    plan = Plan(chains, model_type, models, recycles, seed, [], alignment)
+    plan = RunPlan(chains, model_type, models, recycles, seed, [], alignment)
     plan.used = {"randomSeed": seed, "modelType": model_type}
     plan.arguments = [
         *("--num-models", str(models), "--num-recycle", str(recycles), "--random-seed", str(seed)),
@@ -168,7 +168,7 @@ def choose_server(job: Mapping[str, Any], environment: Mapping[str, str]) -> str
     return PUBLIC_SERVER if has_agreed else None
 
 
-def plan_alignment(plan: Plan, settings: Mapping[str, Any], server: str | None) -> bool:
+def plan_alignment(plan: RunPlan, settings: Mapping[str, Any], server: str | None) -> bool:
     """Where the alignment comes from; gives whether a server is asked for it."""
     uses_msa, pairing = settings.get("useMSA", True), settings.get("pairMode")
     if plan.alignment is not None and not uses_msa:
@@ -194,7 +194,7 @@ def plan_alignment(plan: Plan, settings: Mapping[str, Any], server: str | None) 
 
 
 def plan_templates(
-    plan: Plan, settings: Mapping[str, Any], files: Mapping[str, list[str]], server: str | None
+    plan: RunPlan, settings: Mapping[str, Any], files: Mapping[str, list[str]], server: str | None
 ) -> None:
     """Templates: the user's file, those that a server finds in the PDB, or none."""
     mode, given = settings.get("templateMode", "pdb100"), files.get("templateFiles")
@@ -226,7 +226,7 @@ def read_template(path: Path) -> str:
     return text
 
 
-def plan_guess(plan: Plan, files: Mapping[str, list[str]]) -> None:
+def plan_guess(plan: RunPlan, files: Mapping[str, list[str]]) -> None:
     """The structure from which the prediction begins; its residues are those of the sequence, one for one."""
     if not files.get("initialGuess"):
         return
@@ -262,7 +262,7 @@ def count_residues(path: Path, *, is_cif: bool) -> int:
     return int(read.aatype.shape[0])
 
 
-def refuse_databases(plan: Plan, settings: Mapping[str, Any], *, searches: bool) -> None:
+def refuse_databases(plan: RunPlan, settings: Mapping[str, Any], *, searches: bool) -> None:
     """Databases that ColabFold does not have are refused where they would be searched."""
     database = settings.get("msaDatabase", "uniref")
     if not searches:
@@ -277,7 +277,7 @@ def refuse_databases(plan: Plan, settings: Mapping[str, Any], *, searches: bool)
         fail("ColabFold takes no templates from BFVD. Leave bfvdTemplates off.")
 
 
-def plan_ipsae(plan: Plan, settings: Mapping[str, Any]) -> None:
+def plan_ipsae(plan: RunPlan, settings: Mapping[str, Any]) -> None:
     """Files of complexes always have the score; the setting makes it a figure of the job, too."""
     if settings.get("ipsaeScoring") and len(plan.chains) == 1:
         plan.ignored["ipsaeScoring"] = "There is one chain, and so no interface."

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from alignments import write_alignment
-from arguments import PARAMETERS, Plan, plan_run
+from arguments import PARAMETERS, RunPlan, plan_run
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
 from predictions import NAME, collect, read_models, strip_confidence
 
@@ -66,7 +66,7 @@ def main() -> None:
     report(1.0, "Done")
 
 
-def write_query(plan: Plan) -> Path:
+def write_query(plan: RunPlan) -> Path:
     """The input of the program: the sequence, or the user's alignment of it."""
     if plan.alignment is not None:
         path = Path(f"{NAME}.a3m")
@@ -90,7 +90,7 @@ def link_parameters(model_type: str) -> None:
     (DATA / "params" / family.mark).touch()
 
 
-def start(plan: Plan, query: Path) -> subprocess.Popen[str]:
+def start(plan: RunPlan, query: Path) -> subprocess.Popen[str]:
     """Start the program; all that it writes is one stream."""
     program = Path(sys.executable).with_name("colabfold_batch")
     command = [sys.executable, "-u", str(program), str(query), str(OUT), "--data", str(DATA), *plan.arguments]
@@ -111,7 +111,7 @@ def start(plan: Plan, query: Path) -> subprocess.Popen[str]:
     )
 
 
-def follow(process: subprocess.Popen[str], plan: Plan) -> list[str]:
+def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
     """Copy what the program says into the log, and tell how far it is; gives its lines."""
     lines: list[str] = []
     steps = plan.models * (plan.recycles + 1)
