@@ -346,6 +346,11 @@ REFUSED = [
     ),
     ({}, {"initialGuess": "ATOM\n"}, "The structure in initialGuess"),
     ({"templateMode": "custom"}, {"templateFiles": "ATOM\n"}, "The file in templateFiles is not mmCIF"),
+    (
+        {"templateMode": "custom"},
+        {"templateFiles": "_atom_site.id 1\n"},
+        "The template lacks _entity_poly_seq",
+    ),
 ]
 
 
@@ -419,19 +424,32 @@ def test_the_public_server_in_the_configuration_is_not_consent(tmp_path, monkeyp
     assert "https://api.colabfold.com" not in plan["arguments"]
 
 
-def test_an_own_template_and_a_structure_to_begin_with_are_used(complexed, tmp_path):
-    """The template is the model of another run; it is found by hhsearch, without any server."""
+def test_an_own_template_and_a_structure_to_begin_with_are_used(run, tmp_path):
+    """The template is the model of another run with two residues renamed; hhsearch finds it, without any server."""
     import gemmi
 
-    _, work, _ = complexed
-    structure = gemmi.read_structure(str(next((work / "outputs").glob("*_unrelaxed_rank_001_*.pdb"))))
-    structure.setup_entities()
+    structure = gemmi.read_structure(str(run / "prediction_unrelaxed_stand_in_001.pdb"))
     structure.name = "TMPL"
-    structure[0].remove_chain("B")
-    cif = structure.make_mmcif_document().as_string()
-    outcome, outputs = predict(
-        tmp_path, texts={"templateFiles": cif, "initialGuess": cif}, templateMode="custom"
+
+    def write():
+        structure.setup_entities()
+        for entity in structure.entities:
+            entity.full_sequence = [residue.name for residue in structure[0][0]]
+        structure.assign_label_seq_id()
+        document = structure.make_mmcif_document()
+        kinds = document[0].find_values("_chem_comp.type")
+        for row in range(len(kinds)):
+            kinds[row] = "'L-peptide linking'"  # as the PDB writes it
+        return document.as_string()
+
+    guess = write()
+    for residue, letter in zip(structure[0][0], OTHER, strict=True):
+        residue.name = gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA)
+    done, work = predict_as_published(
+        tmp_path, FSD, {"templateFiles": write(), "initialGuess": guess}, templateMode="custom"
     )
-    assert outcome.state == "succeeded", outcome.error
-    config = json.loads((outputs / "config.json").read_text())
+    assert done.returncode == 0, done.stderr[-2000:]
+    config = json.loads((work / "outputs" / "config.json").read_text())
     assert (config["use_templates"], config["initial_guess"]) == (True, "guess.cif")
+    assert "tmpl_A" in (work / "outputs" / "prediction_template_domain_names.json").read_text()
+    assert not any("template" in note for note in json.loads((work / "notes.json").read_text()))

@@ -223,6 +223,11 @@ def read_template(path: Path) -> str:
     text = path.read_text("utf-8", "replace").replace("\r\n", "\n")
     if "_atom_site." not in text:
         fail("The file in templateFiles is not mmCIF with atoms, so it cannot be a template.")
+    items = ("_entity_poly_seq.mon_id", "_struct_asym.entity_id", "_chem_comp.type", "peptide")
+    if lacking := [item for item in items if item not in text.lower()]:
+        fail(
+            f"The template lacks {lacking[0]}. ColabFold needs what the PDB's own mmCIF files say of chains."
+        )
     return text
 
 

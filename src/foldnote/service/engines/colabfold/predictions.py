@@ -26,6 +26,12 @@ def read_models(source: Path) -> list[dict[str, Any]]:
     return [make_row(match, path) for match, path in sorted(found, key=lambda each: int(each[0][2]))]
 
 
+def has_templates(source: Path) -> bool:
+    """Whether ColabFold used a template for any chain, by what it says of them."""
+    named = json.loads((source / f"{NAME}_template_domain_names.json").read_text("utf-8"))
+    return any(names for names in named.values())
+
+
 def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> None:
     """Move ColabFold's files into ``target``, with the table of the models."""
     for path in sorted(source.iterdir()):

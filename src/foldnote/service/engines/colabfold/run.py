@@ -20,7 +20,7 @@ from pathlib import Path
 from alignments import write_alignment
 from arguments import PARAMETERS, RunPlan, plan_run
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
-from predictions import NAME, collect, read_models, strip_confidence
+from predictions import NAME, collect, has_templates, read_models, strip_confidence
 
 OUT = Path("colabfold")
 DATA = Path("data")
@@ -53,6 +53,8 @@ def main() -> None:
         row["relaxed"] = relax(OUT / row["file"])
         if not row["relaxed"]:
             plan.notes.append(f"The model of rank {row['rank']} could not be relaxed; the log says why.")
+    if "--templates" in plan.arguments and not has_templates(OUT):
+        plan.notes.append("No template was used: AlphaFold leaves out those with the job's very sequence.")
     collect(rows, OUT, Path("outputs"))
     best = rows[0]
     plan.notes.append(f"The best of {len(rows)} models by ColabFold's order is {best['model']}.")
