@@ -93,7 +93,7 @@ def test_databases_of_the_lab_are_a_way_on(http, monkeypatch):
 @pytest.mark.parametrize(
     ("foldnote", "field", "words"),
     [
-        ({"externl": []}, "foldnote.externl", "external, alignment and label are"),
+        ({"externl": []}, "foldnote.externl", "external, alignment and label"),
         ({"external": "msa-server"}, "foldnote.external", "must be an array"),
         ({"external": [1]}, "foldnote.external.0", "must be text"),
         ({"external": ["elsewhere"]}, "foldnote.external", "It may for msa-server"),
