@@ -58,8 +58,8 @@ SCREENING = {"batchName": "b", "receptor": "r", "ligands": ["l"]}
         ),
         (ModelDeployment, TOOL | {"cores": 0}, "cores: this must be at least 1."),
         (ModelDeployment, TOOL | {"cores": 1.5}, "cores: this must be a whole number."),
-        (ModelDeployment, TOOL | {"command": []}, "command: this must have at least 1 of them."),
-        (ScreeningSubmission, SCREENING | {"ligands": []}, "ligands: this must have at least 1 of them."),
+        (ModelDeployment, TOOL | {"command": []}, "command: this must have 1 or more items."),
+        (ScreeningSubmission, SCREENING | {"ligands": []}, "ligands: this must have 1 or more items."),
     ],
 )
 def test_a_wrong_field_is_told_in_plain_words(model, value, sentence):

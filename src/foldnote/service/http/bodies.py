@@ -41,7 +41,7 @@ _WORDS = {
     "greater_than_equal": "this must be at least {ge:.10g}",
     "less_than_equal": "this must be at most {le:.10g}",
     "string_too_long": "this may have at most {max_length} characters",
-    "too_short": "this must have at least {min_length} items",
+    "too_short": "this must have {min_length} or more items",
     "too_long": "this may have at most {max_length} items",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
