@@ -26,7 +26,7 @@ from foldnote.service.engines import load_engines
 from foldnote.service.http.app import create_app
 
 STANDINS = Path(__file__).parent / "standins"
-PATIENCE_S = 30.0
+PATIENCE_S = 20.0
 FINAL = ("Complete", "Stopped")
 _numbers = itertools.count(1)
 
@@ -217,7 +217,7 @@ class AdapterContract:
         place = configure("sleep")
         answer, name = lab.submit(self.tool, self.example(), self.beside)
         assert answer.status_code == 200, answer.text
-        wait_until(lambda: find_processes(place))
+        wait_until((place / "asleep").exists)
         lab.cancel(name)
         wait_until(lambda: lab.job(name)["status"] == "Stopped")
         assert find_processes(place) == []
@@ -232,13 +232,13 @@ def wait_until(is_so):
 
 
 def find_processes(folder):
-    """Processes that were started with a path below ``folder``."""
+    """Processes with the folder of a stand-in among their arguments or variables."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = path.read_bytes().split(b"\0")
+            words = (path / "cmdline").read_bytes() + (path / "environ").read_bytes()
         except OSError:
             continue
-        if any(word.startswith(str(folder).encode() + b"/") for word in words[1:]):
+        if str(folder).encode() + b"/" in words:
             found.append(path)
     return found

@@ -24,6 +24,7 @@ def behave():
         print("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", file=sys.stderr)
         sys.exit(1)
     if behaviour == "sleep":
+        (CHECKOUT / "asleep").touch()
         time.sleep(600)
     return behaviour != "silent"
 

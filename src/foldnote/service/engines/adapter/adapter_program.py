@@ -124,6 +124,7 @@ def run_program(
     folder: Path | None = None,
     read_progress: Callable[[str], float | None] | None = None,
     variables: Mapping[str, str] | None = None,
+    more_logs: str = "",
 ) -> None:
     """Run a program to its end; its output is the job's log. Ends with a sentence where it fails.
 
@@ -134,6 +135,7 @@ def run_program(
         folder: where it runs; its own folder below the job's by default.
         read_progress: the fraction done that a line of its output tells; by default that of tqdm's bars.
         variables: more variables for its environment.
+        more_logs: pattern of files below the folder, whose ends belong into the log where the program fails.
     """
     where = folder or PROGRAM_FOLDER
     where.mkdir(parents=True, exist_ok=True)
@@ -155,7 +157,15 @@ def run_program(
     lines = OutputFollower(span, read_progress or read_bar).follow(process)
     code = process.wait()
     if code:
+        for path in sorted(where.glob(more_logs)) if more_logs else ():
+            tail = path.read_text("utf-8", "replace").splitlines()[-LAST_LINES:]
+            sys.stdout.write("\n".join([f"-- {path.relative_to(where)}", *map(guard, tail), ""]))
         fail(explain_failure(name, code, lines))
+
+
+def guard(line: str) -> str:
+    """A program's own line, so that it never passes for a message of the engine."""
+    return (" " if line.startswith("FOLDNOTE_") else "") + line
 
 
 def make_environment(python: str, variables: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -212,8 +222,7 @@ class OutputFollower:
             report(self._span.at(fraction), self._span.message)
         if PROGRESS_BAR.search(line):
             return
-        # A program's own line never passes for a message of the engine.
-        sys.stdout.write((" " if line.startswith("FOLDNOTE_") else "") + line + "\n")
+        sys.stdout.write(guard(line) + "\n")
         sys.stdout.flush()
         self._last = [*self._last[1 - LAST_LINES :], line.strip()]
 
@@ -224,10 +233,12 @@ class OutputFollower:
             report(self._span.at(self._fraction), f"{self._span.message}, for {now - self._begun:.0f} s")
 
 
-def read_bar(line: str) -> float | None:
-    """The fraction that a progress bar of tqdm shows; None where the line has none."""
+def read_bar(line: str, of: int = 0) -> float | None:
+    """The fraction that a bar of tqdm shows; None where the line has none, or none with ``of`` steps."""
     found = PROGRESS_BAR.search(line)
-    return int(found[2]) / max(int(found[3]), 1) if found else None
+    if found is None or (of and int(found[3]) != of):
+        return None
+    return int(found[2]) / max(int(found[3]), 1)
 
 
 def explain_failure(name: str, code: int, lines: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""Stands where the paths of a lab are."""

@@ -1,0 +1,1 @@
+"""Stands where the package of DiffAb is."""
