@@ -45,3 +45,18 @@ def write_atoms(sequence, chain="A", b_factor=80.0, first=1):
         "           C  \n"
         for number in range(first, first + len(sequence))
     )
+
+
+def read_flags(known):
+    """The flags of a program that uses absl, with those of its flag files; an unknown one is an error."""
+    flags = {}
+    words = sys.argv[1:]
+    while words:
+        name, _, value = words.pop(0).strip().removeprefix("--").partition("=")
+        if name == "flagfile":
+            words = [*Path(value).read_text().split(), *words]
+        elif name not in known:
+            sys.exit(f"FATAL Flags parsing error: Unknown command line flag '{name}'")
+        else:
+            flags[name] = value
+    return flags

@@ -1,0 +1,139 @@
+"""Predicts complexes from a template by the lab's own copy of AF_unmasked.
+
+Reads job.json and the template, runs prepare_templates.py once for each template slot and then
+run_alphafold.py, and collects outputs/ranked_*.pdb and outputs/scores.csv.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from adapter_program import (
+    PROGRAM_FOLDER,
+    ProgressSpan,
+    copy_file,
+    describe_program,
+    read_chains,
+    read_options,
+    require_files,
+    require_whole,
+    run_program,
+)
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from pdb_lines import mean_plddt, read_protein, read_residues
+
+NETWORKS = 5
+LARGEST_SEED = 2**31 - 1
+COLUMNS = ("rank", "file", "network", "ranking_confidence", "mean_plddt")
+PREDICTED = "predict time (includes compilation time"
+"""What the program says after each prediction."""
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    job, options = read_job(), read_options()
+    settings, seed = job["settings"], job["seed"] % LARGEST_SEED
+    chains, version = read_chains(settings["sequence"]), settings["modelType"]
+    predictions = require_whole(settings, "predictionsPerModel")
+    slots = require_whole(settings, "repeat_template")
+    networks = read_networks(settings.get("modelsToUse") or "", version)
+    write_used(seed=seed)
+    report(0.01, "Writing the program's input")
+    template = read_protein(Path(job["files"]["templateFile"][0]), "The template")
+    if len(read_residues(template)) != len(chains):
+        fail(
+            f"The template has {len(read_residues(template))} chains of protein, and the sequence has"
+            f" {len(chains)}; they must match."
+        )
+    PROGRAM_FOLDER.mkdir()
+    (PROGRAM_FOLDER / "template.pdb").write_text(template, "utf-8")
+    fasta = "".join(f">chain_{number}\n{chain}\n" for number, chain in enumerate(chains, 1))
+    (PROGRAM_FOLDER / "target.fasta").write_text(fasta, "utf-8")
+    code = Path(options["folder"])
+    for slot in range(slots):
+        run_program(
+            "AF_unmasked's prepare_templates.py",
+            [
+                *(options["python"], code / "prepare_templates.py"),
+                *("--target", "target.fasta", "--template", "template.pdb", "--output_dir", "models"),
+                *(("--align",) if settings["align"] else ()),
+                *(() if settings["inpaint_clashes"] else ("--noinpaint_clashes",)),
+                *(("--append",) if slot else ()),
+            ],
+            ProgressSpan(0.02 + 0.01 * slot, 0.03 + 0.01 * slot, "Preparing the template"),
+        )
+    run_program(
+        "AF_unmasked",
+        [
+            *(options["python"], code / "run_alphafold.py", "--fasta_paths=target.fasta"),
+            f"--flagfile={options['flags']}",
+            "--flagfile=models/target/template_data/templates.flag",
+            "--output_dir=models",
+            f"--model_preset={version}",
+            f"--num_multimer_predictions_per_model={predictions}",
+            f"--random_seed={seed}",
+            *([f"--models_to_use={','.join(networks)}"] if networks else []),
+            *(["--dropout"] if settings["useDropout"] else []),
+            *(["--cross_chain_templates_only"] if settings["crossChainTemplatesOnly"] else []),
+            *options.get("arguments", ()),
+        ],
+        ProgressSpan(0.07, 0.97, "Searching the databases and predicting"),
+        read_progress=PredictionProgress(predictions * (len(networks) or NETWORKS)),
+    )
+    rows = collect(PROGRAM_FOLDER / "models" / "target", predictions * (len(networks) or NETWORKS))
+    write_table("scores.csv", rows, COLUMNS)
+    write_score({"ranking_confidence": float(rows[0]["ranking_confidence"]), "predictions": len(rows)})
+    write_notes(describe_program("AF_unmasked", code, options.get("arguments", ())))
+    report(1.0, "Done")
+
+
+def read_networks(text: str, version: str) -> list[str]:
+    """The networks to run; ends with a sentence for one that is not of the chosen weights."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = [f"model_{number}_{version}" for number in range(1, NETWORKS + 1)]
+    if strange := [name for name in names if name not in known]:
+        fail(f"modelsToUse names {', '.join(strange)}; with {version} there are {', '.join(known)}.")
+    return list(dict.fromkeys(names))
+
+
+class PredictionProgress:
+    """The fraction of predictions that the program says it made."""
+
+    def __init__(self, predictions: int) -> None:
+        self._predictions = predictions
+        self._made = 0
+
+    def __call__(self, line: str) -> float | None:
+        """The fraction that a line tells, or None."""
+        if PREDICTED not in line:
+            return None
+        self._made += 1
+        return self._made / self._predictions
+
+
+def collect(folder: Path, predictions: int) -> list[dict[str, str]]:
+    """Copy the predictions into the result, the best first; gives a row for each."""
+    (ranking,) = require_files("AF_unmasked", [folder / "ranking_debug.json"], "ranking")
+    content = json.loads(ranking.read_text("utf-8"))
+    order = content.pop("order")
+    (scores,) = content.values()
+    if len(order) != predictions:
+        fail(f"AF_unmasked made {len(order)} predictions, and {predictions} were asked for.")
+    rows = []
+    for place, name in enumerate(order):
+        (path,) = require_files("AF_unmasked", [folder / f"ranked_{place}.pdb"], f"prediction {place + 1}")
+        copied = copy_file(path, f"ranked_{place + 1:03}.pdb")
+        rows.append(
+            {
+                "rank": str(place + 1),
+                "file": copied.name,
+                "network": name,
+                "ranking_confidence": f"{float(scores[name]):.4f}",
+                "mean_plddt": mean_plddt(path.read_text("utf-8")),
+            }
+        )
+    return rows
+
+
+main()
