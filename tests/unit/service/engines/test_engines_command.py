@@ -47,16 +47,12 @@ def test_only_an_environment_of_its_own_can_be_removed(out, tmp_path, monkeypatc
 
 def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("abmap",))))
-    run_list(["abodybuilder", "abmap", "antifold"], stream=out)
-    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
-    run_list(["abodybuilder", "alphafold", "abmap"], stream=out)
+    run_list(["abodybuilder", "abmap", "abb4"], stream=out)
     lines = out.getvalue().splitlines()
-    listed = {tool for engine in load_engines().values() for tool in engine.tools} | {"abmap"}
+    listed = {tool for engine in load_engines().values() for tool in engine.tools} | {"abb4"}
     assert lines[0] == f"1 of {len(listed)} tools run on this machine."
     assert any(line.startswith("abmap") and " runs " in line and "[SUBSTITUTE]" in line for line in lines)
-    assert any(line.startswith("antifold") and "elsewhere" in line and "AntiFold's" in line for line in lines)
-    assert any(line.startswith("alphafold") and " runs " in line and "[SUBSTITUTE]" in line for line in lines)
-    assert any(line.startswith("abmap") and "elsewhere" in line and "AbMAP's" in line for line in lines)
+    assert any(line.startswith("abb4") and "elsewhere" in line and "ABB4" in line for line in lines)
 
 
 def test_installing_prints_licence_and_end(out, tmp_path, monkeypatch):
