@@ -28,6 +28,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     error: null,
     progress: null,
     message: null,
+    foldnote: null,
     ...change
   };
 }
@@ -53,6 +54,7 @@ export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
     available: true,
     unavailableReason: null,
     engine: null,
+    extensions: ['label'],
     ...change
   };
 }
