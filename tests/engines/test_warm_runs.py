@@ -4,11 +4,13 @@ import hashlib
 import sys
 import time
 import uuid
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from real_engine import run_engine
+from stand_ins import install_stand_ins
 
 from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.queue.executors import LocalExecutor
@@ -27,11 +29,13 @@ JOBS = {
     "antiberty": {"task": "antibody-log-likelihood", "heavyChain": HEAVY, "lightChain": LIGHT},
     "admet_ai": {"smilesStrings": ["CC(=O)Oc1ccccc1C(=O)O", "not a molecule"]},
     "abodybuilder2": {"heavy": HEAVY, "light": LIGHT},
+    "ablang": {"task": "scan", "heavySequence": HEAVY},
 }
 MARKS = {
     "antiberty": pytest.mark.extra_engine,
     "admet_ai": pytest.mark.extra_engine,
     "abodybuilder2": pytest.mark.exhaustive,
+    "ablang": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240
 
@@ -49,8 +53,14 @@ def test_every_engine_with_a_worker_is_compared():
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in JOBS])
 def test_a_worker_gives_what_the_program_gives(name, tmp_path):
-    if not load_engines()[name].state().installed:
+    engine = load_engines()[name]
+    if not engine.environment_state().installed:
         pytest.skip(f"needs: foldnote engines install {name}")
+    with install_stand_ins(name, tmp_path / "stand-ins") if engine.weights else nullcontext():
+        compare(name, tmp_path)
+
+
+def compare(name, tmp_path):
     outcome, outputs = run_engine(name, tmp_path / "program", JOBS[name])
     assert outcome.state == "succeeded", outcome.error
     executor = LocalExecutor(process_environment())
