@@ -31,6 +31,7 @@ from foldnote.forms.submission.extension_fields import ExtensionFields
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
+from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
@@ -167,6 +168,7 @@ class Form:
         """The typed name; empty while the proposed one is used."""
         return str(self.frame.job_name.value).strip()
 
+    @locked
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         """Set fields, including hidden ones; None resets a field that is not nullable.
 
@@ -192,6 +194,7 @@ class Form:
         self.refresh()
         self.note_change()
 
+    @locked
     def reset(self, *names: str) -> None:
         """Restore the defaults of the named fields, or of all."""
         for field in self.section.fields:
@@ -224,6 +227,7 @@ class Form:
         """
         return self.submission.submit()
 
+    @locked
     def refresh(self) -> tuple[Problem, ...]:
         """Read and validate all fields, and show the problems at each; returns them like `problems`."""
         judgement = self._judge()
@@ -251,12 +255,14 @@ class Form:
         self.refresh()
         self.note_change()
 
+    @locked
     def forget_extensions(self) -> None:
         """Empty what was sent beside the settings: consent is for one job."""
         if self.extensions:
             self._beside.clear()
             self.refresh()
 
+    @locked
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Show the service's error at the field ``name``; False if there is no such field."""
         path = name or ""
@@ -273,6 +279,7 @@ class Form:
         self.go_to(path)
         return True
 
+    @locked
     def show_errors(self) -> bool:
         """Show all problems, missing values included, and focus the first; True if there are none."""
         self._shows_errors = True
@@ -303,6 +310,7 @@ class Form:
         self.refresh()
         self.note_change()
 
+    @locked
     def follow(self, values: Mapping[str, Any]) -> None:
         """Take over the new values of bound variables; invalid ones are reported at the fields.
 
@@ -355,6 +363,7 @@ class Form:
         """Names of the account's uploads that were loaded so far."""
         return self._uploads
 
+    @locked
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Suggest the uploads ``names`` in file fields."""
         self._uploads = names

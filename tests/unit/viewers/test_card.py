@@ -99,6 +99,24 @@ async def test_one_task_asks_for_all_cards_of_a_source():
     await until(lambda: tasks[0].done())
 
 
+async def test_a_click_handled_in_another_thread_lets_the_card_ask_at_once(monkeypatch):
+    monkeypatch.setattr(watch, "FASTEST_S", 60)
+    monkeypatch.setattr(watch, "SLOWEST_S", 60)
+    source = ScriptedJobs(make_job(), make_job(status=JobStatus.STOPPED))
+    card = JobCard(make_job(), source)
+    await until(lambda: source.asked)
+
+    async def click_twice():
+        for _ in range(2):
+            Seen(card).button("stop").click()
+        await until(lambda: source.stopped)
+        await asyncio.sleep(0.05)
+
+    await asyncio.to_thread(asyncio.run, click_twice())
+    await until(lambda: card.job.is_final)
+    assert len(source.asked) == 2
+
+
 async def test_an_outage_is_told_with_the_last_answer_and_survived():
     away = ServiceUnreachableError("The service does not answer.")
     source = ScriptedJobs(make_job(progress=0.1), away, away, make_job(status=JobStatus.COMPLETE))

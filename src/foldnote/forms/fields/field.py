@@ -197,6 +197,7 @@ class Field(ABC):
         else:
             self.write(read.value)
 
+    @compact_widgets.locked
     def changed(self, *_: object) -> None:
         """Handle a person's change of the control."""
         if self._is_writing:

@@ -2,6 +2,10 @@
 
 Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
 defaults. These classes leave them out of that message; later messages are unchanged.
+
+JupyterLab sends the messages of widgets to a subshell of the kernel, which handles them in a thread of its
+own while cells and their tasks run in the main thread. Whatever changes or shows a form therefore holds
+`form_lock`.
 """
 
 # mypy: disable-error-code="misc"
@@ -9,14 +13,21 @@ defaults. These classes leave them out of that message; later messages are uncha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+import threading
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
 import ipywidgets as widgets
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 from ipywidgets.widgets.widget_button import ButtonStyle
 from ipywidgets.widgets.widget_description import DescriptionStyle
 from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
+
+form_lock: Final = threading.RLock()
+"""Held while a form is read and shown, or changed: one lock for all forms of the kernel."""
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 Keys = str | Iterable[str] | None
 """Requested keys of a state; None for all."""
@@ -38,6 +49,17 @@ _ASSUMED: Final = {
 _OF_CLASS: Final = ("_view_name", "_view_module_version")
 
 
+def locked(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let the method run with `form_lock` held."""
+
+    @wraps(method)
+    def run(*args: _P.args, **named: _P.kwargs) -> _R:
+        with form_lock:
+            return method(*args, **named)
+
+    return run
+
+
 class CompactWidget(widgets.Widget):
     """A widget whose full state omits the front end's defaults."""
 
@@ -55,6 +77,11 @@ class CompactWidget(widgets.Widget):
             if not (name in _ASSUMED and value in _ASSUMED[name])
             and not (name in _OF_CLASS and value == known[name].default_value)
         }
+
+    @locked
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take over what a person changed in the front end; observers run with `form_lock` held."""
+        super().set_state(sync_data)
 
 
 class _CompactStyle(CompactWidget):
@@ -106,6 +133,11 @@ class Box(CompactWidget, widgets.Box):
 
 class Button(CompactWidget, widgets.Button):
     """A button."""
+
+    @locked
+    def click(self) -> None:
+        """Call the handlers of a click with `form_lock` held."""
+        super().click()
 
 
 class Layout(_CompactStyle, widgets.Layout):

@@ -31,6 +31,7 @@ from foldnote.forms.jobs.background_calls import start
 from foldnote.forms.jobs.job_files import fetch_texts
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.verdicts import Verdicts
+from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
 
 _log = logging.getLogger(__name__)
@@ -102,6 +103,7 @@ class Surface:
             "open": self._open_job,
         }
 
+    @locked
     def _receive(self, _widget: object, message: Any, buffers: Sequence[Any]) -> None:
         """Handle a message from the page; unknown ones are ignored."""
         handler = self._handlers.get(str(message.get("kind"))) if isinstance(message, Mapping) else None

@@ -18,7 +18,7 @@ from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobStatus
 from foldnote.viewers.card.card_html import write_card, write_log, write_plain_card
 from foldnote.viewers.card.output import WIDGET_MIME
-from foldnote.viewers.card.watch import JobSource, Watched, find_watcher, read_record
+from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
 
 _CONFIRM_S = 5.0
 _log = logging.getLogger(__name__)
@@ -77,6 +77,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._awaits_confirmation = False
+        self._watcher: Watcher | None = None  # clicks are handled in another thread than cells
         self.watched = Watched(self.job.job_name, self._receive, self._lose)
         self._paint()
         self.follow()
@@ -86,9 +87,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         if self.job.is_final:
             self._finish()
             return
-        watcher = find_watcher(self.source) if self.source else None
-        if watcher:
-            watcher.add(self.watched)
+        self._watcher = find_watcher(self.source) if self.source else None
+        if self._watcher:
+            self._watcher.add(self.watched)
 
     def on_final(self, callback: FinalCallback) -> None:
         """Call ``callback`` with the record once the job is final, or at once if it is."""
@@ -104,9 +105,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def close(self) -> None:
         """Stop following the job and remove the widget; the job continues."""
-        watcher = find_watcher(self.source) if self.source else None
-        if watcher:
-            watcher.discard(self.watched)
+        if self._watcher:
+            self._watcher.discard(self.watched)
         super().close()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -202,9 +202,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         except FoldnoteError as exc:
             self._stop.disabled = False
             self._show_outage(f"The job could not be stopped: {exc.message}")
-        watcher = find_watcher(self.source)
-        if watcher:
-            watcher.wake(self.watched)
+        if self._watcher:
+            self._watcher.wake(self.watched)
 
     def _switch_log(self) -> None:
         if self._log_switch.value:

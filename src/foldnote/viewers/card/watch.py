@@ -68,8 +68,9 @@ class Watcher:
     """Polls one source for all watched jobs, in one task."""
 
     def __init__(self, source: JobSource) -> None:
-        """No job is watched before :meth:`add`."""
+        """No job is watched before :meth:`add`; must be called in the running loop."""
         self.source = source
+        self._loop = asyncio.get_running_loop()
         self._watched: set[Watched] = set()
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
@@ -87,9 +88,12 @@ class Watcher:
         self._watched.discard(watched)
 
     def wake(self, watched: Watched) -> None:
-        """Poll a job at once, bypassing cached records, for example after a click."""
+        """Poll a job at once, bypassing cached records, for example after a click; from any running loop."""
         self._afresh.add(watched.name)
-        self._woken.set()
+        if asyncio.get_running_loop() is self._loop:
+            self._woken.set()
+        else:
+            self._loop.call_soon_threadsafe(self._woken.set)
 
     async def _run(self) -> None:
         while self._watched:
