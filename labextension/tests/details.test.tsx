@@ -71,6 +71,7 @@ describe('JobFacts', () => {
     weightedHours: 0.01234,
     cpuSeconds: 83,
     peakMemoryMb: 512,
+    peakGpuMemoryMb: 2048,
     notebook: '/home/ann/projects/panel/first.ipynb'
   });
   const now = Date.parse('2026-11-21T10:05:00Z');

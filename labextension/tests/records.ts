@@ -25,6 +25,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     weightedHours: null,
     cpuSeconds: null,
     peakMemoryMb: null,
+    peakGpuMemoryMb: null,
     error: null,
     progress: null,
     message: null,

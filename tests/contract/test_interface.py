@@ -26,6 +26,7 @@ RECORD = {
     "weightedHours": float | None,
     "cpuSeconds": float | None,
     "peakMemoryMb": float | None,
+    "peakGpuMemoryMb": float | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

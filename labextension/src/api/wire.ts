@@ -419,6 +419,11 @@ export interface components {
              */
             notebook: string | null;
             /**
+             * Peakgpumemorymb
+             * @default null
+             */
+            peakGpuMemoryMb: number | null;
+            /**
              * Peakmemorymb
              * @default null
              */

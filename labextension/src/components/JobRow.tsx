@@ -233,12 +233,13 @@ function factsOf(
 }
 
 /** What a run used, where the service measured it. */
-function usageOf({ cpuSeconds, peakMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
+function usageOf({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
   return cpuSeconds === null || peakMemoryMb === null
     ? []
     : [
         trans.__('Processor time: %1', formatDuration(cpuSeconds)),
-        trans.__('Most memory of a process: %1', formatSize(peakMemoryMb * 2 ** 20))
+        trans.__('Most memory of a process: %1', formatSize(peakMemoryMb * 2 ** 20)),
+        ...(peakGpuMemoryMb === null ? [] : [trans.__('Most GPU memory: %1', formatSize(peakGpuMemoryMb * 2 ** 20))])
       ];
 }
 

@@ -68,6 +68,9 @@ class Job(WireModel):
     peak_memory_mb: float | None = None
     """Peak resident memory of the run's largest process, in MB (2**20 bytes), as the kernel counted it; null
     before the end and if it is not measured. Several processes together may have used more."""
+    peak_gpu_memory_mb: float | None = None
+    """Peak GPU memory of all of the run's processes together, in MB (2**20 bytes), asked of the driver every
+    two seconds; null before the end, without a GPU and if it is not measured."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)

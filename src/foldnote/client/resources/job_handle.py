@@ -109,6 +109,11 @@ class JobHandleOperations(Api):
         return self.record.peak_memory_mb
 
     @property
+    def peak_gpu_memory_mb(self) -> float | None:
+        """Most GPU memory of its processes together, in MB (2**20 bytes); None without a GPU, too."""
+        return self.record.peak_gpu_memory_mb
+
+    @property
     def batch(self) -> str | None:
         """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch

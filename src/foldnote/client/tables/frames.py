@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIMES = ("created", "started", "completed")
-_NUMBERS = ("duration_s", "progress", "weighted_hours", "cpu_seconds", "peak_memory_mb")
+_NUMBERS = ("duration_s", "progress", "weighted_hours", "cpu_seconds", "peak_memory_mb", "peak_gpu_memory_mb")
 
 
 def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
@@ -75,6 +75,8 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
           and where it is not measured
         - ``peak_memory_mb`` (float64, MB of 2**20 bytes): most that the run's largest process had in memory;
           NaN as before
+        - ``peak_gpu_memory_mb`` (float64, MB of 2**20 bytes): most GPU memory that the run's processes had
+          together; NaN as before and without a GPU
         - ``batch`` (str): the batch that the job is part of; missing outside batches
         - ``error`` (str): why a run failed; missing if it did not
     """

@@ -51,6 +51,7 @@ def describe(result: Result) -> dict[str, Any]:
             "weightedHours": record.get("weightedHours"),
             "cpuSeconds": record.get("cpuSeconds"),
             "peakMemoryMb": record.get("peakMemoryMb"),
+            "peakGpuMemoryMb": record.get("peakGpuMemoryMb"),
         },
         "settings": normalized if isinstance(normalized, Mapping) else record.get("settings"),
         "settingsAre": "normalized" if isinstance(normalized, Mapping) else "as submitted",

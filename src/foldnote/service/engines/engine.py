@@ -98,6 +98,8 @@ class Resources:
     gpus: int = 0
     may_use_gpu: bool = False
     """Whether a run uses a GPU if there is one, without requiring it."""
+    gpu_memory_mb: int = 0
+    """Memory in MB (2**20 bytes) that a run uses of its GPU, which others may then share; 0 for all."""
 
 
 @dataclass(frozen=True, slots=True)

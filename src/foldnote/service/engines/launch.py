@@ -114,7 +114,6 @@ def build_attempt(
         cores=cores,
         memory_mb=resources.memory_mb,
         memory_limit_mb=resources.memory_limit_mb,
-        gpus=resources.gpus,
         engine=describe(engine),
     )
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -26,6 +26,7 @@ from foldnote.service.queue.cleanup import Cleanup
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.runner.attempt import RESULT, AttemptSpec, Outcome, without_path
+from foldnote.service.runner.gpus import Gpu
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
@@ -205,25 +206,29 @@ class Dispatcher:
         has_space = not self._is_stopping and self._has_space()
 
         def choose(find: Callable[[], Sequence[Waiting]]) -> Waiting | None:
-            rows = find() if has_space and self._can_start(taken, _LEAST) else ()
+            rows = find() if has_space and self._find_room(_LEAST, taken) is not None else ()
             if not rows:
                 return None
             first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
-            need = self._launcher.need(first.type)
-            if not self._can_start(taken, need):
+            room = self._find_room(self._launcher.need(first.type), taken)
+            if room is None:
                 return None
-            taken.append(need)
+            taken.append(room)
             running[first.account_id] += 1
             return first
 
         return choose
 
-    def _can_start(self, taken: Sequence[Capacity], need: Capacity) -> bool:
-        return has_room(need, taken, self._whole, self._workers)
+    def _find_room(self, need: Capacity, taken: Sequence[Capacity]) -> Capacity | None:
+        return find_room(need, taken, self._whole, self._workers)
 
     def _launch(self, claim: Claim) -> None:
+        need = self._launcher.need(claim.type)
+        gpus = assign_gpus(need, [active.need for active in self._active.values()], self._whole)
+        if gpus is None:  # the engine's needs have changed since the job was claimed
+            gpus = self._whole.devices[: need.gpus]
         try:
-            spec = self._launcher.prepare(claim)
+            spec = self._launcher.prepare(claim, gpus)
         except EngineError as exc:
             self._finish(claim, outcomes.refused_ending(str(exc)))
         except OSError as exc:
@@ -231,9 +236,9 @@ class Dispatcher:
                 claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
             )
         else:
-            self._deliver(claim, spec)
+            self._deliver(claim, spec, gpus)
 
-    def _deliver(self, claim: Claim, spec: AttemptSpec) -> None:
+    def _deliver(self, claim: Claim, spec: AttemptSpec, gpus: tuple[Gpu, ...]) -> None:
         try:
             self._executor.submit(spec)
         except (EngineError, OSError) as exc:
@@ -243,13 +248,13 @@ class Dispatcher:
                     claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
                 )
                 return
-        self._watch(claim)
+        self._watch(claim, gpus)
 
-    def _watch(self, claim: Claim) -> None:
+    def _watch(self, claim: Claim, gpus: tuple[Gpu, ...]) -> None:
         self._active[claim.job_id] = WatchedAttempt(
             claim=claim,
             folder=self._root / claim.folder,
-            need=self._launcher.need(claim.type),
+            need=replace(self._launcher.need(claim.type), devices=gpus),
             look_at=time.monotonic() + self._pace.poll_min_s,
             interval_s=self._pace.poll_min_s,
         )
@@ -414,19 +419,42 @@ class Dispatcher:
         if is_undelivered and self._executor.revoke(folder):
             self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
-            self._watch(claim)
+            names = ownership.read_gpus(folder)
+            self._watch(claim, tuple(gpu for gpu in self._whole.devices if gpu.identity in names))
 
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
 
 
-def has_room(need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None) -> bool:
-    """Whether one more run fits in addition to those in ``taken``."""
+def find_room(
+    need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None
+) -> Capacity | None:
+    """``need`` with its GPUs if one more run fits in addition to those in ``taken``, else None."""
     if workers is not None and len(taken) >= workers:
-        return False
-    return (
-        need.cores + sum(each.cores for each in taken) <= whole.cores
-        and need.memory_mb + sum(each.memory_mb for each in taken) <= whole.memory_mb
-        and need.gpus + sum(each.gpus for each in taken) <= whole.gpus
-    )
+        return None
+    if (
+        need.cores + sum(each.cores for each in taken) > whole.cores
+        or need.memory_mb + sum(each.memory_mb for each in taken) > whole.memory_mb
+    ):
+        return None
+    gpus = assign_gpus(need, taken, whole)
+    return None if gpus is None else replace(need, devices=gpus)
+
+
+def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> tuple[Gpu, ...] | None:
+    """The GPUs for one more run, unused ones first; None if there are not enough.
+
+    A run shares a GPU only if it and the others there declare how much of the memory they use. The result is
+    empty for an executor that assigns its GPUs itself.
+    """
+    if not whole.devices:
+        return () if need.gpus + sum(each.gpus for each in taken) <= whole.gpus else None
+    users = {gpu: [each.gpu_memory_mb for each in taken if gpu in each.devices] for gpu in whole.devices}
+    open_to_it = [
+        gpu
+        for gpu, used in users.items()
+        if not used or (need.gpu_memory_mb and all(used) and sum(used) + need.gpu_memory_mb <= gpu.memory_mb)
+    ]
+    chosen = sorted(open_to_it, key=lambda gpu: len(users[gpu]))[: need.gpus]
+    return tuple(chosen) if len(chosen) == need.gpus else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from foldnote.service.engines.launch import needed_resources
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
+from foldnote.service.runner.gpus import ASSIGNED, ORDER, Gpu
 from foldnote.service.store.jobs.queue import Claim
 
 _FRESH_S, _GOOD_S = 1.0, 5.0
@@ -63,8 +65,12 @@ class Launcher:
         """Cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
-    def prepare(self, claim: Claim) -> AttemptSpec:
+    def prepare(self, claim: Claim, gpus: Sequence[Gpu] = ()) -> AttemptSpec:
         """Write the attempt's folder with its specification and inputs.
+
+        Args:
+            claim: the claimed job.
+            gpus: the GPUs assigned to the run; it sees no others.
 
         Raises:
             EngineError: no engine can run the tool here any more.
@@ -85,7 +91,12 @@ class Launcher:
             job_name=claim.name,
             settings=json.loads(claim.normalized),
             extensions=for_engine(claim.extensions),
-            environment={**known.template.environment, NONCE_VARIABLE: claim.nonce},
+            environment={
+                **known.template.environment,
+                **(_show_gpus(gpus) if self._whole.devices else {}),
+                NONCE_VARIABLE: claim.nonce,
+            },
+            gpus=tuple(gpu.identity for gpu in gpus),
             files=files,
             output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
@@ -150,8 +161,14 @@ def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
     return Capacity(
         min(max(1, declared.cores), whole.cores),
         min(declared.memory_mb, whole.memory_mb),
-        min(declared.gpus, whole.gpus),
+        min(declared.gpus or int(declared.may_use_gpu), whole.gpus),
+        declared.gpu_memory_mb,
     )
+
+
+def _show_gpus(gpus: Sequence[Gpu]) -> dict[str, str]:
+    """Variables by which a run sees these GPUs and no others."""
+    return {**ORDER, ASSIGNED: ",".join(gpu.identity for gpu in gpus)}
 
 
 def input_places(claim: Claim) -> list[str]:

@@ -43,6 +43,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
             "weighted_hours": weighted_hours(outcome.started, outcome.ended, cores),
             "cpu_seconds": outcome.cpu_seconds,
             "peak_memory_mb": outcome.peak_memory_mb,
+            "peak_gpu_memory_mb": outcome.peak_gpu_memory_mb,
         },
         result_sha256=outcome.result_sha256 if has_result else None,
         result_size=outcome.result_size_bytes if has_result else None,

@@ -11,7 +11,7 @@ import logging
 from pathlib import Path
 
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.attempt import AttemptState, Outcome
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
 from foldnote.service.runner.log_tail import read_tail
 from foldnote.service.store.jobs.queue import AttemptLocation, Claim
 
@@ -87,9 +87,20 @@ def _read_runner(folder: Path) -> dict[str, object] | None:
         return {}
 
 
+def read_gpus(folder: Path) -> tuple[str, ...]:
+    """Identities of the GPUs assigned to the attempt in ``folder``; empty if its specification is damaged."""
+    spec = _read_spec(folder)
+    return spec.gpus if spec is not None else ()
+
+
 def _prepared_for(folder: Path) -> str | None:
     """The nonce that the folder was prepared for; None if unknown."""
+    spec = _read_spec(folder)
+    return spec.nonce if spec is not None else None
+
+
+def _read_spec(folder: Path) -> AttemptSpec | None:
     try:
-        return files.read_spec(folder).nonce
+        return files.read_spec(folder)
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -96,7 +96,8 @@ class AttemptSpec:
     """Memory in MB (2**20 bytes) above which the run is ended as failed; 0 means no limit."""
     output_limit_bytes: int = 10 << 30
     """Maximum size of ``outputs/`` in bytes; larger outputs are not kept."""
-    gpus: int = 0
+    gpus: tuple[str, ...] = ()
+    """The GPUs assigned to the run, as ``CUDA_VISIBLE_DEVICES`` names them; empty for none."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """What was submitted beside the settings: ``external``, the purposes for which inputs may leave the
     machine, and ``label``. An own alignment is in ``files`` as ``foldnote.alignment``."""
@@ -134,6 +135,8 @@ class Outcome:
     """User and system time of all processes of the engine; None if their end was not seen."""
     peak_memory_mb: float | None = None
     """Highest resident memory, in MB (2**20 bytes), of the one process that had most; None as before."""
+    peak_gpu_memory_mb: float | None = None
+    """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:
@@ -270,6 +273,8 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
     content = json.loads(found)
     content["command"] = tuple(content["command"])
     content["worker"] = tuple(content.get("worker", ()))
+    gpus = content.get("gpus")  # a number in attempts of earlier versions
+    content["gpus"] = tuple(gpus) if isinstance(gpus, list) else ()
     content["files"] = {name: tuple(paths) for name, paths in content["files"].items()}
     return AttemptSpec(**content)
 

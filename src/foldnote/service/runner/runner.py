@@ -199,6 +199,7 @@ def _publish(
         nonce=spec.nonce,
         cpu_seconds=round(usage.cpu_seconds, 3) if usage else None,
         peak_memory_mb=round(usage.peak_memory_mb, 1) if usage else None,
+        peak_gpu_memory_mb=usage.peak_gpu_memory_mb if usage else None,
     )
 
 

@@ -21,6 +21,7 @@ from foldnote.errors import EngineError
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
+from foldnote.service.runner.gpus import GpuMeter
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
 from foldnote.service.runner.usage import MeasuredProgram, Usage, count_cpu_seconds
@@ -60,6 +61,7 @@ class Supervisor:
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._guard = processes.ProcessGroupGuard()
+        self._gpu_meter = GpuMeter()
         self._scratch = files.scratch_folder(spec.nonce)
         self._scratch.mkdir(mode=0o700)
 
@@ -78,6 +80,7 @@ class Supervisor:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._gpu_meter.close()
         self._kill_the_rest()
         self._close()
 
@@ -95,6 +98,9 @@ class Supervisor:
         """Wait for the engine, or end it; return how it ended when none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
+            if self._spec.gpus:
+                self._gpu_meter.measure(self._descendants)
+        self._gpu_meter.close()
         if ending.state != "succeeded" and self._process.poll() is None:
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"
@@ -112,7 +118,8 @@ class Supervisor:
         if peak is None:
             return None
         correction_s = self._process.cpu_correction_s if isinstance(self._process, WorkerJob) else 0.0
-        return Usage(max(0.0, count_cpu_seconds() - self._cpu_before + correction_s), peak)
+        cpu_seconds = max(0.0, count_cpu_seconds() - self._cpu_before + correction_s)
+        return Usage(cpu_seconds, peak, self._gpu_meter.peak_mb)
 
     def _start(self) -> MeasuredProgram | WorkerJob:
         job = self._workers.start_job(self._spec, self._scratch, lambda: self._check_orders() is not None)

@@ -24,6 +24,8 @@ class Usage:
     """User and system time of all its processes."""
     peak_memory_mb: float
     """Highest resident memory, in MB (2**20 bytes), of the one process that had most."""
+    peak_gpu_memory_mb: float | None = None
+    """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
 
 
 def count_cpu_seconds() -> float:

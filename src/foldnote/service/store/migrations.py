@@ -305,3 +305,9 @@ def m0018_measured_runs(connection: sqlite3.Connection) -> None:
 def m0019_extensions(connection: sqlite3.Connection) -> None:
     """What was submitted beside the settings: consent, an own alignment, a label."""
     connection.execute("ALTER TABLE jobs ADD COLUMN extensions TEXT")
+
+
+@migration
+def m0020_gpu_memory(connection: sqlite3.Connection) -> None:
+    """GPU memory used by a run."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN peak_gpu_memory_mb REAL")

@@ -84,6 +84,7 @@ jobs = sa.Table(
     sa.Column("weighted_hours", sa.Float, info=MEASURED),
     sa.Column("cpu_seconds", sa.Float, info=MEASURED),
     sa.Column("peak_memory_mb", sa.Float, info=MEASURED),
+    sa.Column("peak_gpu_memory_mb", sa.Float, info=MEASURED),
     # maximum seconds of a run, None for the engine's limit; maximum weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),

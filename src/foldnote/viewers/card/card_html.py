@@ -139,10 +139,14 @@ def _write_elapsed(job: Job) -> str:
 
 
 def _format_usage(job: Job) -> str:
-    """Processor time and memory of a run, where they were measured."""
+    """Processor time, memory and GPU memory of a run, where they were measured."""
     if job.cpu_seconds is None or job.peak_memory_mb is None:
         return ""
-    return f", CPU {format_duration(job.cpu_seconds)}, memory {format_size(job.peak_memory_mb * 2**20)}"
+    gpu = job.peak_gpu_memory_mb
+    return (
+        f", CPU {format_duration(job.cpu_seconds)}, memory {format_size(job.peak_memory_mb * 2**20)}"
+        f"{f', GPU memory {format_size(gpu * 2**20)}' if gpu is not None else ''}"
+    )
 
 
 def _write_progress(job: Job) -> str:

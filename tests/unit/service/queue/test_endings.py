@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldnote.service.queue.dispatcher import has_room
+from foldnote.service.queue.dispatcher import find_room
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
 from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours
@@ -56,10 +56,10 @@ def test_hours_are_weighted_by_cores():
 
 def test_runs_fit_by_cores_memory_and_number():
     whole, need = Capacity(2, 1000), Capacity(1, 400)
-    assert has_room(need, [need], whole, None)
-    assert not has_room(need, [need, need], whole, None)
-    assert not has_room(need, [Capacity(1, 700)], whole, None)
-    assert not has_room(need, [need], whole, 1)
+    assert find_room(need, [need], whole, None) == need
+    assert find_room(need, [need, need], whole, None) is None
+    assert find_room(need, [Capacity(1, 700)], whole, None) is None
+    assert find_room(need, [need], whole, 1) is None
 
 
 def test_inputs_of_one_name_do_not_meet():

@@ -205,6 +205,7 @@ def told(row):
         "weightedHours": row["weighted_hours"],
         "cpuSeconds": row["cpu_seconds"],
         "peakMemoryMb": row["peak_memory_mb"],
+        "peakGpuMemoryMb": row["peak_gpu_memory_mb"],
         "error": row["error"],
     }
     if row["type"] == "batch":

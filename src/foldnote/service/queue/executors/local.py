@@ -18,6 +18,7 @@ from foldnote.service.queue.executors.starting import StarterDiedError, StarterL
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.runner.gpus import list_gpus
 from foldnote.service.runner.locking import is_locked, take_lock
 from foldnote.service.runner.runner import is_spent
 from foldnote.service.runner.worker import worker_key
@@ -30,7 +31,7 @@ class LocalExecutor:
 
     Args:
         environment: environment of the runners: the service's own, without keys. Engines get theirs from the
-            attempt.
+            attempt. If it has ``CUDA_VISIBLE_DEVICES``, only those GPUs are used.
         cores: cores to use; by default those that this process may use.
         memory_mb: memory to use; by default what the machine has, less one GB.
     """
@@ -38,7 +39,10 @@ class LocalExecutor:
     def __init__(
         self, environment: Mapping[str, str], *, cores: int | None = None, memory_mb: int | None = None
     ) -> None:
-        self._capacity = Capacity(cores or _usable_cores(), memory_mb or _usable_memory_mb())
+        gpus = list_gpus(environment)
+        self._capacity = Capacity(
+            cores or _usable_cores(), memory_mb or _usable_memory_mb(), len(gpus), devices=gpus
+        )
         self._listeners: list[Callable[[Path], None]] = []
         self._starter = StarterLink(environment, _teller(self._listeners))
         weakref.finalize(self, self._starter.close)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState
+from foldnote.service.runner.gpus import Gpu
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,10 @@ class Capacity:
     memory_mb: int
     """Memory in MB (2**20 bytes)."""
     gpus: int = 0
+    gpu_memory_mb: int = 0
+    """What one run uses of each of its GPUs, in MB (2**20 bytes), so that others may share it; 0 for all."""
+    devices: tuple[Gpu, ...] = ()
+    """Of an executor, the GPUs that the dispatcher assigns; of a run, those assigned to it."""
 
 
 class Executor(Protocol):

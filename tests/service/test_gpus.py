@@ -1,0 +1,167 @@
+"""Runs get GPUs of their own, see no others, and keep them when the service is killed and started again."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from gpu_machine import make_gpu_machine
+
+from foldnote.service.runner.gpus import Gpu, list_gpus
+
+MANIFEST = """
+name = "{name}"
+method = "GPU user of the tests"
+kind = "genuine"
+version = "1"
+tools = ["{tool}"]
+[environment]
+kind = "host"
+[resources]
+memory_mb = 10
+{resources}
+"""
+RUN = """
+import json, os, time
+from pathlib import Path
+
+name = json.loads(Path("job.json").read_text())["jobName"]
+use = Path({uses!r}, str(os.getpid()))
+use.write_text("300")
+seen = Path({seen!r})
+(seen / f"{{name}}.new").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "unset"))
+(seen / f"{{name}}.new").rename(seen / name)
+while not (seen / f"{{name}}.end").exists():
+    time.sleep(0.05)
+use.unlink()
+Path("outputs/done.txt").write_text("done")
+"""
+SEQUENCE = {"anarci": {"sequence": "EVQLVESGG"}, "amplify": {"sequence": "GIGKFLHSAKKFGKAFVGEIMNS"}}
+
+
+class GpuService:
+    """A service on a machine with GPUs, whose jobs run until they are told to end."""
+
+    def __init__(self, make_service, folder: Path, **resources: str) -> None:
+        self.machine = make_gpu_machine(folder / "machine")
+        self.seen = folder / "seen"
+        self.seen.mkdir()
+        for tool, text in resources.items():
+            engine = folder / "engines" / tool
+            engine.mkdir(parents=True)
+            manifest = MANIFEST.format(name=f"user-{tool}", tool=tool, resources=text)
+            (engine / "engine.toml").write_text(manifest)
+            run = RUN.format(uses=str(self.machine / "uses"), seen=str(self.seen))
+            (engine / "run.py").write_text(run)
+        self.process = make_service("--no-rate-limit", is_started=False)
+        self.process.environment = {
+            "FOLDNOTE_ENGINE_PATH": str(folder / "engines"),
+            "PATH": f"{self.machine}{os.pathsep}{os.environ['PATH']}",
+        }
+        self.process.start()
+
+    def submit(self, name: str, tool: str = "anarci") -> None:
+        answer = self.process.submit(name, type=tool, settings=SEQUENCE[tool])
+        assert answer.status_code < 300, answer.text
+
+    def gpus_of(self, name: str, patience_s: float = 20) -> str | None:
+        """What the job sees in ``CUDA_VISIBLE_DEVICES``; None if it does not run."""
+        deadline = time.monotonic() + patience_s
+        while time.monotonic() < deadline:
+            if (self.seen / name).exists():
+                return (self.seen / name).read_text()
+            time.sleep(0.05)
+        return None
+
+    def end(self, name: str) -> dict:
+        (self.seen / f"{name}.end").touch()
+        return self.process.wait(name)
+
+
+@pytest.fixture
+def on_gpus(make_service, tmp_path):
+    return lambda **resources: GpuService(make_service, tmp_path, **resources)
+
+
+@pytest.mark.parametrize("declared", ["gpus = 1", "may_use_gpu = true"], ids=["needed", "used"])
+def test_each_run_has_a_gpu_of_its_own_also_after_a_kill(on_gpus, declared):
+    service = on_gpus(anarci=declared)
+    for name in ("one", "two", "three"):
+        service.submit(name)
+    assert {service.gpus_of("one"), service.gpus_of("two")} == {"0", "1"}
+    service.process.kill()
+    service.process.start()
+    assert service.gpus_of("three", patience_s=2) is None
+    freed = service.gpus_of("two")
+    assert service.end("two")["status"] == "Complete"
+    assert service.gpus_of("three") == freed
+    service.end("one")
+    service.end("three")
+
+
+def test_runs_that_declare_their_gpu_memory_share_as_far_as_it_goes(on_gpus):
+    service = on_gpus(
+        anarci="gpus = 1\ngpu_memory_mb = 600", amplify="may_use_gpu = true\ngpu_memory_mb = 400"
+    )
+    service.submit("large")
+    assert service.gpus_of("large") == "0"
+    service.submit("small", "amplify")
+    assert service.gpus_of("small") == "1"
+    for name in ("large", "small"):
+        service.end(name)
+
+
+def test_a_run_without_a_gpu_sees_none(on_gpus):
+    service = on_gpus(anarci="", amplify="gpus = 1")
+    service.submit("plain")
+    service.submit("user", "amplify")
+    assert service.gpus_of("plain") == ""
+    assert service.gpus_of("user") == "0"
+    service.end("plain")
+    time.sleep(2.5)  # the driver is asked every two seconds
+    ended = service.end("user")
+    assert ended["peakGpuMemoryMb"] == 300
+    assert service.process.job("plain")["peakGpuMemoryMb"] is None
+
+
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [
+        (None, (Gpu("0", 1000), Gpu("1", 1000), Gpu("2", 1000))),
+        ("", ()),
+        ("2, 0", (Gpu("2", 1000), Gpu("0", 1000))),
+        ("GPU-1000", (Gpu("GPU-1000", 1000),)),
+        ("MIG-3f2a", (Gpu("MIG-3f2a", 0),)),
+    ],
+    ids=["unset", "none", "numbers", "identifier", "part"],
+)
+def test_the_gpus_are_those_that_the_service_may_use(tmp_path, allowed, expected):
+    machine = make_gpu_machine(tmp_path / "machine", number=3)
+    environment = {"PATH": str(machine)} | ({} if allowed is None else {"CUDA_VISIBLE_DEVICES": allowed})
+    assert list_gpus(environment) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["exit 9", "echo 'No devices were found'", "printf '0, x\\n\\377, y, z, w'"],
+    ids=["error", "words", "noise"],
+)
+def test_a_driver_that_fails_means_no_gpu(tmp_path, answer):
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n{answer}\n")
+    program.chmod(0o755)
+    assert list_gpus({"PATH": f"{tmp_path}{os.pathsep}{os.defpath}"}) == ()
+
+
+def test_without_a_driver_there_is_no_gpu(tmp_path):
+    assert list_gpus({"PATH": str(tmp_path)}) == ()
+
+
+def test_the_specification_of_an_earlier_version_is_read(tmp_path):
+    from foldnote.service.runner.attempt import read_spec
+
+    content = {"attempt_dir": str(tmp_path), "nonce": "n", "job_name": "a", "tool": "anarci", "settings": {},
+               "command": ["x"], "environment": {}, "files": {}, "gpus": 1}  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(content))
+    assert read_spec(tmp_path).gpus == ()
