@@ -67,6 +67,8 @@ export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
     kind: 'genuine',
     licence: 'BSD-3-Clause',
     licenceNote: '',
+    weights: [],
+    weightsNote: '',
     diskMb: 200,
     tools: ['anarci'],
     addsTo: [],

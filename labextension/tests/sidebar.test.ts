@@ -190,7 +190,33 @@ describe('engines', () => {
     for (const part of ['Install ANARCI?', 'Licence: BSD-3-Clause', ENGINE.licenceNote, 'at least 200 MB']) {
       expect(said).toContain(part);
     }
-    await vi.waitFor(() => expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'install' }));
+    await vi.waitFor(() =>
+      expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'install', acceptsLicences: true })
+    );
+  });
+
+  it('say which weights are fetched, from whom, and whose terms are accepted', async () => {
+    const weights = {
+      name: 'Model 1',
+      host: 'models.example.org',
+      source: 'Example Group',
+      licence: 'CC BY-NC 4.0',
+      mustAccept: true,
+      sizeBytes: 540e6,
+      isExact: false,
+      isInstalled: false
+    };
+    const there = { ...weights, name: 'Model 2', isInstalled: true };
+    running.server.engines = [makeEngine({ weights: [weights, there], weightsNote: 'Not yet checked.' })];
+    await shown();
+    (await find('button', /^Install/)).click();
+    const said = await press('Cancel');
+    expect(said).toContain(
+      'Weights: Model 1, about 540 MB, from models.example.org (Example Group). Licence: CC BY-NC 4.0. ' +
+        'You accept its terms when you install it.'
+    );
+    expect(said).not.toContain('Model 2');
+    expect(said).toContain('Not yet checked.');
   });
 
   it('say of unknown size and licence that they are not known', async () => {

@@ -31,6 +31,13 @@ kind = "venv"
 steps = [["--no-index", "--no-deps", "{address}"]]
 probe = "import tiny"
 disk_mb = 1
+[[weights]]
+name = "Quick's model"
+file = "model.bin"
+url = "{address}"
+licence = "CC BY-NC 4.0"
+source = "the group of the tests"
+must_accept = true
 [resources]
 cores = 1
 memory_mb = 16
@@ -169,6 +176,10 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
     expect(dialog).to_contain_text("Licence: MIT")
     expect(dialog).to_contain_text("Accept that it is quick.")
     expect(dialog).to_contain_text("at least 1 MB")
+    expect(dialog).to_contain_text(
+        "Weights: Quick's model, of unknown size, from 127.0.0.1 (the group of the tests). Licence: CC BY-NC 4.0."
+        " You accept its terms when you install it."
+    )
     opened.picture("engine-licence")
     dialog.get_by_role("button", name="Cancel").click()
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()

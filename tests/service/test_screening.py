@@ -54,7 +54,7 @@ def screen(service, name, **more):
 
 
 def read_ranking(service, name):
-    archive = zipfile.ZipFile(io.BytesIO(httpx.get(service.wait(name)["resultUrl"]).content))
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(service.wait(name, patience_s=180)["resultUrl"]).content))
     return list(csv.reader(io.StringIO(archive.read("ranking.csv").decode())))
 
 

@@ -240,9 +240,10 @@ export class LabApi {
     return this.requests.get('engines');
   }
 
-  /** Begins or cancels the installation or removal of an engine. */
+  /** Begins or cancels the installation or removal of an engine; who installs one has accepted the licences shown. */
   async changeEngine(name: string, action: EngineAction): Promise<void> {
-    await this.requests.post(`engines/${encodeURIComponent(name)}`, { action });
+    const body = action === 'install' ? { action, acceptsLicences: true } : { action };
+    await this.requests.post(`engines/${encodeURIComponent(name)}`, body);
   }
 
   private readonly requests: Requests;

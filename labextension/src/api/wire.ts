@@ -216,6 +216,16 @@ export interface components {
              * @default []
              */
             tools: string[];
+            /**
+             * Weights
+             * @default []
+             */
+            weights: components["schemas"]["EngineWeightsRecord"][];
+            /**
+             * Weightsnote
+             * @default
+             */
+            weightsNote: string;
         } & {
             [key: string]: unknown;
         };
@@ -229,6 +239,48 @@ export interface components {
              * @default []
              */
             engines: components["schemas"]["EngineRecord"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * EngineWeightsRecord
+         * @description Weights that an engine gets from their authors.
+         */
+        EngineWeightsRecord: {
+            /** Host */
+            host: string;
+            /**
+             * Isexact
+             * @default false
+             */
+            isExact: boolean;
+            /**
+             * Isinstalled
+             * @default false
+             */
+            isInstalled: boolean;
+            /**
+             * Licence
+             * @default
+             */
+            licence: string;
+            /**
+             * Mustaccept
+             * @default false
+             */
+            mustAccept: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Sizebytes
+             * @default 0
+             */
+            sizeBytes: number;
+            /**
+             * Source
+             * @default
+             */
+            source: string;
         } & {
             [key: string]: unknown;
         };

@@ -68,6 +68,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           .filter(Boolean)
           .join(' · ')}
       </p>
+      {engine.weightsNote !== '' && <p className="fn-Tool-method">{engine.weightsNote}</p>}
       {engine.isBusy && (
         <>
           <ProgressBar label={trans.__('Installing or removing %1', engine.name)} percent={percent} />

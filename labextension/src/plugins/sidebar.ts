@@ -14,6 +14,7 @@ import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
 import { formatSize } from '../models/size';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
+import type { Trans } from '../models/words';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, isConfirmed } from './commands';
@@ -151,6 +152,8 @@ async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Pro
   const body = paragraphs(
     trans.__('Licence: %1', engine.licence || trans.__('not stated')),
     engine.licenceNote,
+    ...engine.weights.filter(each => !each.isInstalled).map(each => describeWeights(each, trans)),
+    engine.weightsNote,
     trans.__(
       'It is downloaded and installed in its own environment on this computer. This may take several minutes and needs at least %1 of disk space.',
       size
@@ -160,6 +163,15 @@ async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Pro
   if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
     await engines.change(engine.name, 'install');
   }
+}
+
+/** What is fetched from the authors of a model, how large it is, and under which terms. */
+function describeWeights(weights: EngineRecord['weights'][number], trans: Trans): string {
+  const { host, isExact, licence, mustAccept, name, sizeBytes, source } = weights;
+  const size = sizeBytes > 0 ? formatSize(sizeBytes) : trans.__('of unknown size');
+  const words = sizeBytes > 0 && !isExact ? trans.__('about %1', size) : size;
+  const from = trans.__('Weights: %1, %2, from %3 (%4). Licence: %5.', name, words, host, source, licence);
+  return mustAccept ? `${from} ${trans.__('You accept its terms when you install it.')}` : from;
 }
 
 function paragraphs(...texts: readonly string[]): Widget {

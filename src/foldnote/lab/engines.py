@@ -11,14 +11,15 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.responses import EngineRecord, EnginesAnswer
+from foldnote.lab.responses import EngineRecord, EnginesAnswer, EngineWeightsRecord
 
 _LIST_S = 60.0
 _END_S = 10.0
@@ -77,8 +78,13 @@ class EngineManager:
         rows: list[dict[str, Any]] = json.loads(written)
         return rows
 
-    def begin(self, action: str, name: str) -> None:
+    def begin(self, action: str, name: str, *, has_accepted: bool = False) -> None:
         """Start to ``install`` or ``remove`` an engine.
+
+        Args:
+            action: one of the two.
+            name: the engine.
+            has_accepted: whether the user has accepted the licences of its weights.
 
         Raises:
             FoldnoteError: the engine is already being installed or removed.
@@ -89,7 +95,10 @@ class EngineManager:
                 f"{name} is already being installed or removed. Wait until that has finished."
             )
         self._works[name] = work = _EngineChange(action, message="Starting")
-        work.task = asyncio.create_task(self._follow(action, name, work), name=f"foldnote-engine-{name}")
+        options = ["--json"] if action == "install" else []
+        options += ["--accept-licences"] if action == "install" and has_accepted else []
+        change = self._follow(action, name, options, work)
+        work.task = asyncio.create_task(change, name=f"foldnote-engine-{name}")
 
     async def cancel(self, name: str) -> None:
         """Cancel the installation or removal of an engine; downloaded files are kept for the next attempt.
@@ -108,10 +117,10 @@ class EngineManager:
         """Cancel all installations and removals; an interrupted installation leaves no usable engine."""
         await _cancel([work.task for work in self._works.values() if work.task is not None])
 
-    async def _follow(self, action: str, name: str, work: _EngineChange) -> None:
+    async def _follow(self, action: str, name: str, options: Sequence[str], work: _EngineChange) -> None:
         """Install or remove the engine, then wait until the service has noticed it."""
         try:
-            await _change(action, name, work)
+            await _change(action, name, options, work)
             if work.is_done:
                 await asyncio.sleep(_SERVICE_NOTICES_S)
                 work.message = ""
@@ -134,6 +143,8 @@ class EngineManager:
                 kind=row.get("kind") or "genuine",
                 licence=row.get("licence") or "",
                 licence_note=row.get("licence_note") or "",
+                weights=tuple(map(_read_weights, row.get("weights") or ())),
+                weights_note=row.get("weights_note") or "",
                 disk_mb=row.get("disk_mb") or 0,
                 tools=(*(before.tools if before else ()), *([row["tool"]] if row["tool"] else [])),
                 adds_to=tuple(row.get("adds_to") or ()),
@@ -147,6 +158,19 @@ class EngineManager:
                 has_failed=work.has_failed,
             )
         return list(found.values())
+
+
+def _read_weights(row: Mapping[str, Any]) -> EngineWeightsRecord:
+    return EngineWeightsRecord(
+        name=row["name"],
+        host=urlsplit(row["url"]).hostname or "",
+        source=row["source"],
+        licence=row["licence"],
+        must_accept=row["must_accept"],
+        size_bytes=row["size_bytes"],
+        is_exact=row["is_exact"],
+        is_installed=row["state"] == "published",
+    )
 
 
 async def _start(action: str, *arguments: str) -> asyncio.subprocess.Process:
@@ -181,11 +205,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 return
 
 
-async def _change(action: str, name: str, work: _EngineChange) -> None:
+async def _change(action: str, name: str, options: Sequence[str], work: _EngineChange) -> None:
     """Run the command and copy its progress into ``work``."""
     process = None
     try:
-        process = await _start(action, name, *(["--json"] if action == "install" else []))
+        process = await _start(action, name, *options)
         async for event in _read_events(process):
             work.fraction = event.get("fraction", work.fraction)
             work.message = str(event.get("error") or event.get("message") or work.message)

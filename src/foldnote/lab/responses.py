@@ -230,6 +230,24 @@ class AccountAnswer(WireModel):
     spent_weighted_hours: float | None = None
 
 
+class EngineWeightsRecord(WireModel):
+    """Weights that an engine gets from their authors."""
+
+    name: str
+    host: str
+    """The server that they are fetched from."""
+    source: str = ""
+    """Who publishes them."""
+    licence: str = ""
+    must_accept: bool = False
+    """Whether the licence has to be accepted before they are fetched."""
+    size_bytes: int = 0
+    """Size of the download; 0 where unknown."""
+    is_exact: bool = False
+    """Whether the size is exact, not about so."""
+    is_installed: bool = False
+
+
 class EngineRecord(WireModel):
     """A program that runs tools on this computer."""
 
@@ -239,6 +257,10 @@ class EngineRecord(WireModel):
     licence: str = ""
     licence_note: str = ""
     """Conditions of the licence that the user must know or accept."""
+    weights: tuple[EngineWeightsRecord, ...] = ()
+    """What it gets from the authors of its weights, beside the packages of its environment."""
+    weights_note: str = ""
+    """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
     disk_mb: int = 0
     """Least disk space in MB; 0 where unknown."""
     tools: tuple[str, ...] = ()

@@ -76,7 +76,7 @@ class EnginesHandler(FoldnoteHandler):
 
 
 class EngineHandler(FoldnoteHandler):
-    """``POST engines/NAME`` with ``action``."""
+    """``POST engines/NAME`` with ``action``, and ``acceptsLicences`` once the user has seen the licences."""
 
     @web.authenticated
     @authorized
@@ -92,6 +92,7 @@ class EngineHandler(FoldnoteHandler):
         known = {engine.name for engine in (await self.ask(self.registry.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")
-        await self.ask(now(lambda: self.registry.engines.begin(action, name)))
+        has_accepted = (self.get_json_body() or {}).get("acceptsLicences") is True
+        await self.ask(now(lambda: self.registry.engines.begin(action, name, has_accepted=has_accepted)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})
