@@ -17,6 +17,7 @@ COLUMNS = {
     "weighted_hours": "float64",
     "cpu_seconds": "float64",
     "peak_memory_mb": "float64",
+    "peak_gpu_memory_mb": "float64",
     "batch": "str",
     "error": "str",
 }
