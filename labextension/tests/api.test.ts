@@ -122,12 +122,7 @@ describe('what changes something', () => {
     [() => api.advise('dock'), 'POST', 'advice', { prompt: 'dock' }],
     [() => api.uploadContents('a.pdb', null), 'POST', 'files/contents', { path: 'a.pdb', folder: null }],
     [() => api.connect({ name: 'lab', url: 'u', key: 'k' }), 'POST', 'profiles', { name: 'lab', url: 'u', key: 'k' }],
-    [
-      () => api.changeEngine('a/b', 'install'),
-      'POST',
-      'engines/a%2Fb',
-      { action: 'install', acceptsLicences: true }
-    ],
+    [() => api.changeEngine('a/b', 'install'), 'POST', 'engines/a%2Fb', { action: 'install', acceptsLicences: true }],
     [() => api.changeEngine('a/b', 'remove'), 'POST', 'engines/a%2Fb', { action: 'remove' }],
     [() => api.finishUpload('u1'), 'POST', 'files/uploads/u1/finish', {}]
   ])('is sent as JSON: %#', async (ask, method, path, body) => {
