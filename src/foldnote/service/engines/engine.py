@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -127,6 +127,8 @@ class Engine:
     """What a user must know before trusting a result."""
     outputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The files of a result, by tool: name, colon, content."""
+    differs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """``method``, ``kind`` and ``note`` of tools for which they are not the engine's, by tool."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -152,6 +154,10 @@ class Engine:
     """Whether somebody ran it with the published ``weights``, and not with stand-ins only."""
     add_ons: tuple[Engine, ...] = ()
     """The engines that add to this one; filled in when all engines are loaded."""
+
+    def for_tool(self, tool: str) -> Engine:
+        """The engine with the method, kind and note that it has for ``tool``."""
+        return replace(self, **self.differs[tool]) if tool in self.differs else self  # type: ignore[arg-type]
 
     @property
     def home(self) -> Path:
@@ -259,15 +265,16 @@ class Engine:
 
     def as_tool_engine(self, tool: str) -> ToolEngine:
         """The engine as shown in the list of tools, for the type ``tool``."""
+        engine = self.for_tool(tool)
         return ToolEngine(
-            name=self.name,
-            method=self.method,
-            kind=self.kind,
-            version=self.version,
-            licence=self.licence or None,
-            citation=self.citation or None,
-            note=self.full_note or None,
-            outputs=self.outputs.get(tool, ()),
+            name=engine.name,
+            method=engine.method,
+            kind=engine.kind,
+            version=engine.version,
+            licence=engine.licence or None,
+            citation=engine.citation or None,
+            note=engine.full_note or None,
+            outputs=engine.outputs.get(tool, ()),
         )
 
 
@@ -383,6 +390,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "weights": read_weights(content.get("weights", ())),
             "options": read_engine_options(content.get("options", ())),
             "outputs": _read_outputs(content),
+            "differs": _read_differences(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
         },
@@ -399,6 +407,25 @@ def _read_outputs(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     if strange := outputs.keys() - set(tools):
         raise ValueError(f"outputs names {sorted(strange)[0]!r}, which is not in tools")
     return {tool: _texts(files, f"outputs.{tool}") for tool, files in outputs.items()}
+
+
+def _read_differences(content: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """What differs by tool."""
+    differs = content.get("differs", {})
+    if not isinstance(differs, dict):
+        raise ValueError("differs must be a table of tables, by tool")
+    if strange := differs.keys() - set(content["tools"]):
+        raise ValueError(f"differs names {sorted(strange)[0]!r}, which is not in tools")
+    for tool, changes in differs.items():
+        if not isinstance(changes, dict) or not all(isinstance(text, str) for text in changes.values()):
+            raise ValueError(f"differs.{tool} must be a table of texts")
+        if strange := changes.keys() - {"method", "kind", "note"}:
+            raise ValueError(
+                f"differs.{tool} has the key {sorted(strange)[0]!r}; it may have method, kind and note"
+            )
+        if changes.get("kind", content["kind"]) not in get_args(Kind):
+            raise ValueError(f"differs.{tool}.kind must be one of {', '.join(get_args(Kind))}")
+    return dict(differs)
 
 
 def _digest_lock(folder: Path, lock: LockSource) -> str:

@@ -93,6 +93,7 @@ def build_attempt(
     Raises:
         EngineError: the engine cannot run on this machine; the message says what to do.
     """
+    engine = engine.for_tool(tool)
     state = engine.state()
     if not state.installed:
         raise EngineError(state.reason)

@@ -36,7 +36,7 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
 
 
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
-    """The engine that runs ``tool_type``, or None.
+    """The engine that runs ``tool_type``, with what differs for the tool, or None.
 
     Installed engines are preferred; among several, the one that was loaded last, since it was named more
     explicitly.
@@ -46,7 +46,7 @@ def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine])
     if not fitting:
         return None
     _, best = max(fitting, key=lambda row: (row[1].state().installed, row[0]))
-    return best
+    return best.for_tool(tool_type)
 
 
 def _find_add_ons(name: str, engines: Mapping[str, Engine]) -> tuple[Engine, ...]:

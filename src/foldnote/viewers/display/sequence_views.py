@@ -1,4 +1,4 @@
-"""Layouts for sets of sequences: trees with ancestors, clustered alignments and proposed variants.
+"""Layouts for sets of sequences: trees with ancestors, clustered alignments, designs and proposed variants.
 
 Results without the expected files use the default layout.
 """
@@ -19,6 +19,7 @@ from foldnote.viewers.display.bundles import default_view, join_plots, table_bun
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.drawing import Axis, Dots
+from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_groups, plot_scatter
 from foldnote.viewers.plots.profile import plot_profile
@@ -27,6 +28,8 @@ from foldnote.viewers.plots.tree_plot import plot_tree
 _NODES = "nodes.csv"
 _ALL_PROBABILITIES = "all_probabilities.csv"
 _MAX_DOTS = 2_000
+_MAX_RESIDUES = 200
+_ABOUT_RESIDUE = ["chain", "residue", "given", "designed"]
 _QUERY_COLOR = "#b2182b"
 
 
@@ -115,6 +118,31 @@ def _plot_sequences(sequences: pd.DataFrame) -> Plot:
 def _extend(axis: Axis, value: float) -> Axis:
     """Extend an axis to include a value."""
     return replace(axis, low=min(axis.low, value), high=max(axis.high, value))
+
+
+@builtin_view("abmpnn")
+@builtin_view("proteinmpnn")
+def show_designs(result: Result) -> list[Any]:
+    """Show the designed sequences, best first, and the mean probabilities of the amino acids by residue."""
+    designs, probabilities = (read_table(result, name) for name in ("designs.csv", "probabilities.csv"))
+    if designs is None or probabilities is None or not {*_ABOUT_RESIDUE} <= {*probabilities.columns}:
+        return default_view(result)
+    rows = probabilities.head(_MAX_RESIDUES)
+    matrix = rows.drop(columns=_ABOUT_RESIDUE).T
+    matrix.columns = pd.Index(rows["chain"] + rows["residue"].astype(str), name="Residue")
+    matrix.index.name = "Amino acid"
+    left = len(probabilities) - len(rows)
+    cut = f", the first {len(rows)} of {count(len(probabilities), 'residue')}" if left else ""
+    title = f"Mean probability of each amino acid in the designs{cut}"
+    try:
+        plots = [plot_matrix(matrix, title, "Probability", 0.0, 1.0)]
+    except ArgumentError:
+        plots = []
+    return [
+        table_bundle(designs, "The input, then the designs, lowest score first"),
+        *plots,
+        *default_view(result, without=["designs.csv", "designs.fasta"]),
+    ]
 
 
 @builtin_view("alde")

@@ -54,6 +54,27 @@ def test_files_are_told_for_each_tool_apart(tmp_path):
         read_engine(strange)
 
 
+def test_an_engine_is_named_for_each_tool_apart(tmp_path):
+    text = GOOD.replace('["anarci"]', '["anarci", "vina"]')
+    changed = '[differs.vina]\nmethod = "Another"\nkind = "substitute"\nnote = "Not Vina."\n'
+    host = '[environment]\nkind = "host"\n'
+    engine = read_engine(write_toml(tmp_path / "x", f"{text}{changed}{host}"))
+    found = engine_for("vina", [engine])
+    assert (found.method, found.kind, found.note) == ("Another", "substitute", "Not Vina.")
+    assert engine.as_tool_engine("vina").method == "Another"
+    assert engine_for("anarci", [engine]) == engine == engine.for_tool("anarci")
+    wrong = {
+        "differs names 'admet', which is not in tools": '[differs.admet]\nmethod = "x"\n',
+        "differs.vina has the key 'version'; it may have method, kind": '[differs.vina]\nversion = "2"\n',
+        "differs.vina.kind must be one of genuine": '[differs.vina]\nkind = "best"\n',
+        "differs.vina must be a table of texts": "[differs.vina]\nmethod = 2\n",
+        "differs must be a table of tables": 'differs = "vina"\n',
+    }
+    for number, (words, table) in enumerate(wrong.items()):
+        with pytest.raises(EngineError, match=words):
+            read_engine(write_toml(tmp_path / f"wrong-{number}", f"{text}{table}{host}"))
+
+
 def test_every_pip_requirement_of_a_bundled_engine_is_bounded():
     for engine in load_engines().values():
         for step in engine.environment.steps:

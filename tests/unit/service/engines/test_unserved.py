@@ -35,7 +35,7 @@ def test_the_docs_have_every_tool_with_its_word_and_its_reason():
             tool, status, why = (cell.strip() for cell in line.strip("|").split("|"))
             told[tool.strip("`")] = (status, why)
     assert told.keys() == catalog.tools().keys()
-    engines = {tool: engine for engine in load_engines().values() for tool in engine.tools}
+    engines = {tool: engine.for_tool(tool) for engine in load_engines().values() for tool in engine.tools}
     for tool, found in told.items():
         if tool not in engines:
             assert found == ("elsewhere", unserved_tools()[tool]), tool

@@ -60,7 +60,7 @@ def read_backbone(path: Path) -> Backbone:
     except (RuntimeError, ValueError, IndexError) as exc:
         fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}")
     if not len(structure) or not structure[0].count_atom_sites():
-        fail("The file holds no atoms. Give the structure of an antibody as PDB.")
+        fail("The file holds no atoms. Give the structure of a protein as PDB or mmCIF.")
     found = Backbone()
     if len(structure) > 1:
         found.notes.append(f"The first of {len(structure)} models was used.")

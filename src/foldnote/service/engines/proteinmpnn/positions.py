@@ -13,7 +13,7 @@ CDRS = [f"CDR{letter}{number}" for letter in "HL" for number in (1, 2, 3)]
 
 def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[str, set[int]], dict[str, Any]]:
     """Indices of the designed residues by chain, and settings that were computed."""
-    listed = read_listed(settings, found)
+    listed = read_listed("designedResidues", settings, found)
     given = [name.split() for name in settings.get("designedChains") or []]
     names = [name for entry in given for name in entry]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
@@ -38,20 +38,43 @@ def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[st
         names = names or list(listed or found.chains)
         chosen = {name: listed.get(name, set(range(len(found.chains[name])))) for name in names}
         computed["designedChains"] = names
+    fixed = read_listed("fixedResidues", settings, found)
     chosen = {
-        chain: {place for place in places if found.chains[chain][place].is_designable}
+        chain: {
+            place for place in places - fixed.get(chain, set()) if found.chains[chain][place].is_designable
+        }
         for chain, places in chosen.items()
     }
     chosen = {chain: places for chain, places in chosen.items() if places}
     if not chosen:
-        fail("None of the chosen residues can be designed: they lack backbone atoms or are no amino acid.")
+        fail(
+            "None of the chosen residues can be designed: they are fixed, lack backbone atoms or are no amino"
+            " acid."
+        )
     return chosen, computed
 
 
-def read_listed(settings: dict[str, Any], found: Backbone) -> dict[str, set[int]]:
-    """Indices of the residues that designedResidues names, by chain; ``105-107`` is a range in file order."""
+def tie_chains(found: Backbone, chosen: dict[str, set[int]]) -> list[dict[str, list[int]]]:
+    """For each number that designed residues of several chains have, their positions (from 1) by chain."""
+    groups: dict[str, dict[str, list[int]]] = {}
+    for chain in sorted(chosen):
+        for place in sorted(chosen[chain]):
+            groups.setdefault(found.chains[chain][place].number, {})[chain] = [place + 1]
+    ties = [group for group in groups.values() if len(group) > 1]
+    if not ties:
+        fail(
+            "With sameSequence, residues of different chains that have the same number get the same amino"
+            " acid, and no two designed residues have. Design several chains that are numbered alike."
+        )
+    if alone := len(groups) - len(ties):
+        found.notes.append(f"{alone} designed residues have no residue of their number in another chain.")
+    return ties
+
+
+def read_listed(setting: str, settings: dict[str, Any], found: Backbone) -> dict[str, set[int]]:
+    """Indices of the residues that ``setting`` names, by chain; ``105-107`` is a range in file order."""
     listed: dict[str, set[int]] = {}
-    for chain, text in (settings.get("designedResidues") or {}).items():
+    for chain, text in (settings.get(setting) or {}).items():
         if chain not in found.chains:
             fail(f"The structure has no protein chain {chain}. It has {', '.join(found.chains)}.")
         numbers = {each.number: place for place, each in enumerate(found.chains[chain]) if each.number}
@@ -59,13 +82,13 @@ def read_listed(settings: dict[str, Any], found: Backbone) -> dict[str, set[int]
         for word in text.replace(",", " ").split():
             places |= read_word(word, chain, numbers)
         if not places:
-            fail(f"designedResidues names no residue of chain {chain}.")
+            fail(f"{setting} names no residue of chain {chain}.")
         kept = [
             f"{chain}{found.chains[chain][place].number}"
             for place in sorted(places)
             if not found.chains[chain][place].is_designable
         ]
-        if kept:
+        if kept and setting == "designedResidues":
             found.notes.append(f"Asked for and not designed: {name_some(kept)}.")
         listed[chain] = places
     return listed

