@@ -1,5 +1,5 @@
 /** Where the rows of a long list stand. */
-import { MOST_ROWS, placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../src/models/layout';
+import { MAX_ROWS, placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../src/models/layout';
 import { forSeeds, type Random } from './random';
 
 const rowsOf = (count: number, guess = 20): Measured[] =>
@@ -52,9 +52,9 @@ it('whatever is looked at, the rows in sight are drawn, few others, and the whol
     const { start, end, before, after } = sliceRows(tops, top, height);
     const whole = tops[rows.length] ?? 0;
     expect(before + ((tops[end] ?? 0) - (tops[start] ?? 0)) + after).toBeCloseTo(whole);
-    expect(end - start).toBeLessThanOrEqual(MOST_ROWS);
+    expect(end - start).toBeLessThanOrEqual(MAX_ROWS);
     expect(start).toBeLessThanOrEqual(rowAt(tops, top));
-    if (end - start < MOST_ROWS) {
+    if (end - start < MAX_ROWS) {
       expect(end).toBeGreaterThan(rowAt(tops, Math.min(top + height, whole - 1)));
     }
   });

@@ -18,7 +18,7 @@ export interface Slice {
 }
 
 /** Maximum number of rows in the document. */
-export const MOST_ROWS = 90;
+export const MAX_ROWS = 90;
 
 const BEYOND_PX = 300;
 
@@ -38,7 +38,7 @@ export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string
 export function sliceRows(tops: Float64Array, top: number, height: number): Slice {
   const count = tops.length - 1;
   const start = rowAt(tops, top - BEYOND_PX);
-  const end = Math.min(count, rowAt(tops, top + height + BEYOND_PX) + 1, start + MOST_ROWS);
+  const end = Math.min(count, rowAt(tops, top + height + BEYOND_PX) + 1, start + MAX_ROWS);
   const whole = tops[count] ?? 0;
   return { start, end, before: tops[start] ?? 0, after: whole - (tops[end] ?? whole) };
 }

@@ -21,7 +21,7 @@ import { CATEGORY } from './commands';
 import { followSettings, SETTINGS } from './settings';
 
 /** Maximum number of jobs ending together that are reported individually. */
-const MOST_AT_ONCE = 3;
+const MAX_AT_ONCE = 3;
 
 const SHOWN_MS = 15_000;
 
@@ -67,7 +67,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
 
 function tell(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobRecord[]): void {
   const { tools, trans } = foldnote;
-  if (ended.length > MOST_AT_ONCE) {
+  if (ended.length > MAX_AT_ONCE) {
     emit(app, foldnote, endingSummary(ended, trans), showJobs(app, trans), null);
     return;
   }

@@ -3,8 +3,8 @@
 
 const OURS = 'application/vnd.foldnote.value+json';
 const CONTENTS = 'application/x-jupyter-icontents';
-const MOST_THROUGH_KERNEL = 10e6;
-const MOST_LOOKED_AT = 5e6;
+const MAX_THROUGH_KERNEL = 10e6;
+const MAX_LOOKED_AT = 5e6;
 const PIECE = 4e6;
 const PAUSE_MS = 2000;
 const DROPS = ['dragenter', 'dragover', 'dragleave', 'drop'];
@@ -167,7 +167,7 @@ class Surface {
     const notice = new Notice(place, file);
     try {
       if (!field) {
-        const text = await file.slice(0, MOST_THROUGH_KERNEL).text();
+        const text = await file.slice(0, MAX_THROUGH_KERNEL).text();
         this.send({ kind: 'rows', text });
       } else if (!(await this.sendByHttp(field, file, notice))) {
         await this.sendByKernel(field, file);
@@ -201,14 +201,14 @@ class Surface {
     while (now.path === null) {
       now = await way.ask('POST', `/${now.id}/finish`);
     }
-    const seen = file.size <= MOST_LOOKED_AT ? [await file.arrayBuffer()] : [];
+    const seen = file.size <= MAX_LOOKED_AT ? [await file.arrayBuffer()] : [];
     this.send({ kind: 'upload', field, name: now.path, size: file.size }, seen);
     return true;
   }
 
   async sendByKernel(field, file) {
-    if (file.size > MOST_THROUGH_KERNEL) {
-      const limit = MOST_THROUGH_KERNEL / 1e6;
+    if (file.size > MAX_THROUGH_KERNEL) {
+      const limit = MAX_THROUGH_KERNEL / 1e6;
       throw new Error(`${file.name} is too large: ${limit} MB is the most here. Put it beside the notebook and type its path.`);
     }
     this.send({ kind: 'content', field, name: file.name }, [await file.arrayBuffer()]);
@@ -297,7 +297,7 @@ class Way {
 }
 
 async function digest(file) {
-  const isSmall = file.size <= 10 * MOST_LOOKED_AT && crypto.subtle;
+  const isSmall = file.size <= 10 * MAX_LOOKED_AT && crypto.subtle;
   const bytes = isSmall
     ? new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()))
     : crypto.getRandomValues(new Uint8Array(6));

@@ -4,7 +4,7 @@ Loading a model often takes longer than the job. A runner keeps the worker of it
 one, if that is of the same engine, installation and environment. The worker itself sees no job (see
 ``job_server.py`` of the engines' protocol): jobs run in copies of it, which a runner supervises like any
 other engine, with the same results as ``run.py``. If the engine allows it, a copy runs one job after another
-of the same owner; it is replaced after a fault, after ``MOST_JOBS``, when it grew, or when a job left a
+of the same owner; it is replaced after a fault, after ``MAX_JOBS``, when it grew, or when a job left a
 process.
 """
 
@@ -28,7 +28,7 @@ from foldnote.service.runner.usage import MeasuredProcess
 
 _TICK_S = 0.2
 _ANSWER_BYTES = 1000
-MOST_JOBS = 200
+MAX_JOBS = 200
 """Jobs after which a copy is replaced."""
 
 
@@ -113,7 +113,7 @@ class WorkerCopy:
         """Whether it waits for another job, has at most ``memory_mb``, and no process is left of the last."""
         return (
             self.is_idle
-            and self._jobs < MOST_JOBS
+            and self._jobs < MAX_JOBS
             and not processes.has_children(self.pid)
             and processes.measure_memory_bytes([self.pid]) >> 20 <= memory_mb
         )

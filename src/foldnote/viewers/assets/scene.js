@@ -229,12 +229,12 @@
 
   // Browsers drop the oldest of about 16 WebGL contexts without a word, so that few live and the others are pictures.
   var live = (window.foldnoteLive = window.foldnoteLive || []);
-  var MOST_LIVE = 8;
+  var MAX_LIVE = 8;
   var self = { isSeen: false, sleep: sleep, turnTo: turnTo, root: root };
 
   function makeRoom(isAsked) {
     live.filter(function (other) { return !other.root.isConnected; }).forEach(function (other) { other.sleep(); });
-    if (live.length < MOST_LIVE) return true;
+    if (live.length < MAX_LIVE) return true;
     var unseen = live.filter(function (other) { return !other.isSeen; });
     var last = unseen[0] || (isAsked && live[0]);
     if (last) last.sleep();

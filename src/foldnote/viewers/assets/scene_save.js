@@ -1,11 +1,11 @@
 // A picture of what is seen, in a size of the reader's choice. It stands around ``scene.js``.
-var MOST_PX = 8000;
+var MAX_PX = 8000;
 
 // 3Dmol.js draws as many pixels as the screen has: for one moment it is told of a screen with as many as are wished,
 // and twice that for smooth edges. Labels and lines keep their share of the picture.
 function drawPicture(viewer, stage, wish) {
   var view = viewer.getView(), own = Object.getOwnPropertyDescriptor(window, 'devicePixelRatio');
-  var height = stage.clientHeight, width = height * wish.width / wish.height, fine = Math.max(wish.width, wish.height) <= MOST_PX / 2 ? 2 : 1;
+  var height = stage.clientHeight, width = height * wish.width / wish.height, fine = Math.max(wish.width, wish.height) <= MAX_PX / 2 ? 2 : 1;
   var share = function (w, h) { return Math.min(1, w / (1.2 * h)); };
   var page = document.createElement('canvas'), pen = page.getContext('2d');
   page.width = wish.width;
@@ -69,8 +69,8 @@ function askForPicture(stage, take) {
     return input;
   };
   var scale = dots * Math.max(1, window.devicePixelRatio);
-  var width = field('Width', 'px', Math.min(MOST_PX, Math.round(stage.clientWidth * scale)), MOST_PX);
-  var height = field('Height', 'px', Math.min(MOST_PX, Math.round(stage.clientHeight * scale)), MOST_PX);
+  var width = field('Width', 'px', Math.min(MAX_PX, Math.round(stage.clientWidth * scale)), MAX_PX);
+  var height = field('Height', 'px', Math.min(MAX_PX, Math.round(stage.clientHeight * scale)), MAX_PX);
   var dpi = field('Resolution', 'dpi', 300, 2400), label = form.appendChild(document.createElement('label')), back = document.createElement('select');
   [['seen', 'as seen'], ['white', 'white'], ['none', 'transparent']].forEach(function (pair) { back.add(new Option(pair[1], pair[0])); });
   label.append('Background ', back);

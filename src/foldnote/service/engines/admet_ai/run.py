@@ -39,7 +39,7 @@ def main() -> None:
     predictions = predict(valid)
     report(0.98, "Writing the tables")
     strange = write_tables(given, faults, predictions)
-    tell_what_was_done(given, faults, valid, strange)
+    write_summary(given, faults, valid, strange)
     report(1.0, "Done")
 
 
@@ -154,7 +154,7 @@ def write_csv(table: Any, name: str) -> None:
     table.to_csv(Path("outputs") / name, index=False, float_format="%.6g")
 
 
-def tell_what_was_done(given: list[str], faults: list[str], valid: list[str], strange: int) -> None:
+def write_summary(given: list[str], faults: list[str], valid: list[str], strange: int) -> None:
     """Write figures and notes."""
     notes = []
     unread = [f"molecule {number}: {fault}" for number, fault in enumerate(faults, start=1) if fault]

@@ -30,9 +30,9 @@ CONTACT_A = 5.1
 POCKET_A = 12.0
 """Residues within this distance of the box around the ligands are passed on; the program itself looks at
 those within the contact distance of the box around each."""
-MOST_ATOMS = 99_999
+MAX_ATOMS = 99_999
 """Atoms of a PDB file that the program reads."""
-MOST_LIGANDS = 1000
+MAX_LIGANDS = 1000
 OUTPUTS, PROGRAM = Path("outputs"), Path("program")
 STEPS = {"Checking what molecules": 0.2, "Generating graphs": 0.4, "Make predictions": 0.7, "Saving": 0.95}
 """How far the run is when the program writes a line that begins so."""
@@ -105,8 +105,8 @@ def read_ligands(path: Path, notes: list[str]) -> list[BoundLigand]:
             bare += has_none and any(atom.GetTotalNumHs() for atom in molecule.GetAtoms())
             flat += not ligand.places[:, 2].any()
         ligands.append(ligand)
-    if len(ligands) > MOST_LIGANDS:
-        fail(f"The file has {len(ligands)} ligands; a job takes at most {MOST_LIGANDS}. Split it.")
+    if len(ligands) > MAX_LIGANDS:
+        fail(f"The file has {len(ligands)} ligands; a job takes at most {MAX_LIGANDS}. Split it.")
     if flat:
         notes.append(
             f"{flat} of {len(ligands)} ligands have all their atoms at z = 0, as drawings have. Bound"
@@ -175,8 +175,8 @@ def find_pocket(protein: Protein, ligands: Sequence[BoundLigand]) -> list[Protei
         for residue in protein.residues
         if any(((low <= place) & (place <= high)).all() for place in map(place_of, residue.atoms))
     ]
-    if sum(len(residue.atoms) for residue in near) > MOST_ATOMS:
-        fail(f"More than {MOST_ATOMS:,} atoms of the protein are near the ligands. Split the ligand file.")
+    if sum(len(residue.atoms) for residue in near) > MAX_ATOMS:
+        fail(f"More than {MAX_ATOMS:,} atoms of the protein are near the ligands. Split the ligand file.")
     names = {name: ascii_uppercase[i % 26] for i, name in enumerate(protein.chains)}
     is_long = any(len(name) != 1 for name in names)
     return [replace(each, chain=names[each.chain]) for each in near] if is_long else near

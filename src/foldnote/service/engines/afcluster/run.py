@@ -26,8 +26,8 @@ SAMPLE = 0.25
 FEWEST_TO_SAMPLE = 40
 """With fewer sequences a quarter cannot show clusters, and eps is tried on all."""
 CONTROLS, CONTROL_SIZES = 10, (10, 100)
-MOST_SEQUENCES = 30_000
-MOST_PAIRS = 80_000_000
+MAX_SEQUENCES = 30_000
+MAX_PAIRS = 80_000_000
 """Pairs of near sequences that are kept in the memory: about 1.5 GB."""
 UNCLUSTERED = -1
 
@@ -55,9 +55,9 @@ def main() -> None:
     job = read_job()
     report(0.01, "Reading the alignment")
     given = read_msa(Path(job["files"]["a3mFile"][0]))
-    if len(given.rows) > MOST_SEQUENCES:
+    if len(given.rows) > MAX_SEQUENCES:
         fail(
-            f"{len(given.rows)} sequences are left to be clustered, and {MOST_SEQUENCES} is the most."
+            f"{len(given.rows)} sequences are left to be clustered, and {MAX_SEQUENCES} is the most."
             " Filter the alignment first, such as with hhfilter or MMseqs2."
         )
     codes = encode(given.rows)
@@ -74,7 +74,7 @@ def main() -> None:
     write_table("clusters.csv", rows, CLUSTER_COLUMNS)
     write_table("eps_scan.csv", scan, SCAN_COLUMNS)
     write_table("sequences.csv", list_sequences(given, codes, labels, places), SEQUENCE_COLUMNS)
-    tell_what_was_done(given, labels, eps, shares)
+    write_summary(given, labels, eps, shares)
     report(1.0, "Done")
 
 
@@ -116,9 +116,9 @@ def cluster(codes: Codes, eps: float, start: float = 0.0, end: float = 0.0) -> N
         near = find_near(codes[first : first + step], codes, eps, step)
         counts += [len(each) for each in near]
         places += near
-        if sum(counts) > MOST_PAIRS:
+        if sum(counts) > MAX_PAIRS:
             fail(
-                f"The sequences are too alike: at eps {eps:g} more than {MOST_PAIRS} pairs are near, which do"
+                f"The sequences are too alike: at eps {eps:g} more than {MAX_PAIRS} pairs are near, which do"
                 " not fit into the memory. Filter the alignment first, such as to 90 % identity by hhfilter."
             )
     pointers = np.concatenate([[0], np.cumsum(counts)])
@@ -213,7 +213,7 @@ def list_sequences(
     ]
 
 
-def tell_what_was_done(
+def write_summary(
     given: AlignedRows, labels: NDArray[np.int64], eps: float, shares: NDArray[np.float64]
 ) -> None:
     """Write figures and notes."""

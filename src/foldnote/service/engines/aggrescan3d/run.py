@@ -24,9 +24,9 @@ area in % of that in Ala-X-Ala; score, above 0 aggregation-prone, 0 for buried r
 CHAIN_COLUMNS = ("chain", "residues", "a3d_total", "a3d_mean", "a3d_max", "a3d_min")
 """Columns of chains.csv: chain; residues with a score; sum, mean, highest and lowest of their scores."""
 OUTPUTS = Path("outputs")
-LEAST_WHOLE = 0.5
+MIN_WHOLE = 0.5
 """Share of residues with all heavy atoms below which areas mean nothing."""
-MOST_NAMED = 10
+MAX_NAMED = 10
 REMARK = (
     "B-FACTOR COLUMN: STATIC AGGRESCAN3D SCORE OF THE RESIDUE, WITHOUT A UNIT.",
     "ABOVE 0 AGGREGATION-PRONE, BELOW 0 SOLUBLE, 0 BURIED.",
@@ -54,21 +54,21 @@ def main() -> None:
     place = write_protein(OUTPUTS / "aggrescan3d", protein.residues, REMARK, scores.tolist())
     protein.notes.append(f"The B-factor column of {place.name} is the score, not a B-factor.")
     write_notes(protein.notes)
-    tell_what_was_done(protein.residues, exposed, scores)
+    write_summary(protein.residues, exposed, scores)
     report(1.0, "Done")
 
 
 def check_side_chains(protein: Protein) -> None:
     """Note residues that lack atoms; end with a sentence for the user where most do."""
     lacking = [residue for residue in protein.residues if list_missing(residue)]
-    if len(protein.residues) - len(lacking) < LEAST_WHOLE * len(protein.residues):
+    if len(protein.residues) - len(lacking) < MIN_WHOLE * len(protein.residues):
         fail(
             f"{len(lacking)} of {len(protein.residues)} residues lack heavy atoms. The score is made of"
             " accessible areas, which need whole side chains: give an all-atom model."
         )
     if lacking:
-        named = ", ".join(f"{each.name} {each.chain}:{each.number}" for each in lacking[:MOST_NAMED])
-        more = ", …" if len(lacking) > MOST_NAMED else ""
+        named = ", ".join(f"{each.name} {each.chain}:{each.number}" for each in lacking[:MAX_NAMED])
+        more = ", …" if len(lacking) > MAX_NAMED else ""
         protein.notes.append(
             f"{len(lacking)} residues lack heavy atoms, so that their area is too small and that of their"
             f" neighbours too large: {named}{more}."
@@ -115,7 +115,7 @@ def summarise(scores: Any) -> dict[str, float]:
     }
 
 
-def tell_what_was_done(residues: Sequence[ProteinResidue], exposed: Any, scores: Any) -> None:
+def write_summary(residues: Sequence[ProteinResidue], exposed: Any, scores: Any) -> None:
     """Write the figures of the whole protein."""
     figures = {key: round(value, 4) for key, value in summarise(scores).items()}
     counts = {

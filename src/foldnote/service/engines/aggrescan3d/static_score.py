@@ -17,9 +17,9 @@ PROPENSITIES = {
     "A": 0.0556, "T": -0.0674, "S": -0.2024, "P": -0.2424, "G": -0.4434, "K": -1.6164, "H": -0.9414,
     "Q": -1.1394, "R": -1.7534, "N": -1.2104, "E": -1.7304, "D": -1.7014,
 }  # fmt: skip
-LEAST_EXPOSED = 10.0
+MIN_EXPOSED = 10.0
 """% of relative area below which a residue is buried."""
-MOST_EXPOSED = 55.0
+MAX_EXPOSED = 55.0
 """% above which more area changes nothing."""
 SCALE, STEEPNESS = 0.0599, 0.0521
 DISTANCE_A = 10.0
@@ -40,8 +40,8 @@ def score_residues(letters: str, exposed: Floats, alphas: Floats) -> Floats:
     """
     percents = np.round(exposed, 1)  # the original reads them from a table with one decimal
     propensities = np.array([PROPENSITIES[letter] for letter in letters])
-    own = propensities * SCALE * np.exp(STEEPNESS * np.minimum(percents, MOST_EXPOSED))
-    own[percents < LEAST_EXPOSED] = 0.0
+    own = propensities * SCALE * np.exp(STEEPNESS * np.minimum(percents, MAX_EXPOSED))
+    own[percents < MIN_EXPOSED] = 0.0
     scores = own.copy()
     placed = np.flatnonzero(np.isfinite(alphas).all(axis=1))
     for ones, others in find_near(alphas[placed], DISTANCE_A):

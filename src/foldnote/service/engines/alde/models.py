@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from variants import LETTERS, Codes
 
-MOST_FOR_PROCESS = 3_000
+MAX_FOR_PROCESS = 3_000
 """Measured variants up to which the Gaussian process is used: its time grows with their cube."""
-MOST_FOR_KERNEL = 800
+MAX_FOR_KERNEL = 800
 """Variants on which the kernel's parameters are fitted."""
 FEWEST_FOR_NETWORKS = 50
 MEMBERS, HIDDEN = 5, (30, 30)
@@ -68,7 +68,7 @@ class GaussianProcess:
         scaled = (values - self.center) / self.spread
         if kernel is None:
             start = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(2.0, (0.3, 100.0)) + WhiteKernel(0.1, (1e-4, 10.0))
-            some = np.random.default_rng(seed).permutation(len(codes))[:MOST_FOR_KERNEL]
+            some = np.random.default_rng(seed).permutation(len(codes))[:MAX_FOR_KERNEL]
             finder = GaussianProcessRegressor(start, n_restarts_optimizer=2, random_state=seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a parameter at its bound is an answer, too
@@ -164,7 +164,7 @@ def choose_model(
         The model fitted to all variants, its cross-validation, and the density of each model by name.
     """
     found: list[tuple[FitnessModel, CrossValidation]] = []
-    if len(codes) <= MOST_FOR_PROCESS:
+    if len(codes) <= MAX_FOR_PROCESS:
         tell(0.0, "Fitting the Gaussian process")
         process = GaussianProcess(codes, values, seed)
         check = validate(

@@ -20,10 +20,10 @@ OUTPUTS = Path("outputs")
 FEWEST = 5
 UCB_DEVIATIONS = 2.0
 """The published upper confidence bound: mean + sqrt(4) standard deviations."""
-MOST_WRITTEN = 10_000
+MAX_WRITTEN = 10_000
 BATCH = 96
 """Variants of a round in the paper; so many are drawn by Thompson sampling."""
-MOST_DRAWN_FROM = 2_000
+MAX_DRAWN_FROM = 2_000
 Z_95, Z_68 = 1.959964, 0.994458
 
 CANDIDATE_COLUMNS = (
@@ -64,12 +64,12 @@ def main() -> None:
         fail("Every variant that the sites allow was measured already, so there is none to propose.")
     means, deviations = predict_all(model, candidates, lambda done, text: report(0.5 + 0.4 * done, text))
     report(0.92, "Writing the candidates")
-    order = np.argsort(-(means + UCB_DEVIATIONS * deviations), kind="stable")[:MOST_WRITTEN]
+    order = np.argsort(-(means + UCB_DEVIATIONS * deviations), kind="stable")[:MAX_WRITTEN]
     OUTPUTS.mkdir(exist_ok=True)
     rows = list_rows(library, model, candidates[order], means[order], deviations[order], random)
     write_table("candidates.csv", rows, CANDIDATE_COLUMNS)
     write_table("measured.csv", list_measured(library, check), MEASURED_COLUMNS)
-    tell_what_was_done(library, model, check, densities, len(candidates), words)
+    write_summary(library, model, check, densities, len(candidates), words)
     write_figures(library, model, check, len(candidates), rows)
     report(1.0, "Done")
 
@@ -130,7 +130,7 @@ def find_improvement(means: Floats, deviations: Floats, best: float) -> Floats:
 
 def pick_by_thompson(model: FitnessModel, codes: Codes, random: np.random.Generator) -> list[int]:
     """Places of the variants that functions drawn from the model have as their best, each once."""
-    some = codes[:MOST_DRAWN_FROM]
+    some = codes[:MAX_DRAWN_FROM]
     picked: list[int] = []
     for function in model.draw(some, min(BATCH, len(some)), random):
         function = function.copy()
@@ -161,7 +161,7 @@ def find_covered(library: VariantLibrary, check: CrossValidation, width: float) 
     return np.abs(library.values - check.means) <= width * check.deviations
 
 
-def tell_what_was_done(
+def write_summary(
     library: VariantLibrary,
     model: FitnessModel,
     check: CrossValidation,

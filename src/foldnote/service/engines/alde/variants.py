@@ -31,9 +31,9 @@ MUTATION = re.compile(r"([A-Za-z])(\d+)([A-Za-z*-])")
 SEPARATORS = re.compile(r"[\s:,;/+_|]+")
 SHORT = 8
 """Letters up to which a sequence is taken as the mutated sites alone, so that all of them may vary."""
-MOST_ENUMERATED = 3_200_000
+MAX_ENUMERATED = 3_200_000
 """20 letters at five sites, the size of the published campaign."""
-MOST_SEEN = 200_000
+MAX_SEEN = 200_000
 SAMPLED = 100_000
 PARENTS = 50
 
@@ -205,7 +205,7 @@ def parse_mutations(
                     " Correct one of them."
                 )
     usable = [each is not None and are_usable(each) for each in parsed]
-    tell_unusable(usable, notes)
+    note_unusable(usable, notes)
     sites = sorted(wild)
     rows = []
     for each, good in zip(parsed, usable, strict=True):
@@ -225,7 +225,7 @@ def are_usable(mutations: list[tuple[str, int, str]]) -> bool:
 def parse_sequences(texts: list[str], notes: list[str]) -> tuple[list[int], str, Codes, bool, list[bool]]:
     """Variants that are given by their sequences, all of one length."""
     usable = [all(letter in LETTERS for letter in text) for text in texts]
-    tell_unusable(usable, notes)
+    note_unusable(usable, notes)
     good = [text for text, is_good in zip(texts, usable, strict=True) if is_good]
     if not good:
         fail("No variant is a protein sequence of the 20 amino acids.")
@@ -247,7 +247,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= 20 else f"{text[:17]}…"
 
 
-def tell_unusable(usable: list[bool], notes: list[str]) -> None:
+def note_unusable(usable: list[bool], notes: list[str]) -> None:
     """Note how many variants were left out."""
     if count := usable.count(False):
         notes.append(f"Rows whose variant has stops or unknown letters, or is none, were left out: {count}.")
@@ -298,9 +298,9 @@ def list_candidates(library: VariantLibrary, random: np.random.Generator) -> tup
     together = np.concatenate([library.codes, library.asked])
     everything = [np.arange(GAP + has_gap, dtype=np.uint8) for has_gap in (together == GAP).any(axis=0)]
     seen = [np.unique(column) for column in together.T]
-    if count_combinations(everything) <= MOST_ENUMERATED:
+    if count_combinations(everything) <= MAX_ENUMERATED:
         found, words = combine(everything), "all combinations of the 20 amino acids at the sites"
-    elif count_combinations(seen) <= MOST_SEEN:
+    elif count_combinations(seen) <= MAX_SEEN:
         found, words = combine(seen), "all combinations of the letters that the table has at each site"
     else:
         found = sample(library, seen, random)

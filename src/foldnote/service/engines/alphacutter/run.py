@@ -37,9 +37,9 @@ which ``-`` is loop and ``H`` α-helix; residues that it touches in other chains
 pLDDT, 0 to 100; region; domain, empty where it was removed; what it is a part of, in words."""
 OUTPUTS = Path("outputs")
 BACKBONE = ("N", "CA", "C", "O")
-LEAST_WHOLE = 0.5
+MIN_WHOLE = 0.5
 """Share of residues with a whole backbone below which secondary structure means nothing."""
-MOST_RANGES = 4
+MAX_RANGES = 4
 """Ranges of residues that a file's name tells."""
 EXPERIMENT = re.compile(r"DIFFRACTION|MICROSCOPY|NMR|CRYSTALLOGRAPHY|SCATTERING", re.IGNORECASE)
 DOMAIN_REMARK = (
@@ -83,7 +83,7 @@ def main() -> None:
     if not any(numbers):
         protein.notes.append("Nothing was kept: see the reasons in regions.csv.")
     write_notes(protein.notes)
-    tell_what_was_done(regions, plddt, numbers)
+    write_summary(regions, plddt, numbers)
     report(1.0, "Done")
 
 
@@ -125,7 +125,7 @@ def find_states(protein: Protein) -> Any:
     """
     atoms = [[residue.find(name) for name in BACKBONE] for residue in protein.residues]
     whole = np.array([all(row) for row in atoms])
-    if whole.sum() < LEAST_WHOLE * len(whole):
+    if whole.sum() < MIN_WHOLE * len(whole):
         fail(
             f"{len(whole) - whole.sum()} of {len(whole)} residues lack atoms of the backbone. Secondary"
             " structure is made of its hydrogen bonds: give an all-atom model."
@@ -214,10 +214,10 @@ def name_ranges(residues: Sequence[ProteinResidue]) -> str:
     for residue in residues:
         chains[residue.chain].append(residue.number)
     ranges = [f"{name}{own[0]}-{own[-1]}" for name, own in chains.items()]
-    return "_".join(ranges[:MOST_RANGES]) + ("_and_more" if len(ranges) > MOST_RANGES else "")
+    return "_".join(ranges[:MAX_RANGES]) + ("_and_more" if len(ranges) > MAX_RANGES else "")
 
 
-def tell_what_was_done(regions: Sequence[CutRegion], plddt: Any, numbers: Sequence[int]) -> None:
+def write_summary(regions: Sequence[CutRegion], plddt: Any, numbers: Sequence[int]) -> None:
     """Write the figures of the run."""
     domains = np.array(numbers)
     figures: dict[str, Any] = {

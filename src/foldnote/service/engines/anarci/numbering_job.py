@@ -52,7 +52,7 @@ def number_sequence(settings: dict[str, Any]) -> None:
     summary = [summarise(index, rows, detail, scheme) for index, detail in enumerate(details, start=1)]
     write_table("numbering.csv", rows, (*COLUMNS, "domain"))
     write_table("summary.csv", summary, SUMMARY_COLUMNS)
-    tell_what_was_done(sequence, scheme, rows, details)
+    write_summary(sequence, scheme, rows, details)
     report(1.0, "Done")
 
 
@@ -105,7 +105,7 @@ def summarise(index: int, rows: list[dict[str, str | int]], detail: Any, scheme:
     }
 
 
-def tell_what_was_done(sequence: str, scheme: str, rows: list, details: list) -> None:
+def write_summary(sequence: str, scheme: str, rows: list, details: list) -> None:
     """Write figures and notes."""
     notes = []
     if left_out := len(sequence) - len(rows):

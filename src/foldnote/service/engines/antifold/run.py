@@ -27,9 +27,9 @@ BACKBONE = ("N", "CA", "C")
 REGIONS = ("CDR1", "CDR2", "CDR3")
 """What is sampled if nothing else is asked for."""
 NUMBER_OF_SEQUENCES, TEMPERATURE = 10, 0.2
-MOST_SEQUENCES = 1000
+MAX_SEQUENCES = 1000
 LONGEST_TEMPERATURE = 10.0
-MOST_RESIDUES = 2000
+MAX_RESIDUES = 2000
 """Residues of all chains together: memory grows with their number squared."""
 NO_IMGT_POSITION = 10
 """A heavy chain has no residue of this number by IMGT; AntiFold tells other schemes by it."""
@@ -132,8 +132,8 @@ def read_wanted(settings: Mapping[str, Any], protein: Protein, ignored: dict[str
 def read_sampling(settings: Mapping[str, Any]) -> tuple[int, float, tuple[str, ...]]:
     """How many sequences, at which temperature, and of which regions."""
     number, temperature = settings.get(MORE[0], NUMBER_OF_SEQUENCES), settings.get(MORE[1], TEMPERATURE)
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MOST_SEQUENCES:
-        fail(f"numSequences is {number!r}; give a whole number from 0 to {MOST_SEQUENCES}.")
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_SEQUENCES:
+        fail(f"numSequences is {number!r}; give a whole number from 0 to {MAX_SEQUENCES}.")
     if not isinstance(temperature, int | float) or not 0 < temperature <= LONGEST_TEMPERATURE:
         fail(f"temperature is {temperature!r}; give a number above 0, up to {LONGEST_TEMPERATURE:g}.")
     from antifold.antiscripts import IMGT_dict
@@ -159,8 +159,8 @@ def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[
         if any(not re.fullmatch(r"\d+[A-Z]?", each.number) for each in whole):
             fail(f"Chain {name} has negative residue numbers. Number it by IMGT.")
         chosen += whole
-    if len(chosen) > MOST_RESIDUES:
-        fail(f"The chains have {len(chosen)} residues; AntiFold is run with at most {MOST_RESIDUES}.")
+    if len(chosen) > MAX_RESIDUES:
+        fail(f"The chains have {len(chosen)} residues; AntiFold is run with at most {MAX_RESIDUES}.")
     if broken:
         notes.append(f"{broken} residues without the backbone atoms N, CA and C were left out.")
     if any(each.chain == wanted.chains[0] and each.number == str(NO_IMGT_POSITION) for each in chosen):

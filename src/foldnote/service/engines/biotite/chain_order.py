@@ -11,7 +11,7 @@ from structures import TracedResidue, find_points, make_array
 from tm_search import GAP_PENALTIES, Motion, TraceSearch, find_scale, start_by_alphabets
 
 Chains = list[list[TracedResidue]]
-MOST_PAIRS = 36
+MAX_PAIRS = 36
 """Pairs of chains that are superposed; of larger complexes only the chains with the most residues are."""
 TRIED = 4
 
@@ -24,7 +24,7 @@ def order_chains(fixed: Chains, mobile: Chains) -> tuple[Chains, list[Motion]]:
     """
     if len(mobile) == 1:
         return mobile, []
-    most = int(MOST_PAIRS**0.5)
+    most = int(MAX_PAIRS**0.5)
     motions = [
         motion
         for ours in sorted(fixed, key=len, reverse=True)[:most]

@@ -29,7 +29,7 @@ from structures import (
 from tm_search import FULL_STARTS, TracePairing, TraceSearch, find_motion, start_by_alphabets, superpose
 
 OUTPUTS = Path("outputs")
-MOST_RESIDUES = 5_000
+MAX_RESIDUES = 5_000
 """Residues of one structure: time and memory grow with the square."""
 ALIGNMENT_COLUMNS = (
     "structure",
@@ -97,15 +97,15 @@ def main() -> None:
     write_structures(reference, found)
     write_tables(reference, found)
     write_alignments(reference, found)
-    tell_what_was_done(structures, found)
+    write_summary(structures, found)
     report(1.0, "Done")
 
 
 def check_size(structure: InputStructure) -> None:
     """End with a sentence for the user where a structure is too long."""
     count = len(structure.residues)
-    if count > MOST_RESIDUES:
-        fail(f"{structure.name} has {count} residues to align; {MOST_RESIDUES} is the most. Name one chain.")
+    if count > MAX_RESIDUES:
+        fail(f"{structure.name} has {count} residues to align; {MAX_RESIDUES} is the most. Name one chain.")
 
 
 def align(reference: InputStructure, other: InputStructure) -> Aligned:
@@ -218,7 +218,7 @@ def write_rows(letters: str, own: str, pairing: TracePairing) -> tuple[str, str,
     return "".join(first), "".join(second), "".join(a3m)
 
 
-def tell_what_was_done(structures: Sequence[InputStructure], found: Sequence[Aligned]) -> None:
+def write_summary(structures: Sequence[InputStructure], found: Sequence[Aligned]) -> None:
     """Write figures and notes."""
     notes = [note for structure in structures for note in structure.notes]
     unlike = [each.structure.name for each in found if max(each.tm_scores) < 0.5]

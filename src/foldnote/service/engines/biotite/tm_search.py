@@ -23,11 +23,11 @@ GAP_PENALTIES = (0.6, 0.0)
 """Of opening a gap, in units of the score of a perfect pair; extending one costs nothing."""
 SCALE = 1000
 """biotite aligns with whole numbers."""
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 QUICK_STARTS, FULL_STARTS = 6, 60
 FRAGMENT = 20
-MOST_FRAGMENTS = 40
-MOST_OFFSETS = 300
+MAX_FRAGMENTS = 40
+MAX_OFFSETS = 300
 PAIRED, REFINED, POLISHED = 60, 12, 4
 FEWEST = 3
 """Pairs that a superposition needs."""
@@ -95,7 +95,7 @@ def find_motion(points: Points, targets: Points, length: int, starts: int) -> tu
     best, most = None, -1.0
     for limit in (near, near + 1):
         kept = weights
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             rotations, shifts = superpose_many(points, targets, kept)
             moved = np.einsum("kij,nj->kni", rotations, points) + shifts[:, None, :]
             squares = np.sum((moved - targets) ** 2, axis=2)
@@ -181,7 +181,7 @@ class TraceSearch:
         best = start if len(start.rows) < FEWEST else self.fit(start.rows, start.mobile_rows, QUICK_STARTS)
         for gap_penalty in GAP_PENALTIES:
             motion, last = best.motion, None
-            for _ in range(MOST_ROUNDS):
+            for _ in range(MAX_ROUNDS):
                 paired = self.pair(motion, gap_penalty)
                 if len(paired.rows) < FEWEST:
                     break
@@ -205,7 +205,7 @@ class TraceSearch:
         n, m = len(self.fixed), len(self.mobile)
         least = max(FEWEST, min(self.length, max(self.length // 2, 5)))
         found = []
-        for offset in range(least - m, n - least + 1, max(1, (n + m) // MOST_OFFSETS)):
+        for offset in range(least - m, n - least + 1, max(1, (n + m) // MAX_OFFSETS)):
             first, last = max(0, offset), min(n, m + offset)
             found.append(superpose(self.mobile[first - offset : last - offset], self.fixed[first:last]))
         return found
@@ -228,7 +228,7 @@ class TraceSearch:
 
 def cut_pieces(points: Points, size: int) -> list[Points]:
     """Fragments of a chain, evenly spaced."""
-    places = np.linspace(0, len(points) - size, min(len(points) - size + 1, MOST_FRAGMENTS)).astype(int)
+    places = np.linspace(0, len(points) - size, min(len(points) - size + 1, MAX_FRAGMENTS)).astype(int)
     return [points[place : place + size] for place in places]
 
 

@@ -16,7 +16,7 @@ NUCLEOTIDES = frozenset("ACGTRYSWKMBDHVN")
 PLAIN_NUCLEOTIDES = frozenset("ACGTUN-")
 RARE = "UO"
 """Selenocysteine and pyrrolysine, which no model has."""
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -213,5 +213,5 @@ def find_outgroup(wanted: str | None, sequences: list[Sequence]) -> int | None:
 
 def shorten_list(names: list[str]) -> str:
     """The first few names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -37,7 +37,7 @@ BRIDGED_PKA = 99.0
 """PROPKA gives a cysteine in a disulfide bridge a larger pKa."""
 KINDS = {"sidechain": "side-chain hydrogen bond", "backbone": "backbone hydrogen bond", "coulomb": "charge"}
 TERMINI = {"N+": "N-terminus", "C-": "C-terminus"}
-LEAST_WHOLE = 0.5
+MIN_WHOLE = 0.5
 """Share of ionisable residues with their group below which the file has no side chains."""
 MAX_NAMED = 8
 REPORT_S = 3.0
@@ -110,7 +110,7 @@ def check_groups(
     found = {name for group, name in zip(groups, names, strict=True) if group.residue_type not in TERMINI}
     wanted = [name for name in prepared.residues if name[2] in IONISABLE]
     lacking = [name for name in wanted if name not in found]
-    if len(wanted) - len(lacking) < LEAST_WHOLE * len(wanted):
+    if len(wanted) - len(lacking) < MIN_WHOLE * len(wanted):
         fail(
             f"{len(lacking)} of {len(wanted)} ionisable residues have no side-chain group in the file."
             " Give an all-atom model."

@@ -26,11 +26,11 @@ SYNONYMS = {
     "CYX": "CYS", "CYM": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS", "MSE": "MET",
 }  # fmt: skip
 """Names of force fields for protonated and bridged residues, and selenomethionine."""
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Kinds of left-out residues that a note names."""
 LONGEST_CHAIN_NAME = 2
 """Characters that the PDB format has for it, with the column before it."""
-MOST_SHARED = 0.01
+MAX_SHARED = 0.01
 """Share of atoms on the place of another beyond which coordinates are no structure."""
 FURTHEST_A = 1e5
 """Coordinates beyond this are those of a damaged file, and do not fit the columns of a PDB file."""
@@ -118,8 +118,8 @@ def read_protein(path: Path) -> Protein:
         fail("The file has no protein: none of its residues is one of the 20 standard amino acids.")
     check_places(residues)
     if others:
-        named = ", ".join(f"{count} {name}" for name, count in others.most_common(MOST_NAMED))
-        more = ", …" if len(others) > MOST_NAMED else ""
+        named = ", ".join(f"{count} {name}" for name, count in others.most_common(MAX_NAMED))
+        more = ", …" if len(others) > MAX_NAMED else ""
         notes.append(f"Left out, since they are no standard amino acids of a chain: {named}{more}.")
     if waters:
         notes.append(f"{waters} waters were left out.")
@@ -157,7 +157,7 @@ def check_places(residues: Sequence[ProteinResidue]) -> None:
     """End with a sentence for the user where an atom has no place, or one that another atom has."""
     places = [tuple(atom.pos.tolist()) for residue in residues for atom in residue.atoms]
     shared = len(places) - len(set(places))
-    if shared > MOST_SHARED * len(places):
+    if shared > MAX_SHARED * len(places):
         fail(f"{shared} of {len(places)} atoms lie exactly on others. Correct the file.")
     for residue in residues:
         names = Counter(atom.name for atom in residue.atoms)

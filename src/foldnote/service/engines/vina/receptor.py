@@ -21,7 +21,7 @@ PROTONATION = (
 """What Meeko's templates make of residues that come without hydrogens."""
 MAIN_CHAIN = ("N", "CA", "C", "O")
 BACKBONE = frozenset(MAIN_CHAIN)
-MOST_TOLERATED = 0.1
+MAX_TOLERATED = 0.1
 """Share of residues that may be mended, or of atoms on others, before the receptor counts as unfit."""
 
 
@@ -74,7 +74,7 @@ def check_places(model: Any) -> None:
                 " Correct the file."
             )
     shared = len(places) - len(set(places))
-    if shared > MOST_TOLERATED * len(places):
+    if shared > MAX_TOLERATED * len(places):
         fail(f"{shared} of {len(places)} atoms of the receptor lie exactly on others. Correct the file.")
 
 
@@ -133,7 +133,7 @@ def prepare_receptor(structure: Any, notes: list[str]) -> str:
     polymer, bad = match_templates(structure)
     if bad:
         count = count_residues(structure)
-        if len(bad) > MOST_TOLERATED * count:
+        if len(bad) > MAX_TOLERATED * count:
             fail(
                 f"{len(bad)} of {count} residues of the receptor lack atoms, for example {shorten(bad, 3)}."
                 " Give a structure with whole side chains."

@@ -84,7 +84,7 @@ def main() -> None:
     write_complex(structure.clone(), docked)
     if rows[0]["affinity"] >= 0:
         notes.append("Even the best pose is repelled: the ligand does not fit into the box.")
-    tell_what_was_done(rows, box, molecule)
+    write_summary(rows, box, molecule)
     if offered := read_add_ons(os.environ).get(ADD_ON):
         write_notes(notes)
         rescoring = rescore_poses(offered, structure, rows, docked)
@@ -93,7 +93,7 @@ def main() -> None:
         if rescoring.rows:
             rows = [insert(row, more) for row, more in zip(rows, rescoring.rows, strict=True)]
             write_poses(poses, rows, docked)
-            tell_what_was_done(rows, box, molecule)
+            write_summary(rows, box, molecule)
     write_notes(notes)
     report(1.0, "Done")
 
@@ -302,7 +302,7 @@ def write_complex(structure: Any, molecule: Any) -> None:
     structure.write_pdb(os.fspath(OUTPUTS / "complex.pdb"))
 
 
-def tell_what_was_done(rows: list[dict[str, Any]], box: DockingBox, molecule: Any) -> None:
+def write_summary(rows: list[dict[str, Any]], box: DockingBox, molecule: Any) -> None:
     """Write the figures of the run."""
     heavy = molecule.GetNumHeavyAtoms()
     best = rows[0]["affinity"]
