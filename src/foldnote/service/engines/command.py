@@ -12,8 +12,10 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, TextIO
+from threading import Event
+from typing import Any, Protocol, TextIO
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
@@ -28,6 +30,7 @@ from foldnote.text import format_size
 
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
 _PLAIN_PAUSE_S = 10.0
+_MAX_AT_ONCE = 3
 _NO_HASH = "none published; recorded at the first installation, and checked from then on"
 _SPINNER = "|/-\\"
 
@@ -212,10 +215,10 @@ def run_install(
 ) -> int:
     """Install the engines ``names``, or all engines if there are none; return the exit status.
 
-    All are tried; what failed is said at the end of each. Among all engines it is no failure that one has no
-    packages for the Pythons of this machine; adapters, and those whose weights are gigabytes on other
-    servers, are left out. With ``as_json`` each event is a line of JSON. The other arguments mean what they
-    mean for `install`.
+    Up to three are installed at once. All are tried; what failed is said at the end of each. Among all
+    engines it is no failure that one has no packages for the Pythons of this machine; adapters, and those
+    whose weights are gigabytes on other servers, are left out. With ``as_json`` each event is a line of JSON.
+    The other arguments mean what they mean for `install`.
 
     Raises:
         UnknownEngineError: a name is not an engine's; nothing was installed then.
@@ -225,25 +228,51 @@ def run_install(
     ours = [engine for engine in engines.values() if engine.kind != "adapter"]
     every = [engine for engine in ours if not (engine.weights and with_weights)]
     chosen = [get_engine(name, engines) for name in names] or every
-    failures = 0
-    for engine in chosen:
-        reporter = _JsonReporter(out) if as_json else _TextReporter(engine, out)
+    stop = Event()
+
+    def install_one(engine: Engine) -> bool:
+        if as_json:
+            reporter: _Reporter = _JsonReporter(out)
+        else:
+            reporter = _TextReporter(engine, out, is_alone=len(chosen) == 1)
+
+        def report(event: InstallEvent) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            reporter.report(event)
+
         try:
             install(
                 engine,
-                reporter.report,
+                report,
                 with_hashes=with_hashes,
                 offer=offer,
                 has_accepted=has_accepted,
                 with_weights=with_weights,
             )
         except EngineInstallError as exc:
-            failures += bool(names) or find_python(engine) is not None
             reporter.fail(engine.name, exc.message)
+            return not names and find_python(engine) is None
+        return True
+
+    failures = _count_failures(install_one, chosen, stop)
     if not names and not as_json and len(chosen) < len(ours):
         rest = ", ".join(engine.name for engine in engines.values() if engine.weights)
         out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
     return 1 if failures else 0
+
+
+def _count_failures(install_one: Callable[[Engine], bool], chosen: Sequence[Engine], stop: Event) -> int:
+    """Install engines, a few at once; ``stop`` ends those that run when the user interrupts."""
+    if len(chosen) == 1:
+        return int(not install_one(chosen[0]))
+    with ThreadPoolExecutor(_MAX_AT_ONCE) as pool:
+        try:
+            return sum(not is_done for is_done in pool.map(install_one, chosen))
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def run_check(
@@ -290,6 +319,12 @@ def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
     return 0
 
 
+class _Reporter(Protocol):
+    def report(self, event: InstallEvent) -> None: ...
+
+    def fail(self, engine: str, reason: str) -> None: ...
+
+
 class _JsonReporter:
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -306,11 +341,12 @@ class _JsonReporter:
 
 
 class _TextReporter:
-    """Progress on one line of a terminal; elsewhere a new line every ten seconds."""
+    """Progress on one line of a terminal; elsewhere, and with several engines, a line every ten seconds."""
 
-    def __init__(self, engine: Engine, out: TextIO) -> None:
+    def __init__(self, engine: Engine, out: TextIO, *, is_alone: bool) -> None:
         self._out = out
-        self._is_terminal = out.isatty()
+        self._is_terminal = is_alone and out.isatty()
+        self._begin = "  " if is_alone else f"  {engine.name}: "
         self._written = 0.0
         self._turns = 0
         size = (
@@ -318,19 +354,15 @@ class _TextReporter:
             if engine.environment.disk_mb
             else ""
         )
-        out.write(f"{engine.name}: {engine.method}{size}\n  licence: {engine.licence}\n")
-        if engine.licence_note:
-            out.write(f"  {engine.licence_note}\n")
+        lines = [f"{engine.name}: {engine.method}{size}", f"  licence: {engine.licence}"]
+        lines += [f"  {engine.licence_note}"] if engine.licence_note else []
         for each in engine.weights:
-            out.write(f"  weights: {each.name}, {each.size_in_words}; licence: {each.licence}\n")
-            out.write(f"    from {each.url} ({each.source})\n")
-            out.write(
-                f"    SHA-256: {each.sha256 or _NO_HASH}\n"
-                if not each.git_tree
-                else f"    git tree: {each.git_tree}\n"
-            )
-        if engine.weights_note:
-            out.write(f"  {engine.weights_note}\n")
+            lines.append(f"  weights: {each.name}, {each.size_in_words}; licence: {each.licence}")
+            lines.append(f"    from {each.url} ({each.source})")
+            known = f"git tree: {each.git_tree}" if each.git_tree else f"SHA-256: {each.sha256 or _NO_HASH}"
+            lines.append(f"    {known}")
+        lines += [f"  {engine.weights_note}"] if engine.weights_note else []
+        out.write("".join(f"{line}\n" for line in lines))
 
     def report(self, event: InstallEvent) -> None:
         share = "" if event.fraction is None else f"{event.fraction:4.0%} "
@@ -339,9 +371,10 @@ class _TextReporter:
         if self._is_terminal:
             line = f"{_SPINNER[self._turns % len(_SPINNER)]} {share}{clock} {event.message}"
             width = shutil.get_terminal_size((100, 24)).columns - 1
-            self._out.write("\r\033[K  " + line[: width - 2] + ("\n" if event.is_milestone else ""))
+            end = "\n" if event.is_milestone else ""
+            self._out.write(f"\r\033[K{self._begin}{line[: width - 2]}{end}")
         elif event.is_milestone or time.monotonic() - self._written > _PLAIN_PAUSE_S:
-            self._out.write(f"  {share}{clock} {event.message}\n")
+            self._out.write(f"{self._begin}{share}{clock} {event.message}\n")
             self._written = time.monotonic()
         self._out.flush()
 

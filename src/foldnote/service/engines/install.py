@@ -33,17 +33,20 @@ from foldnote.service.engines.engine import (
     explain_python,
     find_missing,
     find_python,
+    read_ready,
 )
 from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.locks import explain_other_hash, read_report
 from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
 from foldnote.service.engines.plan import PipStep, plan_first, plan_last
+from foldnote.service.engines.shared_files import STORE, drop_unused_files, share_files
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.state import RECORD
 from foldnote.service.engines.weights.store import Offer, WeightStore
 from foldnote.service.files.conditions import is_full
 from foldnote.service.runner.attempt import now, write_json
 from foldnote.settings import process_environment
+from foldnote.text import format_size
 
 STEPS = "steps.json"
 INSTALL_LOG = "install.log"
@@ -134,6 +137,7 @@ def remove(engine: Engine) -> bool:
             for name in (READY, STEPS, RECORD):  # first, so that remains of a crash are rebuilt
                 (engine.home / name).unlink(missing_ok=True)
             shutil.rmtree(engine.home)
+            drop_unused_files(_shared_files())
         except OSError as exc:
             raise EngineInstallError(f"{engine.home} cannot be removed: {exc}.") from exc
     return True
@@ -177,9 +181,12 @@ class _Installation:
             _refuse_missing_programs(self._engine)
             self._install_packages(_require_python(self._engine))
         self._install_weights(wanted)
+        freed = 0
         if not is_ready:
             self._prove()
-        self._tell("is installed", 1.0, is_milestone=True)
+            freed = self._share_files()
+        shared = f", and shares {format_size(freed)} of files with other engines" if freed else ""
+        self._tell(f"is installed{shared}", 1.0, is_milestone=True)
 
     def _install_weights(self, wanted: Sequence[Weights]) -> None:
         """Fetch the weights one after another; those that are whole stay when a later one fails."""
@@ -221,6 +228,14 @@ class _Installation:
         self._run_steps(first, 0, len(first) + more)
         last = plan_last(engine, with_hashes=self._with_hashes)
         self._run_steps(last, len(first), len(first) + len(last))
+
+    def _share_files(self) -> int:
+        """Keep one copy of what other environments have, too; gives the bytes that this freed."""
+        self._tell("looking for files that other engines have, too", _LAST_FRACTION)
+        record = read_ready(self._engine)
+        freed = share_files(Path(record["site_packages"]), _shared_files()) if record else 0
+        drop_unused_files(_shared_files())  # those of an earlier environment of this engine
+        return freed
 
     def _tell(self, message: str, fraction: float | None = None, *, is_milestone: bool = False) -> None:
         elapsed_s = time.monotonic() - self._began
@@ -368,6 +383,10 @@ class _Installation:
                 f" Run `foldnote engines remove {self._engine.name}`, then install it again."
             ) from exc
         return result.stdout
+
+
+def _shared_files() -> Path:
+    return settings.engines_dir() / STORE
 
 
 def _raise_if_full(*lines: str) -> None:

@@ -1,6 +1,9 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
+import base64
+import hashlib
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -22,27 +25,32 @@ def _own_engines(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "environments"))
 
 
-def write_wheel(folder, name, version="1.0"):
-    """A pure wheel with one module, as PEP 427 has it."""
+def write_wheel(folder, name, version="1.0", data=b""):
+    """A pure wheel with one module, and a file of data if there are any, as PEP 427 has it."""
     folder.mkdir(exist_ok=True)
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{name}.py", "ANSWER = 42\n")
+        if data:
+            wheel.writestr(f"{name}.bin", data)
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        wheel.writestr(f"{info}/RECORD", f"{name}.bin,sha256={digest},{len(data)}\n" if data else "")
 
 
 @pytest.fixture
 def make_engine(tmp_path):
-    def make(*requirements: str, probe: str = "import firstpart", more: str = "") -> Engine:
-        folder = tmp_path / "tiny"
+    def make(
+        *requirements: str, probe: str = "import firstpart", more: str = "", name: str = "tiny"
+    ) -> Engine:
+        folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         wheels = tmp_path / "wheels"
         write_wheel(wheels, "firstpart")
         steps = [["--no-index", "--find-links", str(wheels), each] for each in requirements]
         (folder / "engine.toml").write_text(
-            'name = "tiny"\nmethod = "Tiny"\nkind = "genuine"\nversion = "1"\ntools = ["anarci"]\n'
+            f'name = "{name}"\nmethod = "Tiny"\nkind = "genuine"\nversion = "1"\ntools = ["anarci"]\n'
             f"[environment]\nsteps = {steps!r}\nprobe = {probe!r}\n{more}"
         )
         return read_engine(folder)
@@ -72,6 +80,25 @@ def test_an_engine_is_installed_proved_and_removed(make_engine):
     assert remove(engine) is True
     assert not engine.state().installed
     assert remove(engine) is False
+
+
+def test_engines_keep_one_copy_of_equal_large_files(make_engine, begin, tmp_path):
+    engines = [make_engine("firstpart==1.0", "heavypart==1.0", name=name) for name in ("tiny", "other")]
+    write_wheel(tmp_path / "wheels", "heavypart", data=bytes(100_000))
+    for engine in engines:
+        begin(engine)
+    assert install_and_listen(engines[0])[0][-1].message == "is installed"
+    last = install_and_listen(engines[1])[0][-1].message
+    found = re.fullmatch(r"is installed, and shares ([\d.]+) MB of files with other engines", last)
+    assert float(found[1]) >= 0.1
+    first, second = (
+        next((each.home / "env/lib").glob("python*/site-packages/heavypart.bin")) for each in engines
+    )
+    assert first.samefile(second)
+    assert remove(engines[0]) is True
+    assert (engines[1].state().installed, second.read_bytes()) == (True, bytes(100_000))
+    assert remove(engines[1]) is True
+    assert [path for path in (tmp_path / "environments").rglob("*") if path.stat().st_size > 50_000] == []
 
 
 def test_a_failed_step_is_explained_and_gone_on_with(make_engine, begin, tmp_path):

@@ -61,6 +61,19 @@ def test_installing_prints_licence_and_end(out, tmp_path, monkeypatch):
     assert "licence: BSD-3-Clause" in out.getvalue()
 
 
+def test_several_engines_are_installed_at_once_and_each_line_says_of_which(out, tmp_path, monkeypatch):
+    for name in ("first", "second", "third", "fourth"):
+        write_probe_engine(tmp_path / "more", name=name)
+    broken = tmp_path / "more/fourth/engine.toml"
+    needs = "kind = 'host'\nsystem = [{command = 'no-such-prog', debian = 'nsp'}]"
+    broken.write_text(broken.read_text().replace("kind = 'host'", needs))
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "more"))
+    assert run_install(["first", "second", "third", "fourth"], stream=out) == 1
+    lines = out.getvalue().splitlines()
+    assert next(line for line in lines if "no-such-prog" in line).startswith("fourth: ")
+    assert sum("licence: BSD-3-Clause" in line for line in lines) == 4
+
+
 def test_of_all_engines_one_without_packages_for_this_python_is_left_out(out, tmp_path, monkeypatch):
     for name in load_engines().keys() - {"vina"}:
         write_probe_engine(tmp_path / "more", name=name)
