@@ -1,9 +1,9 @@
 """Install an engine's environment in the user's data folder, in steps that can be resumed.
 
-The engine's lock is installed, or its steps if it has none. Only ``venv`` and ``pip`` are used, with the
-running Python, or an older one if the engine has no packages for it, and the user's own pip configuration. An
-engine counts as installed once its probe has run and ``ready.json`` is published. Nothing is asked or
-printed; events are passed to the caller.
+The engine's lock is installed, or its steps if it has none. ``venv`` and ``pip`` are used, with the running
+Python, or an older one if the engine has no packages for it, and the user's own pip configuration; where uv
+is on PATH, it chooses the build of PyTorch that fits the machine. An engine counts as installed once its
+probe has run and ``ready.json`` is published. Nothing is asked or printed; events are passed to the caller.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,13 @@ from foldnote.service.engines.engine import (
 )
 from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.locks import explain_other_hash, read_report
-from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
+from foldnote.service.engines.pip import (
+    InstallerRun,
+    explain_failure,
+    pip_command,
+    tells_full_disk,
+    uv_command,
+)
 from foldnote.service.engines.plan import PipStep, plan_first, plan_last
 from foldnote.service.engines.shared_files import STORE, drop_unused_files, share_files
 from foldnote.service.engines.weights.declared import Weights
@@ -310,12 +316,13 @@ class _Installation:
         title = f"{place}: {step.title}"
         share = (number - 1) / (total + 1)
         self._tell(title, self._fraction(share), is_milestone=True)
-        run = PipRun(self._engine.python, self._arguments(step), pip_environment(self._engine), self._log)
-        measured = 0.0
-        for line in run.lines():
-            if time.monotonic() - measured > _MEASURE_EVERY_S:
-                self._tell(line or title, self._fraction(share))
-                measured = time.monotonic()
+        environment = pip_environment(self._engine)
+        if step.has_builds:
+            by_uv = uv_command(self._engine.python, step.arguments, environment)
+            if by_uv and self._run_installer(by_uv, environment, title, share).returncode == 0:
+                return
+        command = pip_command(self._engine.python, self._arguments(step))
+        run = self._run_installer(command, environment, title, share)
         if run.returncode:
             _raise_if_full(*run.errors)
             why = explain_other_hash(self._engine.name, run.mismatch) or explain_failure(run.errors)
@@ -325,6 +332,17 @@ class _Installation:
                 " Install it again to continue from here."
             )
         self._remember_files(step)
+
+    def _run_installer(
+        self, command: Sequence[str], environment: Mapping[str, str], title: str, share: float
+    ) -> InstallerRun:
+        run = InstallerRun(command, environment, self._log)
+        measured = 0.0
+        for line in run.lines():
+            if time.monotonic() - measured > _MEASURE_EVERY_S:
+                self._tell(line or title, self._fraction(share))
+                measured = time.monotonic()
+        return run
 
     def _arguments(self, step: PipStep) -> tuple[str, ...]:
         home = self._engine.home

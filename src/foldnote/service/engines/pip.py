@@ -1,6 +1,8 @@
-"""Run ``pip install``, follow its output line by line, and explain its failure.
+"""Run ``pip install``, or uv for PyTorch's builds; follow the output line by line, and explain a failure.
 
-The registry is that of the user's own pip configuration. Retries are left to pip.
+The registry is that of the user's own pip configuration. Retries are left to pip. uv knows which build of
+PyTorch fits the machine's GPU, or that there is none: the build for the CPU is gigabytes smaller than the one
+with CUDA, which pip gets on Linux.
 """
 
 from __future__ import annotations
@@ -8,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import selectors
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +23,7 @@ _SHOWN = re.compile(
 _SHOWN_LENGTH = 100
 _OWN_LENGTH = 300
 _COMPLAINT = re.compile(r"^\s*(ERROR|error)\b|No matching distribution|WARNING: Retrying")
+_REGISTRY = re.compile(r"^[^=\n]*\.(index-url|extra-index-url|no-index)=", re.MULTILINE)
 _OTHER_HASH = "DO NOT MATCH THE HASHES"
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _REASONS = (
@@ -43,19 +48,48 @@ _REASONS = (
 )
 
 
-class PipRun:
-    """``pip install`` with ``requirements`` in the environment of ``python``.
+def pip_command(python: Path, requirements: Sequence[str]) -> list[str]:
+    """The call of pip that installs ``requirements`` in the environment of ``python``."""
+    return [str(python), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+
+
+def uv_command(python: Path, requirements: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
+    """The call of uv that installs the builds of ``requirements`` that fit the machine's GPU, or its lack.
+
+    None where uv is not on PATH, on other systems than Linux, where there is only one build, and where pip is
+    configured for a registry, which uv would not ask.
+    """
+    uv = shutil.which("uv", path=environment.get("PATH"))
+    if uv is None or sys.platform != "linux" or _has_own_registry(python, environment):
+        return None
+    backend = [] if environment.get("UV_TORCH_BACKEND") else ["--torch-backend", "auto"]
+    return [uv, "pip", "install", "--no-progress", "--python", str(python), *backend, *requirements]
+
+
+def _has_own_registry(python: Path, environment: Mapping[str, str]) -> bool:
+    """Whether the user's pip is configured for other registries than PyPI, or for none."""
+    listing = subprocess.run(
+        [str(python), "-m", "pip", "config", "list"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=dict(environment),
+        check=False,
+    )
+    return bool(listing.returncode or _REGISTRY.search(listing.stdout))
+
+
+class InstallerRun:
+    """A run of pip or uv.
 
     Attributes:
-        returncode: exit status of pip once ``lines`` has ended.
-        errors: lines of pip's output that say what went wrong, or its last lines.
+        returncode: the exit status once ``lines`` has ended.
+        errors: lines of the output that say what went wrong, or its last lines.
         mismatch: pip's output about packages with unexpected hashes; else empty.
     """
 
-    def __init__(
-        self, python: Path, requirements: Sequence[str], environment: Mapping[str, str], log: Path
-    ) -> None:
-        self._command = [str(python), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        self._command = list(command)
         self._environment = dict(environment)
         self._log = log
         self._tail: list[str] = []
@@ -64,7 +98,7 @@ class PipRun:
         self.mismatch: list[str] = []
 
     def lines(self) -> Iterator[str]:
-        """Yield what pip is doing, repeated every few seconds while there is no new output."""
+        """Yield what the program is doing, repeated every few seconds while there is no new output."""
         shown = ""
         with self._log.open("a", encoding="utf-8") as log:
             for line in self._read():
@@ -86,7 +120,7 @@ class PipRun:
             self.errors.append(line.strip())
 
     def _read(self) -> Iterator[str | None]:
-        """Lines of pip's output; None after some seconds of silence."""
+        """Lines of the output; None after some seconds of silence."""
         with (
             subprocess.Popen(
                 self._command,
@@ -102,7 +136,7 @@ class PipRun:
             try:
                 yield from _split(process, selector)
             except BaseException:
-                process.terminate()  # Ctrl-C ends the installer, and must end pip as well
+                process.terminate()  # Ctrl-C ends the installer, and must end this as well
                 raise
         self.returncode = process.returncode
 

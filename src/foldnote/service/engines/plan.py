@@ -23,6 +23,8 @@ class PipStep:
     """Content of the requirements file for pip; empty for none."""
     is_checked: bool = False
     """Whether pip compares hashes."""
+    has_builds: bool = False
+    """Whether the package has a build for each kind of GPU, of which uv knows the right one."""
 
     @property
     def key(self) -> str:
@@ -48,7 +50,7 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
     built = [each for each in always if each.name in lock.built]
     wheels = [each for each in always if each.name not in lock.built]
     return (
-        *(PipStep(f"pip install {each}", ("--no-deps", each)) for each in _pinned(engine)),
+        *(PipStep(f"pip install {each}", ("--no-deps", each), has_builds=True) for each in _pinned(engine)),
         _locked_step(wheels, ("--only-binary", ":all:"), with_hashes),
         *([_locked_step(built, ("--no-build-isolation",), with_hashes)] if built else []),
     )

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import shutil
+import sys
 import zipfile
 
 import pytest
@@ -192,3 +194,51 @@ def test_an_address_with_a_password_is_not_recorded(engine, begin, tmp_path):
     install(engine, lambda event: None)
     assert str(tmp_path / "wheels") not in json.dumps(read_ready(engine)["files"])
     shutil.rmtree(engine.home)
+
+
+@pytest.fixture
+def uv(tmp_path, monkeypatch):
+    """A stand-in for uv on PATH that writes down its arguments and installs by pip; ends with what ``fails`` says."""
+    said, fails = tmp_path / "uv.txt", tmp_path / "fails"
+    program = tmp_path / "bin" / "uv"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\necho "$*" >> {said}\n[ -e {fails} ] && exit 2\n'
+        'exec "$5" -m pip install --no-index --no-deps loosepart==1.0\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    for name in ("PIP_NO_INDEX", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_TORCH_BACKEND"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"CONFIG_FILE": os.devnull, "PROXY": "http://127.0.0.1:9", "RETRIES": "0"}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    return said, fails
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is one build of PyTorch elsewhere")
+def test_uv_chooses_the_build_that_fits_the_gpu(engine, begin, uv):
+    begin(engine)
+    install(engine, lambda event: None)
+    assert uv[0].read_text() == (
+        f"pip install --no-progress --python {engine.python} --torch-backend auto --no-deps loosepart==1.0\n"
+    )
+    assert engine.state().installed
+    assert set(read_ready(engine)["files"]) == {"firstpart", "secondpart"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is one build of PyTorch elsewhere")
+def test_a_backend_that_the_user_chose_stays_and_pip_goes_on_where_uv_fails(engine, begin, uv, monkeypatch):
+    monkeypatch.setenv("UV_TORCH_BACKEND", "cpu")
+    uv[1].touch()
+    begin(engine)
+    install(engine, lambda event: None)
+    assert "--torch-backend" not in uv[0].read_text()
+    assert set(read_ready(engine)["files"]) == {"firstpart", "secondpart", "loosepart"}
+
+
+def test_uv_is_not_asked_where_pip_has_a_registry_of_its_own(engine, begin, uv, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    begin(engine)
+    install(engine, lambda event: None)
+    assert not uv[0].exists()
+    assert engine.state().installed
