@@ -41,6 +41,13 @@ describe('the list of engines', () => {
     expect(screen.getByText('Runs anarci · Licence: BSD-3-Clause · Takes at least 200 MB')).toBeTruthy();
   });
 
+  it('says what optional weights make of an installed engine', () => {
+    const { rerender } = render(view({ engines: [makeEngine({ optionalMethod: 'All models' })] }));
+    expect(screen.queryByText(/All models/)).toBeNull();
+    rerender(view({ engines: [makeEngine({ isInstalled: true, optionalMethod: 'All models' })] }));
+    expect(screen.getByText('With optional weights: All models')).toBeTruthy();
+  });
+
   it('says which engine an add-on adds to', () => {
     render(view({ engines: [makeEngine({ tools: [], addsTo: ['vina'] })] }));
     expect(screen.getByText(/^Adds to vina where it is installed · Licence: BSD-3-Clause/)).toBeTruthy();
@@ -50,6 +57,12 @@ describe('the list of engines', () => {
   it.each<[string, Partial<EngineRecord>, string[]]>([
     ['that is not installed', {}, ['Install anarci']],
     ['that is installed', { isInstalled: true, hasFiles: true }, ['Remove anarci']],
+    [
+      'that more weights can be added to',
+      { isInstalled: true, hasFiles: true, optionalMethod: 'All models' },
+      ['Add optional weights to anarci', 'Remove anarci']
+    ],
+    ['that could have more weights once it is installed', { optionalMethod: 'All models' }, ['Install anarci']],
     ['of which a part is there', { hasFiles: true }, ['Install anarci', 'Remove anarci']],
     ['that is being changed', { isBusy: true, hasFiles: true }, ['Cancel installing or removing anarci']],
     ['that has no environment of its own', { hasEnvironment: false, how: 'Put it on PATH.' }, []]

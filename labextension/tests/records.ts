@@ -69,6 +69,7 @@ export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
     licenceNote: '',
     weights: [],
     weightsNote: '',
+    optionalMethod: '',
     diskMb: 200,
     tools: ['anarci'],
     addsTo: [],

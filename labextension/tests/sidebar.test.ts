@@ -204,10 +204,12 @@ describe('engines', () => {
       mustAccept: true,
       sizeBytes: 540e6,
       isExact: false,
+      isOptional: false,
       isInstalled: false
     };
     const there = { ...weights, name: 'Model 2', isInstalled: true };
-    running.server.engines = [makeEngine({ weights: [weights, there], weightsNote: 'Not yet checked.' })];
+    const more = { ...weights, name: 'Model 3', isOptional: true };
+    running.server.engines = [makeEngine({ weights: [weights, there, more], weightsNote: 'Not yet checked.' })];
     await shown();
     (await find('button', /^Install/)).click();
     const said = await press('Cancel');
@@ -215,8 +217,39 @@ describe('engines', () => {
       'Weights: Model 1, about 540 MB, from models.example.org (Example Group). Licence: CC BY-NC 4.0. ' +
         'You accept its terms when you install it.'
     );
-    expect(said).not.toContain('Model 2');
+    expect(said).not.toMatch(/Model [23]/);
     expect(said).toContain('Not yet checked.');
+  });
+
+  it('get optional weights after a question that says what these are', async () => {
+    const weights = {
+      name: 'Model 2',
+      host: 'models.example.org',
+      source: 'Example Group',
+      licence: 'CC BY 4.0',
+      mustAccept: false,
+      sizeBytes: 540e6,
+      isExact: true,
+      isOptional: true,
+      isInstalled: false
+    };
+    const needed = { ...weights, name: 'Model 1', isOptional: false };
+    running.server.engines = [
+      makeEngine({ isInstalled: true, hasFiles: true, optionalMethod: 'All models', weights: [needed, weights] })
+    ];
+    await shown();
+    (await find('button', /^Add optional weights to anarci/)).click();
+    const said = await press('Accept and Install');
+    expect(said).toContain('With them it runs All models.');
+    expect(said).toContain('Weights: Model 2, 540 MB, from models.example.org (Example Group). Licence: CC BY 4.0.');
+    expect(said).not.toContain('Model 1');
+    await vi.waitFor(() =>
+      expect(running.server.bodyOf('engines/anarci')).toEqual({
+        action: 'install',
+        acceptsLicences: true,
+        optionalWeights: true
+      })
+    );
   });
 
   it('say of unknown size and licence that they are not known', async () => {

@@ -56,7 +56,7 @@ def test_a_worker_gives_what_the_program_gives(name, tmp_path):
     engine = load_engines()[name]
     if not engine.environment_state().installed:
         pytest.skip(f"needs: foldnote engines install {name}")
-    with install_stand_ins(name, tmp_path / "stand-ins") if engine.weights else nullcontext():
+    with install_stand_ins(name, tmp_path / "stand-ins") if engine.needs_weights else nullcontext():
         compare(name, tmp_path)
 
 

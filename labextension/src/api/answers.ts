@@ -96,8 +96,8 @@ export type ConnectionVerdict = Known<Schemas['ConnectionVerdict']>;
 /** One engine on the server's computer. */
 export type EngineRecord = Known<Schemas['EngineRecord']>;
 
-/** Operations on an engine. */
-export type EngineAction = 'install' | 'remove' | 'cancel';
+/** Operations on an engine; `complete` installs its optional weights, too. */
+export type EngineAction = 'install' | 'complete' | 'remove' | 'cancel';
 
 /** The engines of the server's computer. */
 export interface EnginesAnswer {

@@ -242,7 +242,9 @@ export class LabApi {
 
   /** Begins or cancels the installation or removal of an engine; who installs one has accepted the licences shown. */
   async changeEngine(name: string, action: EngineAction): Promise<void> {
-    const body = action === 'install' ? { action, acceptsLicences: true } : { action };
+    const install = { action: 'install', acceptsLicences: true };
+    const bodies = { install, complete: { ...install, optionalWeights: true } };
+    const body = action === 'install' || action === 'complete' ? bodies[action] : { action };
     await this.requests.post(`engines/${encodeURIComponent(name)}`, body);
   }
 

@@ -212,6 +212,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Optionalmethod
+             * @default
+             */
+            optionalMethod: string;
+            /**
              * Tools
              * @default []
              */
@@ -259,6 +264,11 @@ export interface components {
              * @default false
              */
             isInstalled: boolean;
+            /**
+             * Isoptional
+             * @default false
+             */
+            isOptional: boolean;
             /**
              * Licence
              * @default

@@ -12,7 +12,7 @@ import { useWords } from './words';
 /** Props of the view. */
 export interface EnginesViewProps {
   readonly state: EnginesState;
-  /** Shows the licence and asks for confirmation first. */
+  /** Shows the licence and asks for confirmation first; adds the optional weights of an installed engine. */
   readonly onInstall: (engine: EngineRecord) => void;
   /** Asks for confirmation first. */
   readonly onRemove: (engine: EngineRecord) => void;
@@ -69,6 +69,9 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           .join(' · ')}
       </p>
       {engine.weightsNote !== '' && <p className="fn-Tool-method">{engine.weightsNote}</p>}
+      {engine.isInstalled && engine.optionalMethod !== '' && (
+        <p className="fn-Tool-method">{trans.__('With optional weights: %1', engine.optionalMethod)}</p>
+      )}
       {engine.isBusy && (
         <>
           <ProgressBar label={trans.__('Installing or removing %1', engine.name)} percent={percent} />
@@ -106,6 +109,10 @@ function EngineButtons(props: EnginesViewProps & { readonly engine: EngineRecord
       {!engine.isBusy &&
         !engine.isInstalled &&
         button(trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall)}
+      {!engine.isBusy &&
+        engine.isInstalled &&
+        engine.optionalMethod !== '' &&
+        button(trans.__('Add optional weights to %1', engine.name), trans.__('Add weights …'), props.onInstall)}
       {!engine.isBusy &&
         engine.hasFiles &&
         button(trans.__('Remove %1', engine.name), trans.__('Remove …'), props.onRemove)}

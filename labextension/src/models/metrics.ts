@@ -98,5 +98,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['A3D score, lowest', false, 'a3dmin'],
   ['free energy of folding by ionisation', false, 'foldingenergykcalpermol'],
   ['antimicrobial probability', true, 'antimicrobialprobability'],
-  ['haemolytic probability', false, 'haemolyticprobability']
+  ['haemolytic probability', false, 'haemolyticprobability'],
+  ['mean predicted error', false, 'meanpredictederror'],
+  ['mean predicted error of CDR H3', false, 'cdrh3predictederror']
 ];

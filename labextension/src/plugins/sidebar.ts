@@ -146,13 +146,18 @@ function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
   show();
 }
 
-async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
+async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void> {
+  if (engine.isInstalled) {
+    await addWeights(foldnote, engine);
+    return;
+  }
+  const { engines, trans } = foldnote;
   const title = trans.__('Install %1?', engine.method);
   const size = engine.diskMb > 0 ? formatSize(engine.diskMb * 1e6) : trans.__('gigabytes');
   const body = paragraphs(
     trans.__('Licence: %1', engine.licence || trans.__('not stated')),
     engine.licenceNote,
-    ...engine.weights.filter(each => !each.isInstalled).map(each => describeWeights(each, trans)),
+    ...describeLacking(engine, false, trans),
     engine.weightsNote,
     trans.__(
       'It is downloaded and installed in its own environment on this computer. This may take several minutes and needs at least %1 of disk space.',
@@ -163,6 +168,25 @@ async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Pro
   if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
     await engines.change(engine.name, 'install');
   }
+}
+
+/** Fetches the optional weights of an installed engine after a question. */
+async function addWeights({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
+  const title = trans.__('Add the optional weights of %1?', engine.method);
+  const body = paragraphs(
+    trans.__('With them it runs %1.', engine.optionalMethod),
+    engine.licenceNote,
+    ...describeLacking(engine, true, trans)
+  );
+  const [act, cancel] = [trans.__('Accept and Install'), trans.__('Cancel')];
+  if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
+    await engines.change(engine.name, 'complete');
+  }
+}
+
+function describeLacking({ weights }: EngineRecord, isOptional: boolean, trans: Trans): string[] {
+  const lacking = weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
+  return lacking.map(each => describeWeights(each, trans));
 }
 
 /** What is fetched from the authors of a model, how large it is, and under which terms. */

@@ -79,6 +79,11 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
         "--no-weights", action="store_true", help="install everything but the weights, which come later"
     )
     parser.add_argument(
+        "--optional-weights",
+        action="store_true",
+        help="install the weights that an engine can run without, too; the list says what they add",
+    )
+    parser.add_argument(
         "--stand-in",
         action="store_true",
         help="the folder has stand-in weights, for tests: jobs run, and are marked as meaningless",
@@ -95,7 +100,8 @@ def run_engines(options: argparse.Namespace) -> int:
     """List, install, check or remove engines.
 
     Raises:
-        ArgumentError: no engine to check or remove is named, or weights are given without naming one.
+        ArgumentError: no engine to check or remove is named, or weights are given without naming one, or
+            options contradict each other.
         UnsupportedSystemError: this is Windows.
     """
     _require_posix()
@@ -104,6 +110,11 @@ def run_engines(options: argparse.Namespace) -> int:
 
     if options.action == "list":
         return command.run_list(list(catalog.tools()), as_json=options.json)
+    if options.optional_weights and (options.no_weights or not options.names):
+        raise ArgumentError(
+            "Name the engines whose optional weights you want, without --no-weights:"
+            " foldnote engines install NAME --optional-weights."
+        )
     if options.action == "install":
         return command.run_install(
             options.names,
@@ -112,6 +123,7 @@ def run_engines(options: argparse.Namespace) -> int:
             offer=_read_offer(options),
             has_accepted=options.accept_licences,
             with_weights=not options.no_weights,
+            with_optional=options.optional_weights,
         )
     if not options.names:
         raise ArgumentError(f"Name the engines to {options.action}: foldnote engines {options.action} NAME.")

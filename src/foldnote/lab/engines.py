@@ -78,13 +78,16 @@ class EngineManager:
         rows: list[dict[str, Any]] = json.loads(written)
         return rows
 
-    def begin(self, action: str, name: str, *, has_accepted: bool = False) -> None:
+    def begin(
+        self, action: str, name: str, *, has_accepted: bool = False, with_optional: bool = False
+    ) -> None:
         """Start to ``install`` or ``remove`` an engine.
 
         Args:
             action: one of the two.
             name: the engine.
             has_accepted: whether the user has accepted the licences of its weights.
+            with_optional: whether its optional weights are installed, too.
 
         Raises:
             FoldnoteError: the engine is already being installed or removed.
@@ -97,6 +100,7 @@ class EngineManager:
         self._works[name] = work = _EngineChange(action, message="Starting")
         options = ["--json"] if action == "install" else []
         options += ["--accept-licences"] if action == "install" and has_accepted else []
+        options += ["--optional-weights"] if action == "install" and with_optional else []
         change = self._follow(action, name, options, work)
         work.task = asyncio.create_task(change, name=f"foldnote-engine-{name}")
 
@@ -145,6 +149,7 @@ class EngineManager:
                 licence_note=row.get("licence_note") or "",
                 weights=tuple(map(_read_weights, row.get("weights") or ())),
                 weights_note=row.get("weights_note") or "",
+                optional_method=row.get("optional_method") or "",
                 disk_mb=row.get("disk_mb") or 0,
                 tools=(*(before.tools if before else ()), *([row["tool"]] if row["tool"] else [])),
                 adds_to=tuple(row.get("adds_to") or ()),
@@ -169,6 +174,7 @@ def _read_weights(row: Mapping[str, Any]) -> EngineWeightsRecord:
         must_accept=row["must_accept"],
         size_bytes=row["size_bytes"],
         is_exact=row["is_exact"],
+        is_optional=row["optional"],
         is_installed=row["state"] == "published",
     )
 

@@ -245,6 +245,8 @@ class EngineWeightsRecord(WireModel):
     """Size of the download; 0 where unknown."""
     is_exact: bool = False
     """Whether the size is exact, not about so."""
+    is_optional: bool = False
+    """Whether the engine runs without them; they are fetched only where the user asks."""
     is_installed: bool = False
 
 
@@ -261,6 +263,8 @@ class EngineRecord(WireModel):
     """What it gets from the authors of its weights, beside the packages of its environment."""
     weights_note: str = ""
     """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
+    optional_method: str = ""
+    """The method that it runs with its optional weights, while any of these lacks; else empty."""
     disk_mb: int = 0
     """Least disk space in MB; 0 where unknown."""
     tools: tuple[str, ...] = ()

@@ -95,6 +95,24 @@ async def test_engines_are_listed_with_their_licence():
     assert found["anarci"].licence
 
 
+async def test_optional_weights_are_told_apart_and_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    session = EngineManager()
+    found = {engine.name: engine for engine in (await session.list_engines()).engines}
+    assert found["abodybuilder2"].optional_method == "ABodyBuilder2 (four models)"
+    assert [(each.is_optional, each.is_installed) for each in found["abodybuilder2"].weights] == [
+        (True, False)
+    ] * 3
+    assert not any(each.is_optional for each in found["ablang"].weights)
+    session.begin("install", "anarci", with_optional=True)
+    deadline = asyncio.get_running_loop().time() + 30
+    while (anarci := next(e for e in (await session.list_engines()).engines if e.name == "anarci")).is_busy:
+        assert asyncio.get_running_loop().time() < deadline
+        await asyncio.sleep(0.1)
+    assert anarci.has_failed
+    assert "The engine anarci has no optional weights" in anarci.message
+
+
 async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
     session = EngineManager()

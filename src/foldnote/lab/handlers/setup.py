@@ -76,7 +76,11 @@ class EnginesHandler(FoldnoteHandler):
 
 
 class EngineHandler(FoldnoteHandler):
-    """``POST engines/NAME`` with ``action``, and ``acceptsLicences`` once the user has seen the licences."""
+    """``POST engines/NAME`` with ``action``.
+
+    To install, also ``acceptsLicences`` once the user has seen the licences, and ``optionalWeights`` where
+    these are wanted.
+    """
 
     @web.authenticated
     @authorized
@@ -92,7 +96,11 @@ class EngineHandler(FoldnoteHandler):
         known = {engine.name for engine in (await self.ask(self.registry.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")
-        has_accepted = (self.get_json_body() or {}).get("acceptsLicences") is True
-        await self.ask(now(lambda: self.registry.engines.begin(action, name, has_accepted=has_accepted)))
+        body = self.get_json_body() or {}
+        wishes = {
+            "has_accepted": body.get("acceptsLicences") is True,
+            "with_optional": body.get("optionalWeights") is True,
+        }
+        await self.ask(now(lambda: self.registry.engines.begin(action, name, **wishes)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})

@@ -51,7 +51,8 @@ def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bo
         OSError: there is no room for the run.
     """
     case = find_case(engine)
-    weights = engine.installed_weights()
+    engine = engine.for_tool(case.tool)
+    weights = engine.weights_in_use()
     if is_stand_in(weights):
         raise EngineError(
             f"The engine {engine.name} has stand-in weights, whose figures mean nothing. Install the"

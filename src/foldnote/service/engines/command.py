@@ -57,9 +57,10 @@ class ToolRow:
     weights: tuple[dict[str, Any], ...] = ()
     """Files that are fetched from their authors.
 
-    Each has ``name``, ``file``, ``url``, ``licence``, ``source`` and ``must_accept``; ``size_bytes`` of the
-    download (exact if ``is_exact``, 0 where unknown); ``state`` (``published``, ``stand-in``, or null where
-    it is not installed), ``sha256`` (declared or recorded, else empty) and ``disk_bytes`` (null like it).
+    Each has ``name``, ``file``, ``url``, ``licence``, ``source``, ``must_accept`` and ``optional`` (whether
+    the engine runs without it); ``size_bytes`` of the download (exact if ``is_exact``, 0 where unknown);
+    ``state`` (``published``, ``stand-in``, or null where it is not installed), ``sha256`` (declared or
+    recorded, else empty) and ``disk_bytes`` (null like it).
     """
     weights_note: str = ""
     """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
@@ -71,6 +72,8 @@ class ToolRow:
     """What to do to make it run; empty if it runs."""
     adds_to: tuple[str, ...] = ()
     """Engines whose runs use it while it is installed."""
+    optional_method: str = ""
+    """What it is with its optional weights, while any of these lacks; else empty."""
 
 
 def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
@@ -107,6 +110,9 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         has_files=any((engine.home / name).exists() for name in (ENVIRONMENT, RECORD)),
         how="" if state.installed else state.reason or "",
         adds_to=engine.adds_to,
+        optional_method=""
+        if engine.has_optional_weights()
+        else engine.with_optional_weights.get("method", ""),
     )
 
 
@@ -127,6 +133,7 @@ def _list_weights(engine: Engine) -> Iterator[dict[str, Any]]:
             "licence": each.licence,
             "source": each.source,
             "must_accept": each.must_accept,
+            "optional": each.optional,
             "state": row.state if row else None,
             "sha256": row.sha256 if row else each.sha256,
             "disk_bytes": row.size_bytes if row else None,
@@ -190,11 +197,19 @@ def _describe_installation(row: ToolRow) -> str:
     if row.how:
         return f"{row.how} {row.weights_note}".strip()
     size = sum(each["disk_bytes"] or 0 for each in row.weights)
-    return " ".join(
-        filter(
-            None,
-            [f"installed, with {format_size(size)} of weights." if size else "installed", row.weights_note],
-        )
+    begin = f"installed, with {format_size(size)} of weights" if size else "installed"
+    more = [*filter(None, (row.weights_note, _describe_optional(row)))]
+    return " ".join([f"{begin}." if size or more else begin, *more])
+
+
+def _describe_optional(row: ToolRow) -> str:
+    """What its optional weights would make of it, and how large they are; empty where none lacks."""
+    if not row.optional_method:
+        return ""
+    size = sum(each["size_bytes"] for each in row.weights if each["optional"] and each["state"] is None)
+    return (
+        f"With `foldnote engines install {row.engine} --optional-weights` ({format_size(size)} to fetch):"
+        f" {row.optional_method}."
     )
 
 
@@ -211,6 +226,7 @@ def run_install(
     offer: Offer | None = None,
     has_accepted: bool = False,
     with_weights: bool = True,
+    with_optional: bool = False,
     stream: TextIO | None = None,
 ) -> int:
     """Install the engines ``names``, or all engines if there are none; return the exit status.
@@ -226,7 +242,7 @@ def run_install(
     out = stream or sys.stdout
     engines = load_engines()
     ours = [engine for engine in engines.values() if engine.kind != "adapter"]
-    every = [engine for engine in ours if not (engine.weights and with_weights)]
+    every = [engine for engine in ours if not (engine.needs_weights and with_weights)]
     chosen = [get_engine(name, engines) for name in names] or every
     stop = Event()
 
@@ -249,6 +265,7 @@ def run_install(
                 offer=offer,
                 has_accepted=has_accepted,
                 with_weights=with_weights,
+                with_optional=with_optional,
             )
         except EngineInstallError as exc:
             reporter.fail(engine.name, exc.message)
@@ -257,7 +274,7 @@ def run_install(
 
     failures = _count_failures(install_one, chosen, stop)
     if not names and not as_json and len(chosen) < len(ours):
-        rest = ", ".join(engine.name for engine in engines.values() if engine.weights)
+        rest = ", ".join(engine.name for engine in engines.values() if engine.needs_weights)
         out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
     return 1 if failures else 0
 
@@ -357,7 +374,8 @@ class _TextReporter:
         lines = [f"{engine.name}: {engine.method}{size}", f"  licence: {engine.licence}"]
         lines += [f"  {engine.licence_note}"] if engine.licence_note else []
         for each in engine.weights:
-            lines.append(f"  weights: {each.name}, {each.size_in_words}; licence: {each.licence}")
+            kind = "optional weights (--optional-weights)" if each.optional else "weights"
+            lines.append(f"  {kind}: {each.name}, {each.size_in_words}; licence: {each.licence}")
             lines.append(f"    from {each.url} ({each.source})")
             known = f"git tree: {each.git_tree}" if each.git_tree else f"SHA-256: {each.sha256 or _NO_HASH}"
             lines.append(f"    {known}")

@@ -147,7 +147,9 @@ class Engine:
     refusals: tuple[Refusal, ...] = ()
     """Jobs that are refused before they are queued."""
     weights: tuple[Weights, ...] = ()
-    """Files that it needs and no package has; they are fetched from their authors."""
+    """Files that it needs, or can use, and no package has; they are fetched from their authors."""
+    with_optional_weights: dict[str, str] = field(default_factory=dict)
+    """``method``, ``kind`` and ``note`` that it has while all of its optional weights are installed."""
     options: tuple[EngineOption, ...] = ()
     """What the user's configuration tells it, such as where a program of the lab's own is."""
     checked_with_published_weights: bool = False
@@ -156,8 +158,11 @@ class Engine:
     """The engines that add to this one; filled in when all engines are loaded."""
 
     def for_tool(self, tool: str) -> Engine:
-        """The engine with the method, kind and note that it has for ``tool``."""
-        return replace(self, **self.differs[tool]) if tool in self.differs else self  # type: ignore[arg-type]
+        """The engine with the method, kind and note that it has for ``tool`` and with its weights here."""
+        changes = dict(self.differs.get(tool, {}))
+        if self.has_optional_weights():
+            changes |= self.with_optional_weights
+        return replace(self, **changes) if changes else self  # type: ignore[arg-type]
 
     @property
     def home(self) -> Path:
@@ -203,14 +208,29 @@ class Engine:
         return find_usable(self.weights, self.home) if self.weights else ()
 
     def lacking_weights(self) -> tuple[Weights, ...]:
-        """The declared weights that are not there."""
+        """The weights without which it does not run, and that are not there."""
         have = {row.file for row in self.installed_weights()}
-        return tuple(each for each in self.weights if each.file not in have)
+        return tuple(each for each in self.weights if each.file not in have and not each.optional)
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether it does not run without files from its authors."""
+        return any(not each.optional for each in self.weights)
+
+    def has_optional_weights(self) -> bool:
+        """Whether all of its optional weights are there; a run uses all of them or none."""
+        optional = {each.file for each in self.weights if each.optional}
+        return bool(optional) and optional <= {row.file for row in self.installed_weights()}
+
+    def weights_in_use(self) -> tuple[InstalledWeights, ...]:
+        """The installed weights that a run uses."""
+        idle = set() if self.has_optional_weights() else {each.file for each in self.weights if each.optional}
+        return tuple(row for row in self.installed_weights() if row.file not in idle)
 
     @property
     def weights_note(self) -> str:
         """What a user must know of its weights; empty where it has none, or they were checked."""
-        if not self.weights:
+        if not self.needs_weights and not self.weights_in_use():
             return ""
         is_checked = self.checked_with_published_weights
         sentences = ("" if is_checked or self.check_note else UNCHECKED, self.check_note, self.stand_in_note)
@@ -219,14 +239,14 @@ class Engine:
     @property
     def check_note(self) -> str:
         """How it did on its published case here, with its present weights; empty if that was not run."""
-        hashes = [row.sha256 for row in self.installed_weights()]
+        hashes = [row.sha256 for row in self.weights_in_use()]
         record = read_record(self.home, self.version, hashes)
         return record.sentence if record else ""
 
     @property
     def stand_in_note(self) -> str:
         """That the weights here are stand-ins; empty where they are not."""
-        return HAS_STAND_IN if is_stand_in(self.installed_weights()) else ""
+        return HAS_STAND_IN if is_stand_in(self.weights_in_use()) else ""
 
     @property
     def full_note(self) -> str:
@@ -235,8 +255,9 @@ class Engine:
 
     @property
     def download_mb(self) -> int:
-        """Size of all its weights in MB (10**6 bytes), exact or approximate."""
-        return -(-sum(each.expected_bytes for each in self.weights) // 1_000_000)
+        """Size of the weights that it needs in MB (10**6 bytes), exact or approximate."""
+        needed = (each.expected_bytes for each in self.weights if not each.optional)
+        return -(-sum(needed) // 1_000_000)
 
     def configured(self) -> Configured:
         """Its options as the user's configuration sets them now."""
@@ -388,6 +409,9 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
             "refusals": read_refusals(content.get("refusals", ()), extensions),
             "weights": read_weights(content.get("weights", ())),
+            "with_optional_weights": _read_changes(
+                content.get("with_optional_weights", {}), "with_optional_weights"
+            ),
             "options": read_engine_options(content.get("options", ())),
             "outputs": _read_outputs(content),
             "differs": _read_differences(content),
@@ -416,16 +440,18 @@ def _read_differences(content: dict[str, Any]) -> dict[str, dict[str, str]]:
         raise ValueError("differs must be a table of tables, by tool")
     if strange := differs.keys() - set(content["tools"]):
         raise ValueError(f"differs names {sorted(strange)[0]!r}, which is not in tools")
-    for tool, changes in differs.items():
-        if not isinstance(changes, dict) or not all(isinstance(text, str) for text in changes.values()):
-            raise ValueError(f"differs.{tool} must be a table of texts")
-        if strange := changes.keys() - {"method", "kind", "note"}:
-            raise ValueError(
-                f"differs.{tool} has the key {sorted(strange)[0]!r}; it may have method, kind and note"
-            )
-        if changes.get("kind", content["kind"]) not in get_args(Kind):
-            raise ValueError(f"differs.{tool}.kind must be one of {', '.join(get_args(Kind))}")
-    return dict(differs)
+    return {tool: _read_changes(changes, f"differs.{tool}") for tool, changes in differs.items()}
+
+
+def _read_changes(changes: object, key: str) -> dict[str, str]:
+    """A table of what replaces the engine's own method, kind and note."""
+    if not isinstance(changes, dict) or not all(isinstance(text, str) for text in changes.values()):
+        raise ValueError(f"{key} must be a table of texts")
+    if strange := changes.keys() - {"method", "kind", "note"}:
+        raise ValueError(f"{key} has the key {sorted(strange)[0]!r}; it may have method, kind and note")
+    if "kind" in changes and changes["kind"] not in get_args(Kind):
+        raise ValueError(f"{key}.kind must be one of {', '.join(get_args(Kind))}")
+    return dict(changes)
 
 
 def _digest_lock(folder: Path, lock: LockSource) -> str:
@@ -455,3 +481,5 @@ def _check(engine: Engine) -> None:
             raise ValueError(f"environment.{key} is {value!r}; write it like 3.12")
     if engine.checked_with_published_weights and not engine.weights:
         raise ValueError("checked_with_published_weights is set, and there are no weights")
+    if bool(engine.with_optional_weights) != any(each.optional for each in engine.weights):
+        raise ValueError("optional weights and with_optional_weights need each other; one of them is missing")

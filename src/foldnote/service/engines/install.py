@@ -48,7 +48,7 @@ from foldnote.service.engines.plan import PipStep, plan_first, plan_last
 from foldnote.service.engines.shared_files import STORE, drop_unused_files, share_files
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.state import RECORD
-from foldnote.service.engines.weights.store import Offer, WeightStore
+from foldnote.service.engines.weights.store import Offer, WeightStore, find_offered
 from foldnote.service.files.conditions import is_full
 from foldnote.service.runner.attempt import now, write_json
 from foldnote.settings import process_environment
@@ -96,6 +96,7 @@ def install(
     offer: Offer | None = None,
     has_accepted: bool = False,
     with_weights: bool = True,
+    with_optional: bool = False,
 ) -> None:
     """Make the environment of ``engine`` and fetch its weights, or go on where an earlier try stopped.
 
@@ -104,9 +105,11 @@ def install(
         report: gets each event.
         with_hashes: whether packages of the engine's lock must be the very files that it names. Without,
             any build of the locked versions is taken, as a registry that builds its own packages has them.
-        offer: a folder of weights, instead of their download.
+        offer: a folder of weights, instead of their download; optional ones in it are taken, too.
         has_accepted: whether the user accepts the licences of weights that demand it.
-        with_weights: whether the weights are installed, too; the engine does not run without.
+        with_weights: whether the weights are installed, too; the engine does not run without those that are
+            not optional.
+        with_optional: whether its optional weights are installed, too.
 
     Raises:
         EngineInstallError: what failed, why, and what to do. What was done is kept for the next try, unless
@@ -117,7 +120,11 @@ def install(
         if (reason := engine.state().reason) is not None:
             raise EngineInstallError(reason)
         return
-    wanted = _list_wanted_weights(engine, offer) if with_weights else ()
+    if with_optional and not any(each.optional for each in engine.weights):
+        raise EngineInstallError(
+            f"The engine {engine.name} has no optional weights: leave --optional-weights out."
+        )
+    wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
     _check_weights(engine, wanted, offer, has_accepted)
     try:
         engine.home.mkdir(parents=True, exist_ok=True)
@@ -158,6 +165,8 @@ class _Installation:
         self._with_hashes = with_hashes
         self._offer = offer
         self._done: list[str] = []
+        self._download_bytes = 0
+        self._fetched_bytes = 0
         self._files: dict[str, Any] = {}
         self._began = time.monotonic()
         self._env = engine.home / ENVIRONMENT
@@ -180,29 +189,35 @@ class _Installation:
 
     def _run(self, wanted: Sequence[Weights]) -> None:
         is_ready = self._engine.environment_state().installed
+        self._download_bytes = sum(each.expected_bytes for each in wanted)
         if is_ready and not wanted:
             self._tell("is already installed", 1.0, is_milestone=True)
             return
         if not is_ready:
             _refuse_missing_programs(self._engine)
             self._install_packages(_require_python(self._engine))
-        self._install_weights(wanted)
+        self._install_weights([each for each in wanted if not each.optional])
         freed = 0
         if not is_ready:
             self._prove()
             freed = self._share_files()
+        try:
+            self._install_weights([each for each in wanted if each.optional])
+        except EngineInstallError as exc:
+            raise EngineInstallError(
+                f"{exc.message} Until all of its optional weights are there, the engine {self._engine.name}"
+                f" runs as {self._engine.method}."
+            ) from exc
         shared = f", and shares {format_size(freed)} of files with other engines" if freed else ""
         self._tell(f"is installed{shared}", 1.0, is_milestone=True)
 
     def _install_weights(self, wanted: Sequence[Weights]) -> None:
         """Fetch the weights one after another; those that are whole stay when a later one fails."""
         store = WeightStore(settings.weights_dir())
-        whole = sum(each.expected_bytes for each in wanted) or 1
-        done = 0
         for each in wanted:
 
-            def tell(message: str, have: int, before: int = done) -> None:
-                share = min(1.0, (before + have) / whole)
+            def tell(message: str, have: int, before: int = self._fetched_bytes) -> None:
+                share = min(1.0, (before + have) / (self._download_bytes or 1))
                 begin = self._environment_share
                 self._tell(message, begin + share * (_LAST_FRACTION - begin))
 
@@ -210,14 +225,14 @@ class _Installation:
             what = f"weights: {each.name}, {each.size_in_words}, {source}; licence: {each.licence}"
             self._tell(what, is_milestone=True)
             store.install(each, self._engine.home, tell, self._offer)
-            done += each.expected_bytes
+            self._fetched_bytes += each.expected_bytes
         if wanted:
             store.drop_unused()
 
     @property
     def _environment_share(self) -> float:
         """Which part of all that is installed is packages, by size; the rest is weights."""
-        mb, more = self._engine.environment.disk_mb, self._engine.download_mb
+        mb, more = self._engine.environment.disk_mb, self._download_bytes / 1_000_000
         return _LAST_FRACTION * mb / (mb + more) if more else _LAST_FRACTION
 
     def _install_packages(self, python: str) -> None:
@@ -471,6 +486,10 @@ def _check_weights(
     if offer is not None and not offer.folder.is_dir():
         raise EngineInstallError(f"{offer.folder} is not a folder. --weights takes a folder of weights.")
     rows = engine.installed_weights()
+    have = {row.file for row in rows}
+    if offer is not None and not wanted and (lacking := [w for w in engine.weights if w.file not in have]):
+        names = ", ".join(each.file for each in lacking)
+        raise EngineInstallError(f"{offer.folder} has none of the weights that {engine.name} lacks: {names}.")
     if offer is not None and offer.is_stand_in and any(row.state == "published" for row in rows):
         raise EngineInstallError(
             f"The engine {engine.name} has published weights, which stand-ins do not replace."
@@ -485,12 +504,18 @@ def _check_weights(
         )
 
 
-def _list_wanted_weights(engine: Engine, offer: Offer | None) -> tuple[Weights, ...]:
-    """The weights to install: those that lack, and stand-ins where published ones are to replace them."""
-    if offer is not None and offer.is_stand_in:
-        return engine.weights
+def _list_wanted_weights(engine: Engine, offer: Offer | None, with_optional: bool) -> tuple[Weights, ...]:
+    """The weights to install: those that lack, and stand-ins where published ones are to replace them.
+
+    Of the optional ones those that are asked for, or are in the folder that is given.
+    """
     published = {row.file for row in engine.installed_weights() if row.state == "published"}
-    return tuple(each for each in engine.weights if each.file not in published)
+    return tuple(
+        each
+        for each in engine.weights
+        if (each.file not in published or (offer is not None and offer.is_stand_in))
+        and (not each.optional or with_optional or (offer is not None and find_offered(each, offer)))
+    )
 
 
 @contextmanager

@@ -59,6 +59,8 @@ WEIGHTS = "FOLDNOTE_WEIGHTS"
 """Variable that names the folder of an engine's weights."""
 WEIGHTS_STATE = "FOLDNOTE_WEIGHTS_STATE"
 """Variable that says ``published``, or ``stand-in`` where any of them is none."""
+OPTIONAL_WEIGHTS = "FOLDNOTE_OPTIONAL_WEIGHTS"
+"""Variable that says ``yes`` where all optional weights are installed; a run then uses them."""
 
 
 def build_attempt(
@@ -148,7 +150,7 @@ def _describe_weights(engine: Engine) -> list[dict[str, Any]]:
             "licence": declared[row.file].licence,
             "source": declared[row.file].source,
         }
-        for row in engine.installed_weights()
+        for row in engine.weights_in_use()
     ]
 
 
@@ -233,7 +235,8 @@ def _place_caches(engine: Engine) -> dict[str, str]:
 def _name_weights(engine: Engine) -> dict[str, str]:
     """Variables that tell an engine where its weights are, and whether they are stand-ins."""
     state = "stand-in" if engine.stand_in_note else "published"
-    return {WEIGHTS: str(engine.home / WEIGHTS_FOLDER), WEIGHTS_STATE: state}
+    named = {WEIGHTS: str(engine.home / WEIGHTS_FOLDER), WEIGHTS_STATE: state}
+    return named | ({OPTIONAL_WEIGHTS: "yes"} if engine.has_optional_weights() else {})
 
 
 def _module_path(engine: Engine) -> str:

@@ -36,7 +36,7 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
 
 
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
-    """The engine that runs ``tool_type``, with what differs for the tool, or None.
+    """The engine that runs ``tool_type``, with what differs for the tool and its weights here, or None.
 
     Installed engines are preferred; among several, the one that was loaded last, since it was named more
     explicitly.

@@ -18,7 +18,7 @@ from fault_layer import FaultLayer
 from weights_server import WeightsServer
 
 from foldnote.errors import EngineError, EngineInstallError
-from foldnote.service.engines import build_attempt, read_engine
+from foldnote.service.engines import build_attempt, engine_for, read_engine
 from foldnote.service.engines.command import run_install, run_list, run_remove
 from foldnote.service.engines.install import install, remove
 from foldnote.service.engines.launch import describe, make_environment
@@ -468,6 +468,152 @@ def test_all_engines_at_once_are_those_without_gigabytes_from_elsewhere(make_eng
     assert run_install([], stream=out) == 0
     assert "are installed by name: tiny" in out.getvalue()
     assert server.requests == []
+
+
+# --- optional weights
+
+
+MORE = CONTENT[:1000]
+COMPLETE = '[with_optional_weights]\nmethod = "Tiny ensemble"\nnote = "Gives errors."\n'
+
+
+@pytest.fixture
+def make_optional(make_engine, server, tmp_path):
+    """Writes an engine that runs with one file of weights, and better with a second, and reads it."""
+
+    def make(needed=True, **changed):
+        row = {"licence": "CC-BY-4.0", "source": "Its authors (2026)", "sha256": SHA256}
+        more = row | {"name": "More", "file": "more.pt", "url": f"{server.address}/more.pt", "optional": True}
+        first = row | {"name": "Needed", "file": "model.pt", "url": f"{server.address}/model.pt"}
+        server.files["/more.pt"] = MORE
+        own = {"sha256": hashlib.sha256(MORE).hexdigest(), "size_bytes": len(MORE)}
+        rows = [*([first] if needed else []), more | own | changed]
+        texts = ["\n".join(f"{key} = {json.dumps(value)}" for key, value in each.items()) for each in rows]
+        return make_engine(text="\n[[weights]]\n".join(texts), head=f'note = "One model."\n{COMPLETE}')
+
+    return make
+
+
+def list_engine():
+    out = io.StringIO()
+    run_list(["anarci"], as_json=True, stream=out)
+    return next(row for row in json.loads(out.getvalue()) if row["engine"] == "tiny")
+
+
+def test_optional_weights_are_fetched_only_where_they_are_asked_for(make_optional, server):
+    engine = make_optional()
+    install(engine, lambda event: None)
+    assert [path for path, _ in server.requests] == ["/model.pt"]
+    assert engine.state().installed
+    assert make_environment(engine, 1).get("FOLDNOTE_OPTIONAL_WEIGHTS") is None
+    row = list_engine()
+    assert (row["method"], row["optional_method"]) == ("Tiny", "Tiny ensemble")
+    assert [(each["optional"], each["state"]) for each in row["weights"]] == [
+        (False, "published"),
+        (True, None),
+    ]
+    install(engine, lambda event: None, with_optional=True)
+    assert make_environment(engine, 1)["FOLDNOTE_OPTIONAL_WEIGHTS"] == "yes"
+    row = list_engine()
+    assert (row["method"], row["optional_method"]) == ("Tiny ensemble", "")
+
+
+def test_an_engine_with_optional_weights_only_is_installed_with_no_network(make_optional, server):
+    engine = make_optional(needed=False)
+    assert run_install(["tiny"], stream=io.StringIO()) == 0
+    assert server.requests == []
+    assert engine.state().installed
+    assert engine.weights_note == ""
+    assert describe(engine)["weights"] == []
+
+
+def test_all_engines_at_once_are_those_with_optional_weights_too(make_optional, server, monkeypatch):
+    engine = make_optional(needed=False)
+    monkeypatch.setattr("foldnote.service.engines.command.load_engines", lambda: {"tiny": engine})
+    out = io.StringIO()
+    assert run_install([], stream=out) == 0
+    assert "optional weights (--optional-weights): More, 1 kB" in out.getvalue()
+    assert "are installed by name" not in out.getvalue()
+    assert server.requests == []
+
+
+def test_the_table_says_what_optional_weights_add(make_optional):
+    install(make_optional(), lambda event: None)
+    out = io.StringIO()
+    run_list(["anarci"], stream=out)
+    words = " ".join(out.getvalue().split())
+    assert "With `foldnote engines install tiny --optional-weights` (1 kB to fetch): Tiny ensemble." in words
+
+
+def test_what_runs_is_named_by_the_weights_that_are_there(make_optional, tmp_path):
+    engine = make_optional()
+    install(engine, lambda event: None)
+    job = {"nonce": "n", "job_name": "a", "tool": "anarci", "settings": {}}
+    before = build_attempt(engine, attempt_dir=tmp_path / "1", **job).engine
+    install(engine, lambda event: None, with_optional=True)
+    after = build_attempt(engine, attempt_dir=tmp_path / "2", **job).engine
+    assert (before["method"], after["method"]) == ("Tiny", "Tiny ensemble")
+    assert (len(before["weights"]), len(after["weights"])) == (1, 2)
+    assert after["note"].startswith("Gives errors.")
+    assert engine_for("anarci", [engine]).method == "Tiny ensemble"
+    assert engine.as_tool_engine("anarci").method == "Tiny ensemble"
+
+
+def test_optional_weights_that_cannot_be_fetched_leave_an_engine_that_runs(make_optional, server):
+    engine = make_optional()
+    del server.files["/more.pt"]
+    with pytest.raises(EngineInstallError, match="the engine tiny runs as Tiny"):
+        install(engine, lambda event: None, with_optional=True)
+    assert engine.state().installed
+    assert not engine.has_optional_weights()
+
+
+def test_optional_weights_with_another_hash_are_refused(make_optional):
+    engine = make_optional(sha256="0" * 64)
+    with pytest.raises(EngineInstallError, match="is not the published file"):
+        install(engine, lambda event: None, with_optional=True)
+    assert not engine.has_optional_weights()
+
+
+def test_optional_weights_of_a_folder_are_taken_where_they_are_in_it(make_optional, tmp_path):
+    engine, given = make_optional(), tmp_path / "given"
+    given.mkdir()
+    (given / "model.pt").write_bytes(CONTENT)
+    install(engine, lambda event: None, offer=Offer(given))
+    assert not engine.has_optional_weights()
+    with pytest.raises(EngineInstallError, match=r"has none of the weights that tiny lacks: more\.pt"):
+        install(engine, lambda event: None, offer=Offer(given))
+    (given / "more.pt").write_bytes(MORE)
+    install(engine, lambda event: None, offer=Offer(given))
+    assert engine.has_optional_weights()
+
+
+def test_optional_weights_of_an_engine_without_are_refused(make_engine):
+    assert "has no optional weights" in refuse(make_engine(), with_optional=True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["tiny", "--no-weights"]], ids=["unnamed", "contradictory"])
+def test_the_command_wants_a_name_for_optional_weights(arguments):
+    command = [sys.executable, "-m", "foldnote", "engines", "install", *arguments, "--optional-weights"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "Name the engines whose optional weights you want" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("head", "more", "words"),
+    [
+        ("", {"optional": True}, "need each other"),
+        (COMPLETE, {}, "need each other"),
+        ('[with_optional_weights]\nversion = "2"\n', {"optional": True}, "has the key 'version'"),
+        ('with_optional_weights = "all"\n', {"optional": True}, "must be a table of texts"),
+        ('[with_optional_weights]\nkind = "best"\n', {"optional": True}, "kind must be one of"),
+    ],
+    ids=["no table", "no weights", "key", "text", "kind"],
+)
+def test_a_declaration_of_optional_weights_that_cannot_be_used_is_refused(make_engine, head, more, words):
+    with pytest.raises(EngineError, match=words):
+        make_engine(head=head, **more)
 
 
 # --- archives

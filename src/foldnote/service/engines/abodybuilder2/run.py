@@ -1,16 +1,21 @@
 """Predicts the structure of an antibody's variable domains with ABodyBuilder2 and numbers it by IMGT.
 
 Reads ``heavy`` and ``light`` from job.json. Writes outputs/prediction.pdb (chains H and L, IMGT numbers, all
-atoms, Å) and outputs/numbering.csv. Only the first of the method's four models has weights in the package:
-B-factors would be a spread over models, so they are zero here and say nothing.
+atoms, Å) and outputs/numbering.csv. The package has the weights of the first of the method's four models.
+Where those of the other three are installed, the four run; B-factors and a column of numbering.csv are then
+the root mean square distance of a residue's Cα from its mean over the models, in Å. With one model B-factors
+are zero.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import pickle
 import random
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +34,33 @@ from engine_protocol import (
 
 PREDICTION = Path("outputs/prediction.pdb")
 CHAINS = {"H": ("heavy", {"H"}), "L": ("light", {"K", "L"})}
-MODEL_WEIGHTS = "antibody_model_1"
+MODEL_WEIGHTS = "antibody_model_{}"
+FIRST = (1,)
+EVERY = (1, 2, 3, 4)
 ATTEMPTS = 2
-REMARKS = (
+REMEDY = (
+    "Run `foldnote engines remove abodybuilder2`, then install it again; `--optional-weights` fetches those"
+    " of models 2 to 4."
+)
+ERROR = "predicted_error"
+"""Column of numbering.csv, in Å."""
+REMARKS_OF_ONE = (
     "ANTIBODY STRUCTURE MODELLED USING ABODYBUILDER2, MODEL 1 OF 4",
     "B-FACTORS ARE ZERO: ONE MODEL GIVES NO ERROR ESTIMATE",
-    "RESIDUE NUMBERS ARE IMGT NUMBERS",
 )
+REMARKS_OF_ALL = (
+    "ANTIBODY STRUCTURE MODELLED USING ABODYBUILDER2, FOUR MODELS",
+    "B-FACTORS ARE PREDICTED ERRORS IN ANGSTROM: SPREAD OF THE FOUR MODELS",
+)
+REMARK_OF_STAND_INS = "THE WEIGHTS WERE STAND-INS: COORDINATES AND B-FACTORS MEAN NOTHING"
+REMARK_OF_NUMBERS = "RESIDUE NUMBERS ARE IMGT NUMBERS"
 NO_CONFIDENCE = (
     "ABodyBuilder2 estimates errors from the spread of four models; one model ran, so there is no error"
     " estimate. The B-factors in prediction.pdb are zero and are not confidence values."
+)
+ERRORS = (
+    "The B-factors in prediction.pdb are predicted errors in Å, lower is better: the root mean square"
+    " distance of each residue's Cα from its mean over the four models, which are superposed on the whole Fv."
 )
 
 
@@ -48,19 +70,23 @@ def main() -> None:
     sequences = {chain: clean_sequence(job["settings"][field]) for chain, (field, _) in CHAINS.items()}
     report(0.01, "Loading ABodyBuilder2")
     write_used(seed=job["seed"], settings={field: sequences[chain] for chain, (field, _) in CHAINS.items()})
-    predictor = load_predictor()
+    models = find_models()
+    predictor = load_predictor(models)
     seed_everything(job["seed"])
     report(0.25, "Recognising the heavy and the light chain")
     for chain, sequence in sequences.items():
         check_chain(chain, sequence)
-    report(0.3, "Predicting the structure")
+    report(0.3, f"Predicting the structure with {'one model' if models == FIRST else 'four models'}")
     antibody = predictor.predict(sequences)
-    is_refined = refine_prediction(antibody)
+    used, is_refined = refine_prediction(antibody)
     report(0.97, "Writing the structure and its numbering")
-    add_remarks(PREDICTION)
+    errors = [] if models == FIRST else antibody.error_estimates.mean(0).sqrt().tolist()
+    finish_structure(PREDICTION, errors)
     rows = [row for chain, sequence in sequences.items() for row in number_chain(antibody, chain, sequence)]
-    write_table("numbering.csv", rows, COLUMNS)
-    tell_what_was_done(sequences, rows, is_refined)
+    if errors:
+        rows = [{**row, ERROR: f"{error:.3f}"} for row, error in zip(rows, errors, strict=True)]
+    write_table("numbering.csv", rows, (*COLUMNS, *([ERROR] if errors else [])))
+    tell_what_was_done(sequences, rows, errors, is_refined, models[used])
     report(1.0, "Done")
 
 
@@ -79,16 +105,30 @@ def seed_everything(seed: int) -> None:
     PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed=seed % 2**31)
 
 
+def find_models() -> tuple[int, ...]:
+    """The models that can run: all four, or the first where the weights of any other are not installed."""
+    return EVERY if os.environ.get("FOLDNOTE_OPTIONAL_WEIGHTS") == "yes" else FIRST
+
+
 @functools.cache
-def load_predictor() -> Any:
-    """ABodyBuilder2 with its first model; the package's own download of weights is never used."""
+def load_predictor(models: tuple[int, ...]) -> Any:
+    """ABodyBuilder2 with these models; the package's own download of weights is never used."""
     import ImmuneBuilder
     from ImmuneBuilder.util import are_weights_ready
 
-    weights = Path(ImmuneBuilder.__file__).parent / "trained_model" / MODEL_WEIGHTS
-    if not are_weights_ready(os.fspath(weights)):
-        fail("The weights of ABodyBuilder2 are missing. Run `foldnote engines install abodybuilder2` again.")
-    return ImmuneBuilder.ABodyBuilder2(model_ids=[1])
+    packaged = Path(ImmuneBuilder.__file__).parent / "trained_model"
+    with tempfile.TemporaryDirectory() as name:
+        for each in models:
+            weights = MODEL_WEIGHTS.format(each)
+            folder = packaged if each in FIRST else Path(os.environ["FOLDNOTE_WEIGHTS"])
+            if not are_weights_ready(os.fspath(folder / weights)):
+                fail(f"The weights of ABodyBuilder2's model {each} are missing. {REMEDY}")
+            (Path(name) / weights).symlink_to(folder / weights)
+        try:
+            return ImmuneBuilder.ABodyBuilder2(model_ids=list(models), weights_dir=name)
+        except (OSError, EOFError, ValueError, RuntimeError, pickle.UnpicklingError) as exc:
+            sys.stderr.write(f"{exc}\n")
+            fail(f"The weights of ABodyBuilder2 are damaged: the log says of which model. {REMEDY}")
 
 
 def check_chain(chain: str, sequence: str) -> None:
@@ -126,19 +166,24 @@ def check_chain(chain: str, sequence: str) -> None:
         )
 
 
-def refine_prediction(antibody: Any) -> bool:
-    """Write the prediction, refined with OpenMM; False when the refinement did not pass its own checks.
+def refine_prediction(antibody: Any) -> tuple[int, bool]:
+    """Write one model, refined with OpenMM; gives its place, and whether it passed the refinement's checks.
 
-    The same steps as ``Antibody.save`` of ImmuneBuilder for its best model, without the B-factors.
+    The model nearest to the mean of all is tried first, as ``Antibody.save_all`` of ImmuneBuilder does.
+    (``Antibody.save`` looks the place up in the inverse of the ranking, and so may take another model.)
     """
     from ImmuneBuilder import refine
 
     announce_rounds(refine)
-    for _ in range(ATTEMPTS):
-        antibody.save_single_unrefined(os.fspath(PREDICTION), index=antibody.ranking.index(0))
-        if refine.refine(os.fspath(PREDICTION), os.fspath(PREDICTION)):
-            return True
-    return False
+    strained = []
+    for place in antibody.ranking:
+        for _ in range(ATTEMPTS):
+            antibody.save_single_unrefined(os.fspath(PREDICTION), index=place)
+            if refine.refine(os.fspath(PREDICTION), os.fspath(PREDICTION)):
+                return place, True
+        strained.append(PREDICTION.read_text("utf-8"))
+    PREDICTION.write_text(strained[0], "utf-8")
+    return antibody.ranking[0], False
 
 
 def announce_rounds(refine: Any) -> None:
@@ -153,10 +198,23 @@ def announce_rounds(refine: Any) -> None:
     refine.minimize_energy = minimize_and_report
 
 
-def add_remarks(path: Path) -> None:
-    """Say in the PDB file itself what it is."""
-    lines = [f"REMARK   1 {text}".ljust(80) + "\n" for text in REMARKS]
-    path.write_text("".join(lines) + path.read_text("utf-8"), "utf-8")
+def finish_structure(path: Path, errors: Sequence[float]) -> None:
+    """Say in the PDB file itself what it is, and write the errors, if there are any, as B-factors."""
+    remarks = [*(REMARKS_OF_ALL if errors else REMARKS_OF_ONE), REMARK_OF_NUMBERS]
+    if os.environ.get("FOLDNOTE_WEIGHTS_STATE") == "stand-in":
+        remarks.append(REMARK_OF_STAND_INS)
+    lines = [f"REMARK   1 {text}".ljust(80) for text in remarks]
+    residues: dict[str, float] = {}
+    remaining = iter(errors)
+    for line in path.read_text("utf-8").splitlines():
+        if errors and line.startswith("ATOM"):
+            where = line[21:27]
+            if where not in residues:
+                residues[where] = next(remaining)
+            lines.append(f"{line[:60]}{residues[where]:6.2f}{line[66:]}")
+        else:
+            lines.append(line)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def number_chain(antibody: Any, chain: str, sequence: str) -> list[dict[str, str | int]]:
@@ -166,10 +224,16 @@ def number_chain(antibody: Any, chain: str, sequence: str) -> list[dict[str, str
     return number_rows(numbering, scheme="imgt", chain=chain, first_index=sequence.index(modelled) + 1)
 
 
-def tell_what_was_done(sequences: dict[str, str], rows: list[dict[str, str | int]], is_refined: bool) -> None:
+def tell_what_was_done(
+    sequences: dict[str, str],
+    rows: list[dict[str, str | int]],
+    errors: Sequence[float],
+    is_refined: bool,
+    model: int,
+) -> None:
     """Write figures and notes, of which none is a quality that was not measured."""
     modelled = {chain: sum(row["chain"] == chain for row in rows) for chain in sequences}
-    notes = [NO_CONFIDENCE]
+    notes = [f"{ERRORS} The structure is that of model {model}." if errors else NO_CONFIDENCE]
     for chain, sequence in sequences.items():
         if left_out := len(sequence) - modelled[chain]:
             notes.append(
@@ -184,9 +248,23 @@ def tell_what_was_done(sequences: dict[str, str], rows: list[dict[str, str | int
             "heavyResidues": modelled["H"],
             "lightResidues": modelled["L"],
             "refined": "yes" if is_refined else "no",
-            "models": 1,
+            "models": len(EVERY if errors else FIRST),
+            **summarise_errors(rows, errors),
         }
     )
+
+
+def summarise_errors(rows: list[dict[str, str | int]], errors: Sequence[float]) -> dict[str, float]:
+    """Mean predicted error of the whole and of CDR H3, in Å; nothing with one model."""
+    if not errors:
+        return {}
+    third = [
+        error
+        for row, error in zip(rows, errors, strict=True)
+        if (row["chain"], row["region"]) == ("H", "CDR3")
+    ]
+    means = {"meanPredictedError": errors, "cdrH3PredictedError": third}
+    return {name: round(sum(values) / len(values), 3) for name, values in means.items() if values}
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ class Weights:
     """Approximate size in MB (10**6 bytes) where the exact one is unknown."""
     must_accept: bool = False
     """Whether its licence has to be accepted before it is fetched."""
+    optional: bool = False
+    """Whether the engine runs without it; the engine's ``with_optional_weights`` says what it runs then."""
     unpack: bool = False
     """Whether it is an archive (tar or zip) that is unpacked."""
     leading_folders: int = 0

@@ -130,7 +130,7 @@ class WeightStore:
                 f"{offer.folder} holds stand-in weights ({MARKER}). To test an engine with them,"
                 " add --stand-in."
             )
-        source = _find_offered(weights, offer)
+        source = _require_offered(weights, offer)
         part = self._partial(weights).with_suffix(".copy")
         _remove(part)
         tell(f"copying {weights.name} from {offer.folder}", 0)
@@ -332,12 +332,19 @@ def _pace(weights: Weights, tell: Tell) -> Callable[[int, int], None]:
     return progress
 
 
-def _find_offered(weights: Weights, offer: Offer) -> Path:
+def find_offered(weights: Weights, offer: Offer) -> Path | None:
     """The file in the folder of the user: by its path, its name, or its name at the address."""
-    names = (weights.file, Path(weights.file).name, weights.url.rpartition("/")[2].partition("?")[0])
-    found = next((path for name in names if (path := offer.folder / name).exists()), None)
+    return next((path for name in _name_offered(weights) if (path := offer.folder / name).exists()), None)
+
+
+def _name_offered(weights: Weights) -> tuple[str, ...]:
+    return weights.file, Path(weights.file).name, weights.url.rpartition("/")[2].partition("?")[0]
+
+
+def _require_offered(weights: Weights, offer: Offer) -> Path:
+    found = find_offered(weights, offer)
     if found is None:
-        wanted = " or ".join(dict.fromkeys(names))
+        wanted = " or ".join(dict.fromkeys(_name_offered(weights)))
         raise EngineInstallError(
             f"{weights.name} is not in {offer.folder}: there is no {wanted}. It is published at"
             f" {weights.url}."

@@ -1,0 +1,165 @@
+"""The four models of ABodyBuilder2 give the errors that the package gives, here with stand-in weights of three."""
+
+import csv
+import json
+import shutil
+from contextlib import contextmanager
+
+import gemmi
+import numpy as np
+import pytest
+from engine_contract import read_manifest
+from real_engine import run_directly, run_engine
+from stand_ins import install_stand_ins, skip_unless_installed
+from test_abodybuilder2 import CONSTANT, HEAVY, LIGHT, SEED, heavy_atoms
+from test_warm_runs import compare
+
+from foldnote.results import open_result
+from foldnote.service.engines import load_engines
+from foldnote.service.engines.weights.state import FOLDER
+from foldnote.viewers.scene.compose import compose
+
+DIRECT = f"""
+import functools, os, random, shutil, sys, numpy, torch
+from pathlib import Path
+import ImmuneBuilder
+from pdbfixer import PDBFixer
+weights = Path("all")
+shutil.copytree(os.environ["FOLDNOTE_WEIGHTS"], weights)
+shutil.copy(Path(ImmuneBuilder.__file__).parent / "trained_model" / "antibody_model_1", weights)
+random.seed({SEED}); numpy.random.seed({SEED}); torch.manual_seed({SEED})
+PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed={SEED})
+antibody = ImmuneBuilder.ABodyBuilder2(model_ids=[1, 2, 3, 4], weights_dir=str(weights)).predict({{"H": {HEAVY!r}, "L": {LIGHT!r}}})
+antibody.save_all("saved")
+numpy.save("ranking", antibody.ranking)
+"""
+MEANINGLESS = "stand-in weights"
+
+pytestmark = [pytest.mark.engine, pytest.mark.extra_engine, skip_unless_installed("abodybuilder2")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def engine(tmp_path_factory):
+    with install_stand_ins("abodybuilder2", tmp_path_factory.mktemp("abodybuilder2")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def run(engine, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    outcome, outputs = run_engine("abodybuilder2", folder, {"heavy": HEAVY, "light": LIGHT + CONSTANT}, SEED)
+    assert outcome.state == "succeeded", outcome.error
+    return outcome, outputs
+
+
+@pytest.fixture(scope="module")
+def direct(engine, tmp_path_factory):
+    """The package's own run; it saves mean squared errors in Å²."""
+    folder = tmp_path_factory.mktemp("direct")
+    run_directly(engine, [str(engine.python), "-c", DIRECT], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(run):
+    with (run[1] / "numbering.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_errors_are_those_of_the_package(run, rows, direct):
+    expected = np.sqrt(np.load(direct / "saved/error_estimates.npy"))
+    assert expected.max() > 0.1
+    np.testing.assert_allclose([float(row["predicted_error"]) for row in rows], expected, atol=6e-4)
+    structure = gemmi.read_structure(str(run[1] / "prediction.pdb"))
+    found = [{atom.b_iso for atom in residue} for chain in structure[0] for residue in chain]
+    assert {len(values) for values in found} == {1}
+    np.testing.assert_allclose([values.pop() for values in found], expected, atol=6e-3)
+
+
+def test_atoms_are_where_the_package_puts_them(run, direct):
+    ours = heavy_atoms(gemmi.read_structure(str(run[1] / "prediction.pdb")))
+    theirs = heavy_atoms(gemmi.read_structure(str(direct / "saved/final_model.pdb")))
+    assert ours.keys() == theirs.keys()
+    assert max(np.linalg.norm(np.subtract(ours[key], theirs[key])) for key in ours) < 0.002
+    best = np.load(direct / "ranking.npy")[0] + 1
+    assert best > 1
+    assert f"The structure is that of model {best}." in read_manifest(run[1])["notes"][1]
+
+
+def test_figures_of_the_whole_are_means(run, rows):
+    figures = json.loads((run[1].parent / "score.json").read_text())
+    assert figures["models"] == 4
+    means = {
+        "meanPredictedError": rows,
+        "cdrH3PredictedError": [row for row in rows if (row["chain"], row["region"]) == ("H", "CDR3")],
+    }
+    for name, chosen in means.items():
+        expected = np.mean([float(row["predicted_error"]) for row in chosen])
+        assert figures[name] == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_ran_with_stand_ins_shows_no_figure(run):
+    outcome, outputs = run
+    assert outcome.score is None
+    manifest = read_manifest(outputs)
+    assert MEANINGLESS in manifest["notes"][0]
+    assert {each["state"] for each in manifest["engine"]["weights"]} == {"stand-in"}
+    assert manifest["engine"]["method"] == "ABodyBuilder2 (four models)"
+    result = open_result(outputs.parents[1] / "result.zip")
+    structure = result.structures[0]
+    assert structure.confidence is None
+    assert structure.predicted_error is None
+    assert "STAND-INS" in (outputs / "prediction.pdb").read_text()[:600]
+
+
+def test_its_b_factors_are_coloured_as_errors(run, tmp_path):
+    """As those of published weights would be: without the manifest, which says that these are none."""
+    shutil.copy(run[1] / "prediction.pdb", tmp_path / "prediction.pdb")
+    structure = open_result(tmp_path).structures[0]
+    assert structure.confidence is None
+    assert structure.b_column.meaning == "error"
+    scene = compose(structure)
+    assert "Predicted error (Å, lower is better)" in {each.name for each in scene.colorings}
+    assert not {"confidence", "b-factor"} & {each.key for each in scene.colorings}
+
+
+def test_one_of_the_weights_alone_changes_nothing(engine, tmp_path):
+    """Three models give no error estimate that was ever published, so that one model runs."""
+    kept = engine.home / FOLDER / "antibody_model_3"
+    with moved_away(kept):
+        described = load_engines()["abodybuilder2"]
+        assert described.state().installed
+        outcome, outputs = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
+    assert outcome.score["models"] == 1
+    assert read_manifest(outputs)["engine"]["method"] == "ABodyBuilder2 (model 1 of 4)"
+    assert "predicted_error" not in (outputs / "numbering.csv").read_text()
+
+
+@pytest.mark.parametrize("damage", ["cut", "other", "none of torch"])
+def test_damaged_weights_are_a_plain_sentence(engine, tmp_path, damage):
+    link = engine.home / FOLDER / "antibody_model_2"
+    content = link.read_bytes()
+    with moved_away(link):
+        link.write_bytes(
+            {"cut": content[: len(content) // 2], "other": content[:4] + b"\0" * 4000}.get(damage, b"<html>")
+        )
+        outcome, _ = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
+    assert outcome.state == "failed"
+    assert outcome.error.startswith("The weights of ABodyBuilder2 are damaged")
+    assert "foldnote engines remove abodybuilder2" in outcome.error
+
+
+@pytest.mark.exhaustive
+def test_a_worker_gives_what_the_program_gives(tmp_path):
+    compare("abodybuilder2", tmp_path)
+
+
+@contextmanager
+def moved_away(path):
+    """A file of weights that is elsewhere for a while."""
+    elsewhere = path.with_name("elsewhere")
+    path.rename(elsewhere)
+    try:
+        yield
+    finally:
+        elsewhere.replace(path)
