@@ -151,7 +151,7 @@ class EngineContract:
         assert list(find_processes(spec)) == []
 
     def test_a_run_that_takes_too_long_is_ended_and_leaves_no_process(self, tmp_path):
-        spec, runner = self.start(tmp_path, time_limit_s=0.3)
+        spec, runner = self.start(tmp_path, time_limit_s=0.1)
         with runner:
             pass
         outcome = Outcome.read(spec.folder)

@@ -149,7 +149,7 @@ def read_smiles(text: str) -> Any:
 
     molecule = Chem.MolFromSmiles(text.strip())
     if molecule is None or molecule.GetNumAtoms() == 0:
-        fail(f"{text.strip()[:80]!r} is not a valid SMILES.")
+        fail(f"The SMILES {text.strip()[:80]!r} is not valid.")
     return molecule
 
 
