@@ -75,6 +75,8 @@ def find_maker(schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]] | None
     for names, make in kinds:
         if extensions & names:
             return partial(make_lists, make) if role == "files" else make
+    if role == "file" and "has-atoms" in known.get("check", ()):
+        return make_structures
     raise LookupError(f"add odd inputs for files like {sorted(extensions)}")
 
 

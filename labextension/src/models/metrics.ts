@@ -96,6 +96,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['A3D score, total', false, 'a3dtotal'],
   ['A3D score, highest', false, 'a3dmax'],
   ['A3D score, lowest', false, 'a3dmin'],
+  ['p(bind)', true, 'pbind', 'highestpbind'],
   ['free energy of folding by ionisation', false, 'foldingenergykcalpermol'],
   ['antimicrobial probability', true, 'antimicrobialprobability'],
   ['haemolytic probability', false, 'haemolyticprobability'],

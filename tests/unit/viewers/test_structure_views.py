@@ -11,7 +11,13 @@ from foldnote import catalog
 from foldnote.errors import ArgumentError
 from foldnote.results import open_result
 from foldnote.viewers import result_bundles
-from foldnote.viewers.display.structure_views import show_aggregation, show_domains, show_ionisation
+from foldnote.viewers.display.structure_views import (
+    show_aggregation,
+    show_binding_sites,
+    show_cyclic_designs,
+    show_domains,
+    show_ionisation,
+)
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.profile import plot_profile
 
@@ -78,6 +84,27 @@ PKA = (
     "A,9,ASP,side chain,2.60,3.80,-1.20,10,-1.000,True\n"
 )
 CHARGE = "ph,charge_folded,charge_unfolded\n0.0,2.000,2.000\n7.0,0.900,0.800\n14.0,-2.000,-1.900\n"
+BINDING = "chain,number,residue,p_bind,rank\n" + "".join(
+    f"A,{number},A,{number / 20:.4f},{21 - number}\n" for number in range(1, 21)
+)
+BAITS = (
+    "chain,number,residue,"
+    + ",".join("ACDEFGHIKLMNPQRSTVWY")
+    + "\n"
+    + "".join(
+        f"A,{number},A," + ",".join(f"{number + place / 10:.4f}" for place in range(20)) + "\n"
+        for number in range(1, 21)
+    )
+)
+DESIGNS = (
+    "design,sequence,plddt,ptm,pae,rmsd,loss,seq_recovery,closure_distance\n"
+    "design_2,AAAA,0.9,0.5,2.0,0.5,1.5,0.1,1.4\n"
+    "design_1,CCCC,0.8,0.4,3.0,0.9,2.0,0.2,1.5\n"
+)
+LOSS = (
+    "design,step,stage,loss,rmsd,plddt\n"
+    "1,1,logits,3.0,9.0,0.5\n1,2,hard,2.0,0.9,0.8\n2,1,logits,2.5,9.0,0.5\n2,2,hard,1.5,0.5,0.9\n"
+)
 STABILITY = "ph,folding_energy_kcal_per_mol\n0.0,0.100\n7.0,-1.500\n14.0,0.700\n"
 
 
@@ -97,6 +124,55 @@ def test_pka_shifts_colour_the_protein_and_curves_show_charge_and_stability_by_p
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
+def test_binding_sites_colour_the_protein_and_the_baits_of_the_likeliest_residues_are_drawn(tmp_path):
+    files = {"af2bind.pdb": TRP_CAGE, "residues.csv": BINDING, "baits.csv": BAITS}
+    result = make_result(tmp_path, "af2bind", **files)
+    scene, profile, residues, baits, *rest = show_binding_sites(result)
+
+    assert scene.coloring.name == "p(bind)"
+    assert scene.coloring.values[0]["A"][:2] == pytest.approx((0.05, 0.1))
+    assert [item.label for item in scene.coloring.legend] == ["0", "0.5", "1, binds a small molecule"]
+    assert "10 residues above 0.5." in profile.words
+    assert residues["text/plain"].index(" 20 ") < residues["text/plain"].index(" 19 ")
+    assert list(baits.data.index) == list("ACDEFGHIKLMNPQRSTVWY")
+    assert list(baits.data.columns) == [f"A{number}" for number in range(1, 21)]
+    assert baits.data.loc["C", "A3"] == pytest.approx(3.1)
+    assert "at bait amino acid Y and residue A20" in baits.words
+    assert not any("baits.csv" in table["text/plain"] for table in rest)
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_of_a_long_chain_the_baits_of_the_likeliest_residues_are_drawn_in_the_chains_order(tmp_path):
+    chances = "chain,number,residue,p_bind,rank\n" + "".join(
+        f"A,{number},A,{0.9 if number % 2 else 0.1},1\n" for number in range(1, 101)
+    )
+    baits = "chain,number,residue,A,C\n" + "".join(f"A,{number},A,0.0,0.0\n" for number in range(1, 101))
+    result = make_result(
+        tmp_path, "af2bind", **{"af2bind.pdb": TRP_CAGE}, **{"residues.csv": chances, "baits.csv": baits}
+    )
+    plot = show_binding_sites(result)[3]
+
+    assert plot.data.shape == (2, 60)
+    assert list(plot.data.columns[:12]) == [
+        f"A{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+    ]
+    assert plot.data.columns[-1] == "A99"
+    assert "60 likeliest residues" in plot.title
+
+
+def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tmp_path):
+    files = {"design_1.pdb": TRP_CAGE, "design_2.pdb": TRP_CAGE, "designs.csv": DESIGNS, "loss.csv": LOSS}
+    result = make_result(tmp_path, "afcycdesign", **files)
+    designs, course, *rest = show_cyclic_designs(result)
+
+    assert designs["text/plain"].startswith("Designs, the lowest loss first")
+    assert designs["text/plain"].index("design_2") < designs["text/plain"].index("design_1")
+    assert course.data["design_2"].tolist() == [2.5, 1.5]
+    assert course.words == "design_2: 2.5 at 1, 1.5 at 2; design_1: 3 at 1, 2 at 2."
+    assert any("loss.csv" in table["text/plain"] for table in rest)
+    assert "failed" not in result_bundles(result)[0]["text/plain"]
+
+
 def test_curves_need_their_columns_and_numbers():
     frame = pd.DataFrame({"ph": [1.0, 2.0], "charge": [None, None]})
     for columns in ({"charge": "charge"}, {"missing": "missing"}):
@@ -104,7 +180,7 @@ def test_curves_need_their_columns_and_numbers():
             plot_curves(frame, "ph", columns, "Charge", labels=("pH", "e"))
 
 
-@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter", "propka"])
+@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter", "propka", "af2bind", "afcycdesign"])
 def test_results_of_another_form_have_the_usual_layout(tmp_path, tool):
     shown = result_bundles(make_result(tmp_path, tool, **{"t.csv": "a\n1\n"}))
 

@@ -1,4 +1,4 @@
-"""Layouts for structures: superpositions, aggregation scores, pKa values and domains.
+"""Layouts for structures: superpositions, aggregation scores, pKa values, domains, binding sites, peptides.
 
 Results without the expected files use the default layout.
 """
@@ -16,6 +16,8 @@ from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
+from foldnote.viewers.plots.matrix_plot import plot_matrix
+from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.profile import plot_profile
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import Scale, color_by_column, color_by_values, read_column
@@ -27,6 +29,9 @@ _SUPERPOSED = "superposed"
 _MAX_STRUCTURES = 20
 _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
+_BINDING, _BAITS = "p_bind", "baits.csv"
+_MAX_SITES, _MAX_CURVES = 60, 6
+_SMALLEST_RANGE = 1e-6
 _PROFILE = "B-factor column along the chain (pLDDT for predicted structures)"
 _SHADES = 24
 _REMOVED_COLORS = ("#9aa0a6", "#c2c8cf", "#6c737a")
@@ -175,6 +180,66 @@ def show_domains(result: Result) -> list[Any]:
         else []
     )
     return [_compose_colored(result, structure, coloring), bundles[0], *profile, bundles[1]]
+
+
+@builtin_view("af2bind")
+def show_binding_sites(result: Result) -> list[Any]:
+    """Show the protein coloured by p(bind), p(bind) along the chain, and what the baits add to it."""
+    frame = _read_residues(result, _BINDING)
+    structure = _find_structure(result, "af2bind")
+    baits = read_table(result, _BAITS)
+    if frame is None or structure is None or baits is None:
+        return default_view(result)
+    known = read_column(frame, _BINDING, structure.chains)
+    coloring = color_by_values(
+        "p(bind)",
+        {chain: [_to_number(value) for value in row] for chain, row in known.items()},
+        key="p-bind",
+        source=_RESIDUES,
+        scale=Scale(palette.ramp(palette.SEQUENTIAL, _SHADES), 0.0, 1.0),
+        ends=("", "", ", binds a small molecule"),
+    )
+    ordered = frame.sort_values(_BINDING, ascending=False, kind="stable")
+    rest = default_view(result, without=[_BAITS])
+    return [
+        _compose_colored(result, structure, coloring),
+        plot_profile(frame, _BINDING, "p(bind) along the chain", level=0.5),
+        table_bundle(ordered.reset_index(drop=True), "Residues, the likeliest to bind first"),
+        _plot_baits(baits, ordered),
+        *rest[1:],
+    ]
+
+
+def _plot_baits(baits: pd.DataFrame, ordered: pd.DataFrame) -> Plot:
+    """Plot what each bait adds to the logit of p(bind), for the residues that are likeliest to bind."""
+    rows = baits.loc[sorted(ordered.index[:_MAX_SITES])]
+    matrix = rows.drop(columns=["chain", "number", "residue"]).astype(float).T
+    matrix.columns = pd.Index(rows["residue"] + rows["number"].astype(str), name="Residue")
+    matrix.index.name = "Bait amino acid"
+    title = f"What each bait adds to the logit of p(bind), {count(len(rows), 'likeliest residue')}"
+    return plot_matrix(matrix, title, "Part of the logit", *_find_range(matrix))
+
+
+def _find_range(matrix: pd.DataFrame) -> tuple[float, float]:
+    values = matrix.to_numpy()
+    return float(values.min()), max(float(values.max()), float(values.min()) + _SMALLEST_RANGE)
+
+
+@builtin_view("afcycdesign")
+def show_cyclic_designs(result: Result) -> list[Any]:
+    """Show the designs, best first, the loss by step, then the peptides and all else."""
+    designs, course = (read_table(result, name) for name in ("designs.csv", "loss.csv"))
+    if designs is None or course is None:
+        return default_view(result)
+    curves = course.pivot(index="step", columns="design", values="loss")
+    names = [int(name.rpartition("_")[2]) for name in designs["design"].head(_MAX_CURVES)]
+    shown = curves[names].rename(columns=lambda number: f"design_{number}").reset_index()
+    columns = {name: str(name) for name in shown.columns if name != "step"}
+    return [
+        table_bundle(designs, "Designs, the lowest loss first"),
+        plot_curves(shown, "step", columns, "Loss by step", labels=("Step", "Loss")),
+        *default_view(result, without=["designs.csv"]),
+    ]
 
 
 def _read_residues(result: Result, column: str) -> pd.DataFrame | None:
