@@ -115,6 +115,21 @@ def show_inverse_folding(result: Result) -> list[Any]:
     ]
 
 
+@builtin_view("abnativ")
+def show_nativeness(result: Result) -> list[Any]:
+    """Show the scores, the nativeness and the probabilities along each chain, then all tables."""
+    tables = result.tables
+    if result.jobs or not {"scores.csv", "residues.csv"} <= set(tables):
+        return default_view(result)
+    residues = tables["residues.csv"]
+    return [
+        table_bundle(tables["scores.csv"], "AbNatiV scores"),
+        plot_profile(residues, "nativeness", "Nativeness along the chain"),
+        *_plot_probabilities(result),
+        *default_view(result, without={"scores.csv"}),
+    ]
+
+
 @builtin_view("antibody-evolution")
 def show_votes(result: Result) -> list[Any]:
     """Show the recommended substitutions, the votes against the wild type by residue, then all tables."""
