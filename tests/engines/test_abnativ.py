@@ -21,7 +21,7 @@ from abnativ import paired_scoring, scoring
 shared = dict(
     output_directory=".", mean_score_only=False, do_align=True, is_plotting_profiles=False, ncpu=1, col_id="ID"
 )
-for model, sequence in (("VHH2", {NANOBODY!r}), ("VH2", {HEAVY!r}), ("VL2", {LIGHT!r})):
+for model, sequence in (("VHH2", {NANOBODY!r}), ("VH2", {HEAVY!r}), ("VL2", {SINGLE_CHAIN!r})):
     scoring.run(
         Namespace(
             nativeness_type=model, input_filepath_or_seq=sequence, is_VHH=model == "VHH2", output_id=model, **shared
@@ -56,10 +56,11 @@ def run_task(folder, task, **settings):
 def direct(engine, tmp_path_factory):
     folder = tmp_path_factory.mktemp("direct")
     run_directly(engine, [str(engine.python), "-c", DIRECT], folder)
+    # Of the single-chain Fv the program scores both domains; that of the light chain is the last one.
     return {
         name: (
-            read(folder / f"{name}_abnativ_seq_scores.csv")[0],
-            read(folder / f"{name}_abnativ_res_scores.csv"),
+            read(folder / f"{name}_abnativ_seq_scores.csv")[-1],
+            read(folder / f"{name}_abnativ_res_scores.csv")[-298 if name == "pair" else -149 :],
         )
         for name in ("VHH2", "VH2", "VL2", "pair")
     }

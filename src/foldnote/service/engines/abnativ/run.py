@@ -1,7 +1,7 @@
 """Scores how native the chains of an antibody or a nanobody are, with AbNatiV2.
 
-Reads ``task``, ``sequence`` and ``nat``, or ``vhSequence`` and ``vlSequence``, from job.json. Numbering, scores
-and percentiles are those of AbNatiV's own functions. The files of the result are listed in engine.toml.
+Reads ``task``, ``sequence`` and ``nat``, or ``vhSequence`` and ``vlSequence``, from job.json. Numbering,
+scores and percentiles are those of AbNatiV's own functions. engine.toml lists the files of the result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIELDS = {"heavy": "vhSequence", "light": "vlSequence"}
 REGIONS = {"cdr1": "CDR1", "cdr2": "CDR2", "cdr3": "CDR3", "framework": "FR"}
 """Regions by the names of our columns and of AbNatiV's."""
 POSITIONS = 149
-"""AHo numbers of a domain; the profile of a pair has those of the heavy chain, then those of the light one."""
+"""AHo numbers of a domain; the profile of a pair has those of the heavy, then those of the light chain."""
 GAP = "-"
 Row = dict[str, Any]
 
