@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Domain:
+class AlignedDomain:
     """A variable domain as AbNatiV numbers it.
 
     Attributes:
@@ -126,7 +126,7 @@ def load_program() -> None:
     import abnativ.model.scoring_functions  # noqa: F401
 
 
-def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: bool) -> Domain:
+def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: bool) -> AlignedDomain:
     """Number the variable domain of the wanted type; ends with a sentence where there is none, or several."""
     from abnativ.model.alignment.mybio import anarci_alignments_of_Fv_sequences_iter
     from Bio.Seq import Seq
@@ -164,7 +164,7 @@ def advise(chain: str) -> str:
     return f"For the task score choose the model {models}; for a pair exchange the sequences."
 
 
-def place_domain(chain: str, aligned: str, sequence: str, notes: list[str]) -> Domain:
+def place_domain(chain: str, aligned: str, sequence: str, notes: list[str]) -> AlignedDomain:
     """Find the numbered residues in the given sequence, and note what is left out."""
     letters = aligned.replace(GAP, "")
     start = sequence.find(letters)
@@ -173,13 +173,13 @@ def place_domain(chain: str, aligned: str, sequence: str, notes: list[str]) -> D
             f"The numbers of the {chain} chain leave out residues within the domain, or add one at an end:"
             " the column index counts the scored residues."
         )
-        return Domain(chain, aligned, None)
+        return AlignedDomain(chain, aligned, None)
     if left := len(sequence) - len(letters):
         notes.append(f"{left} residues of the {chain} chain outside of the variable domain were not scored.")
-    return Domain(chain, aligned, start)
+    return AlignedDomain(chain, aligned, start)
 
 
-def score_chain(domain: Domain, model: str) -> tuple[list[Row], list[Row]]:
+def score_chain(domain: AlignedDomain, model: str) -> tuple[list[Row], list[Row]]:
     """Rows of scores.csv and of residues.csv for one chain."""
     from abnativ.model.scoring_functions import abnativ_scoring
     from Bio.Seq import Seq
@@ -206,7 +206,7 @@ def score_chain(domain: Domain, model: str) -> tuple[list[Row], list[Row]]:
     return [row], make_residue_rows(domain, profile, f"AbNatiV {model} Residue Score")
 
 
-def score_pair(domains: list[Domain]) -> tuple[list[Row], list[Row]]:
+def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
     """Rows of scores.csv (the pair, then each chain) and of residues.csv for two chains."""
     import pandas
     from abnativ.model.scoring_functions import abnativ_scoring_paired
@@ -258,7 +258,7 @@ def read_regions(values: Mapping[str, Any], name: str) -> Row:
     return figures
 
 
-def make_residue_rows(domain: Domain, profile: Any, column: str) -> list[Row]:
+def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[Row]:
     """Rows of residues.csv for the residues of one domain.
 
     Raises:
@@ -296,7 +296,7 @@ def name_regions() -> dict[int, str]:
     return names
 
 
-def count_residues(domain: Domain) -> int:
+def count_residues(domain: AlignedDomain) -> int:
     """How many residues of a domain are scored."""
     return POSITIONS - domain.aligned.count(GAP)
 
