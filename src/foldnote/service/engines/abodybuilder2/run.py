@@ -86,7 +86,7 @@ def main() -> None:
     if errors:
         rows = [{**row, ERROR: f"{error:.3f}"} for row, error in zip(rows, errors, strict=True)]
     write_table("numbering.csv", rows, (*COLUMNS, *([ERROR] if errors else [])))
-    tell_what_was_done(sequences, rows, errors, is_refined, models[used])
+    write_summary(sequences, rows, errors, is_refined, models[used])
     report(1.0, "Done")
 
 
@@ -224,7 +224,7 @@ def number_chain(antibody: Any, chain: str, sequence: str) -> list[dict[str, str
     return number_rows(numbering, scheme="imgt", chain=chain, first_index=sequence.index(modelled) + 1)
 
 
-def tell_what_was_done(
+def write_summary(
     sequences: dict[str, str],
     rows: list[dict[str, str | int]],
     errors: Sequence[float],

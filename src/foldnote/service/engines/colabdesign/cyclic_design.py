@@ -42,7 +42,7 @@ def design_peptides(job: dict[str, Any], protein: Protein, notes: list[str]) -> 
             f"The chain has {len(given.residues)} residues; this engine designs peptides of"
             f" {MIN_RESIDUES} to {MAX_RESIDUES}."
         )
-    tell_gaps(given, notes)
+    note_gaps(given, notes)
     steps = STAND_IN_STEPS if network.has_stand_ins() else STEPS
     write_used(seed=job["seed"], settings={"numDesigns": count, "steps": list(steps)})
     report(0.03, "Loading AlphaFold's five models; the first steps take longest")
@@ -66,7 +66,7 @@ def read_count(number: object) -> int:
     return number
 
 
-def tell_gaps(given: GivenChain, notes: list[str]) -> None:
+def note_gaps(given: GivenChain, notes: list[str]) -> None:
     """Note where the given chain is broken, which the ring is not, and whether its ends meet."""
     ends = [(one.find("C"), two.find("N")) for one, two in pairwise(given.residues)]
     gaps = sum(one.pos.dist(two.pos) > PEPTIDE_BOND_A for one, two in ends)

@@ -24,8 +24,8 @@ OMITTED = {"abmpnn": "C"}
 """Amino acids that a tool leaves out where nothing is said of it."""
 COLDEST = 1e-4
 """Temperature in place of 0, by which ProteinMPNN would divide."""
-MOST_SEQUENCES = 10_000
-MOST_RESIDUES = 3000
+MAX_SEQUENCES = 10_000
+MAX_RESIDUES = 3000
 RESIDUES_AT_ONCE = 1000
 LARGEST_BATCH = 8
 OUTPUTS = Path("outputs")
@@ -52,8 +52,8 @@ def main() -> None:
     report(0.02, "Reading the structure")
     found = read_backbone(Path(job["files"]["pdbFile"][0]))
     chosen, computed = choose_positions(settings, found)
-    if sum(map(len, found.chains.values())) > MOST_RESIDUES:
-        fail(f"The structure has more than {MOST_RESIDUES} residues. Leave out chains far from the design.")
+    if sum(map(len, found.chains.values())) > MAX_RESIDUES:
+        fail(f"The structure has more than {MAX_RESIDUES} residues. Leave out chains far from the design.")
     computed |= {"omitAAs": options.omitted, "temperature": options.temperature}
     ties = tie_chains(found, chosen) if options.is_symmetric else []
     write_used(seed=options.seed, settings=computed, ignored=dict(find_ignored(settings)))
@@ -68,8 +68,8 @@ def main() -> None:
 def read_options(settings: Mapping[str, Any], seed: int, omitted: str) -> DesignSettings:
     """The settings of sampling; ends with a sentence for the user where one cannot be used."""
     number = settings.get("numSequences", 2)
-    if number != int(number) or not 1 <= number <= MOST_SEQUENCES:
-        fail(f"numSequences is {number}; give a whole number from 1 to {MOST_SEQUENCES}.")
+    if number != int(number) or not 1 <= number <= MAX_SEQUENCES:
+        fail(f"numSequences is {number}; give a whole number from 1 to {MAX_SEQUENCES}.")
     omitted = "".join(sorted(set("".join(settings.get("omitAAs", omitted).split()).upper())))
     if strange := sorted(set(omitted) - set(LETTERS)):
         fail(f"omitAAs has {', '.join(strange)}; give one-letter codes of the 20 amino acids.")
