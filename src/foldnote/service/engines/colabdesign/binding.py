@@ -79,7 +79,11 @@ class HeadReader(pickle.Unpickler):
     """Reads the authors' pickled JAX arrays as NumPy arrays, and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The few classes that such a file needs."""
+        """The few classes that such a file needs.
+
+        Raises:
+            UnpicklingError: the file asks for another one.
+        """
         if (module, name) == ("jax._src.array", "_reconstruct_array"):
             return _read_array
         if (module, name) in (("numpy", "ndarray"), ("numpy", "dtype")):
