@@ -42,7 +42,10 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
     assert set(FILES) == set(catalog.tools())
     assert set(FILES) - BEYOND == set(REFERENCE)
     assert BEYOND.isdisjoint(REFERENCE)
-    assert (len(REFERENCE), BEYOND) == (39, {"propka", "proteinmpnn", "sequence-properties", "vina"})
+    assert (len(REFERENCE), BEYOND) == (
+        39,
+        {"hydration-free-energy", "propka", "proteinmpnn", "sequence-properties", "vina"},
+    )
 
 
 @tools_of_the_reference

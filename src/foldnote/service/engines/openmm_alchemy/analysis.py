@@ -1,0 +1,124 @@
+"""Free energies from the samples of a leg by MBAR, with what tells whether they can be trusted.
+
+MBAR: Shirts and Chodera (2008, doi:10.1063/1.2978177), by pymbar. Errors are of uncorrelated samples: each
+window is first thinned by its statistical inefficiency (Chodera et al. 2007, doi:10.1021/ct0502864). The
+overlap matrix is that of Klimovich, Shirts and Mobley (2015, doi:10.1007/s10822-015-9840-9), who advise at
+least 0.03 between neighbours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    from pymbar import MBAR, timeseries
+
+logging.getLogger("pymbar").setLevel(logging.ERROR)
+FEW_SAMPLES = 20
+"""Below these, the statistical inefficiency cannot be estimated."""
+LEAST_OVERLAP = 0.03
+FRACTIONS = tuple(step / 10 for step in range(1, 11))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Free energies of a leg's states in kT, the first being zero, and their errors."""
+
+    energies: np.ndarray
+    errors: np.ndarray
+    """Of the difference from the first state."""
+    steps: np.ndarray
+    """Error of each difference between neighbours."""
+    overlap: np.ndarray
+    """Shape (states, states); each row sums to 1."""
+    inefficiency: tuple[float, ...]
+    """Of each window: correlated samples that are worth one."""
+    samples: tuple[int, ...]
+    """Of each window, those that were used."""
+
+    @property
+    def total(self) -> float:
+        """Of the last state from the first, in kT."""
+        return float(self.energies[-1])
+
+    @property
+    def error(self) -> float:
+        """Of `total`, in kT."""
+        return float(self.errors[-1])
+
+    @property
+    def least_overlap(self) -> float:
+        """The smallest overlap of neighbours."""
+        return float(min(np.diag(self.overlap, 1).min(), np.diag(self.overlap, -1).min()))
+
+
+def estimate(windows: Sequence[np.ndarray]) -> Estimate:
+    """Estimate the free energies of the states from reduced potentials, a window for each state."""
+    thinned, inefficiency = zip(*(thin(each, place) for place, each in enumerate(windows)), strict=True)
+    counts = [each.shape[1] for each in thinned]
+    energies = np.hstack(thinned)
+    energies = energies - energies.min(axis=0)
+    with contextlib.redirect_stdout(io.StringIO()):
+        mbar = MBAR(energies, np.array(counts), solver_protocol="robust", relative_tolerance=1e-9)
+        found = mbar.compute_free_energy_differences()
+        overlap = mbar.compute_overlap()["matrix"]
+    errors = np.nan_to_num(found["dDelta_f"])
+    return Estimate(
+        np.array(found["Delta_f"][0]),
+        np.array(errors[0]),
+        np.diag(errors, 1).copy(),
+        np.array(overlap),
+        tuple(inefficiency),
+        tuple(counts),
+    )
+
+
+def thin(window: np.ndarray, place: int) -> tuple[np.ndarray, float]:
+    """Keep as many samples of a window as are uncorrelated; gives them and the statistical inefficiency."""
+    count = window.shape[1]
+    neighbour = place + 1 if place + 1 < window.shape[0] else place - 1
+    series = window[neighbour] - window[place]
+    if count < FEW_SAMPLES or np.ptp(series) < 1e-6:
+        return window, 1.0
+    inefficiency = max(1.0, float(timeseries.statistical_inefficiency(series)))
+    kept = timeseries.subsample_correlated_data(series, g=inefficiency)
+    return window[:, kept], inefficiency
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """A leg's free energy in kT, with its error, from the first and from the last part of its samples."""
+
+    fraction: float
+    forward: tuple[float, float]
+    reverse: tuple[float, float]
+
+
+def follow(windows: Sequence[np.ndarray]) -> list[Convergence]:
+    """Estimate the leg from growing parts of its samples, from the beginning and from the end."""
+    count = min(each.shape[1] for each in windows)
+    rows = []
+    for fraction in FRACTIONS:
+        part = max(2, math.ceil(fraction * count))
+        if part > count:
+            continue
+        forward = estimate([each[:, :part] for each in windows])
+        reverse = estimate([each[:, -part:] for each in windows])
+        rows.append(Convergence(fraction, (forward.total, forward.error), (reverse.total, reverse.error)))
+    return rows
+
+
+def disagree(rows: Sequence[Convergence]) -> bool:
+    """Whether the first and the last half of the samples differ by more than twice their error."""
+    for row in rows:
+        if math.isclose(row.fraction, 0.5):
+            error = math.hypot(row.forward[1], row.reverse[1])
+            return abs(row.forward[0] - row.reverse[0]) > 2 * error
+    return False

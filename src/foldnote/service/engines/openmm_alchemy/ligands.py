@@ -1,0 +1,244 @@
+"""Read ligands and give them GAFF parameters and AM1-BCC charges with AmberTools.
+
+antechamber, sqm, parmchk2 and tleap are separate programs; nothing of them is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import fail
+
+ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I"})
+"""What GAFF and AM1-BCC have parameters for."""
+LARGEST_LIGAND = 70
+"""Atoms without hydrogens; the semi-empirical calculation of a larger one takes hours."""
+MOST_LIGANDS = 50
+NAME = "LIG"
+POLL_S = 0.05
+REPORT_S = 2.0
+
+
+@dataclass
+class PreparedLigand:
+    """A molecule with hydrogens and coordinates."""
+
+    name: str
+    """As in the file, or ``ligand 3``."""
+    molecule: Any
+
+    @property
+    def smiles(self) -> str:
+        """Without hydrogens."""
+        from rdkit import Chem
+
+        return str(Chem.MolToSmiles(Chem.RemoveHs(self.molecule)))
+
+
+def read_ligands(
+    path: Path, seed: int, notes: list[str], *, needs_place: bool = False
+) -> list[PreparedLigand]:
+    """Read every molecule of an SDF file, or of a file with a SMILES on each line.
+
+    Args:
+        needs_place: whether molecules without 3D coordinates are refused.
+    """
+    from rdkit import RDLogger
+
+    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+    text = path.read_text("utf-8", "replace")
+    is_file = "V2000" in text or "V3000" in text
+    rows = list(read_records(text)) if is_file else list(read_lines(text))
+    if not rows:
+        fail("The file has no molecule. Give an SDF file, or SMILES, one on each line.")
+    if len(rows) > MOST_LIGANDS:
+        fail(f"The file has {len(rows)} molecules; a job takes at most {MOST_LIGANDS}. Submit a batch.")
+    taken: dict[str, int] = {}
+    ligands = []
+    for number, (name, molecule) in enumerate(rows, start=1):
+        name = name or f"ligand {number}"
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            name = f"{name} ({taken[name]})"
+            notes.append(f"Molecule {number} has the name of an earlier one; it is called {name!r} here.")
+        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes, needs_place=needs_place)))
+    return ligands
+
+
+def read_records(text: str) -> Any:
+    """Names and molecules of an SDF file; one that cannot be read is None."""
+    from rdkit import Chem
+
+    supplier = Chem.SDMolSupplier()
+    supplier.SetData(text.replace("\r\n", "\n"), removeHs=False)
+    for molecule in supplier:
+        yield (molecule.GetProp("_Name").strip() if molecule and molecule.HasProp("_Name") else ""), molecule
+
+
+def read_lines(text: str) -> Any:
+    """Names and molecules of lines that have a SMILES and, after white space, may have a name."""
+    from rdkit import Chem
+
+    for line in text.splitlines():
+        if words := line.split(maxsplit=1):
+            molecule = Chem.MolFromSmiles(words[0]) if len(words[0]) < 2000 else None
+            if molecule is None:
+                fail(f"{words[0][:80]!r} is not a valid SMILES, or too long. Correct the file.")
+            yield (words[1].strip() if len(words) > 1 else words[0]), molecule
+
+
+def prepare(name: str, molecule: Any, seed: int, notes: list[str], *, needs_place: bool) -> Any:
+    """Check a molecule and give it the hydrogens and coordinates that it lacks."""
+    from rdkit import Chem
+
+    if molecule is None or molecule.GetNumAtoms() == 0:
+        fail(f"{name!r} cannot be read as a molecule. Check its atoms, bonds and charges.")
+    check(name, molecule)
+    has_place = molecule.GetNumConformers() > 0 and molecule.GetConformer().Is3D()
+    if needs_place and not has_place:
+        fail(f"{name!r} has no 3D coordinates. Give the ligand as it lies in its site.")
+    lacking = sum(atom.GetTotalNumHs() for atom in molecule.GetAtoms())
+    molecule = Chem.AddHs(molecule, addCoords=has_place)
+    if has_place and lacking:
+        notes.append(f"{lacking} hydrogens that {name!r} lacked were added.")
+    return molecule if has_place else embed(name, molecule, seed, notes)
+
+
+def check(name: str, molecule: Any) -> None:
+    """End with a sentence for the user where a molecule cannot be calculated."""
+    from rdkit import Chem
+
+    if len(Chem.GetMolFrags(molecule)) > 1:
+        fail(f"{name!r} has several parts that are not bonded. Give one molecule, without its salt.")
+    strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
+    if strange:
+        fail(f"{name!r} has {', '.join(strange)}, for which GAFF and AM1-BCC have no parameters.")
+    if charge := Chem.GetFormalCharge(molecule):
+        fail(
+            f"{name!r} has a charge of {charge:+d} e. Only neutral molecules are taken: decoupling a charge"
+            " in a periodic box needs a correction for the box's size, which this engine does not have."
+        )
+    if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
+        fail(f"{name!r} is a radical; the force field describes closed shells only.")
+    if molecule.GetNumHeavyAtoms() > LARGEST_LIGAND:
+        fail(
+            f"{name!r} has {molecule.GetNumHeavyAtoms()} atoms without hydrogens;"
+            f" at most {LARGEST_LIGAND} are taken."
+        )
+
+
+def embed(name: str, molecule: Any, seed: int, notes: list[str]) -> Any:
+    """Give coordinates by ETKDG version 3, relaxed with MMFF94 where that has parameters."""
+    from rdkit import Chem
+    from rdkit.Chem import AllChem
+
+    free = [
+        place for place, mark in Chem.FindMolChiralCenters(molecule, includeUnassigned=True) if mark == "?"
+    ]
+    if free:
+        notes.append(f"{name!r} leaves {len(free)} stereocentres open; one stereoisomer was taken.")
+    rules = AllChem.ETKDGv3()
+    rules.randomSeed = seed
+    if AllChem.EmbedMolecule(molecule, rules) != 0:
+        rules.useRandomCoords = True
+        if AllChem.EmbedMolecule(molecule, rules) != 0:
+            fail(f"No 3D shape could be made for {name!r}. Give it as an SDF file with coordinates.")
+    if AllChem.MMFFHasAllMoleculeParams(molecule):
+        AllChem.MMFFOptimizeMolecule(molecule, maxIters=1000)
+    return molecule
+
+
+def parametrize(
+    ligand: PreparedLigand, folder: Path, force_field: str, report: Callable[[str], None]
+) -> Path:
+    """Write ``lig.mol2`` with atom types and charges and ``lig.frcmod`` with further parameters.
+
+    The charges of AM1-BCC sum to a few thousandths of e, being rounded; that is spread over all atoms.
+    """
+    from rdkit import Chem
+
+    folder.mkdir(parents=True, exist_ok=True)
+    Chem.MolToMolFile(ligand.molecule, os.fspath(folder / "lig.mol"), kekulize=True)
+    report(f"AM1-BCC charges of {ligand.name}")
+    options = [
+        "-i",
+        "lig.mol",
+        "-fi",
+        "mdl",
+        "-o",
+        "raw.mol2",
+        "-fo",
+        "mol2",
+        "-c",
+        "bcc",
+        "-at",
+        force_field,
+    ]
+    run_program("antechamber", [*options, "-rn", NAME, "-nc", "0", "-pf", "y", "-dr", "no"], folder, report)
+    if not (folder / "raw.mol2").exists():
+        fail(
+            f"AmberTools found no AM1-BCC charges or atom types for {ligand.name!r}."
+            " Check its bonds and hydrogens, and that its coordinates are sensible."
+        )
+    neutralize(folder / "raw.mol2", folder / "lig.mol2")
+    run_program(
+        "parmchk2", ["-i", "lig.mol2", "-f", "mol2", "-o", "lig.frcmod", "-s", force_field], folder, report
+    )
+    written = folder / "lig.frcmod"
+    if not written.exists() or "ATTN, need revision" in written.read_text():
+        fail(f"{force_field} lacks parameters for {ligand.name!r}, and none that are similar were found.")
+    return folder
+
+
+def neutralize(source: Path, target: Path) -> None:
+    """Copy a mol2 file with charges that sum to zero."""
+    head, mark, rest = source.read_text().partition("@<TRIPOS>ATOM\n")
+    body, bonds, tail = rest.partition("@<TRIPOS>BOND")
+    lines = body.splitlines()
+    excess = sum(float(line.split()[8]) for line in lines) / len(lines)
+    made = [f"{line[: line.rindex(line.split()[8])]}{float(line.split()[8]) - excess:.6f}" for line in lines]
+    target.write_text(head + mark + "\n".join(made) + "\n" + bonds + tail)
+
+
+def build(folder: Path, commands: Sequence[str], report: Callable[[str], None]) -> str:
+    """Run tleap with the commands in the folder; gives what it wrote."""
+    (folder / "leap.in").write_text("\n".join([*commands, "quit", ""]))
+    return run_program("tleap", ["-f", "leap.in"], folder, report)
+
+
+def run_program(name: str, arguments: Sequence[str], folder: Path, report: Callable[[str], None]) -> str:
+    """Run a program of AmberTools in the folder; gives its output, which also goes to the log."""
+    program = Path(sys.executable).parent / name
+    log = folder / f"{name}.log"
+    begun = told = time.monotonic()
+    environment = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    with log.open("w") as stream:
+        running = subprocess.Popen(
+            [os.fspath(program), *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+        while running.poll() is None:
+            time.sleep(POLL_S)
+            if time.monotonic() - told > REPORT_S:
+                told = time.monotonic()
+                report(f"{name}, for {told - begun:.0f} s")
+    text = log.read_text("utf-8", "replace")
+    sys.stdout.write(text if len(text) < 20_000 else text[-20_000:])
+    return text
+
+
+def slug(text: str) -> str:
+    """A file name for a ligand's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:40] or "ligand"

@@ -1,0 +1,325 @@
+"""Sample the alchemical states of one leg with OpenMM, block by block, so that a killed run goes on.
+
+A leg is a system and a row of states. Each state has a window: a trajectory of its own and the reduced
+potentials of its samples in every state. A block is simulated by a new context whose random numbers come from
+the seed and from the block's place only. What a block gives therefore depends on nothing but the arrays that
+were saved after the one before it, and a run that was killed ends with the figures of one that was not, where
+the platform itself is deterministic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openmm
+from alchemy import CHARGED_GROUP, ELECTROSTATICS, RESTRAINT_GROUP, RESTRAINTS, STERIC_GROUP, STERICS
+from openmm import unit
+
+GAS_CONSTANT = 8.31446261815324e-3
+"""kJ/(mol K)."""
+FRICTION = 1.0
+"""1/ps."""
+PRESSURE = 1.01325
+"""bar."""
+BAROSTAT_STEPS = 25
+GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP, RESTRAINTS: RESTRAINT_GROUP}
+SETTLING_STEPS, SETTLING_STEP = 1000, 0.001
+"""Steps before the first window, and their length in ps: from the minimised structure to the temperature."""
+State = Mapping[str, float]
+"""An alchemical state: the value of each parameter."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long each window is simulated. Times in ps."""
+
+    timestep: float
+    interval: float
+    """Between two samples."""
+    equilibration_blocks: int
+    production_blocks: int
+    block: float
+
+    @classmethod
+    def plan(cls, timestep: float, equilibration: float, production: float) -> Lengths:
+        """Split the lengths into blocks, at least ten of production where it is long enough."""
+        interval = max(1, round(min(1.0, max(production / 40, 0.1)) / timestep)) * timestep
+        samples = max(1, round(production / interval))
+        per_block = max(1, min(50, samples // 10))
+        block = per_block * interval
+        return cls(
+            timestep,
+            interval,
+            max(1, round(equilibration / block)) if equilibration > 0 else 0,
+            max(1, round(samples / per_block)),
+            block,
+        )
+
+    @property
+    def samples_per_block(self) -> int:
+        """Samples of each window in a block."""
+        return round(self.block / self.interval)
+
+    @property
+    def steps_per_sample(self) -> int:
+        """Integration steps between two samples."""
+        return round(self.interval / self.timestep)
+
+
+@dataclass
+class Leg:
+    """What is simulated: one solute in one surrounding."""
+
+    name: str
+    system: openmm.System
+    positions: np.ndarray
+    """nm."""
+    box: np.ndarray | None
+    """Box vectors in nm; None in vacuum."""
+    states: Sequence[State]
+    temperature: float
+    lengths: Lengths
+    seed: int
+    platform: str
+
+    @property
+    def beta(self) -> float:
+        """mol/kJ."""
+        return 1.0 / (GAS_CONSTANT * self.temperature)
+
+
+@dataclass
+class SampledWindow:
+    """One state's trajectory, up to its last block."""
+
+    blocks: int = 0
+    positions: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    velocities: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    box: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    energies: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """Reduced potentials, shape (states, samples), of the parts that depend on a parameter."""
+
+    def save(self, path: Path) -> None:
+        """Write the window; another process finds the old or the new one, never half of it."""
+        draft = path.with_suffix(".new")
+        with draft.open("wb") as stream:
+            np.savez(stream, **{name: np.asarray(value) for name, value in vars(self).items()})
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> SampledWindow | None:
+        """Read a window that was saved; None if there is none that can be read."""
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return cls(int(arrays["blocks"]), *(arrays[name] for name in list(vars(cls()))[1:]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None
+
+
+def list_states(electrostatics: int, sterics: int, *, is_restrained: bool = False) -> list[dict[str, float]]:
+    """List states from full interaction to none: charges first, then Lennard-Jones.
+
+    Args:
+        electrostatics: number of states with charges from 1 to 0, both included.
+        sterics: number of further states with Lennard-Jones interactions, down to 0.
+        is_restrained: whether restraints are switched on before.
+    """
+    restraints = [0.0, 0.03, 0.1, 0.3, 0.6] if is_restrained else []
+    held = {RESTRAINTS: 1.0} if is_restrained else {}
+    rows = [{RESTRAINTS: each, ELECTROSTATICS: 1.0, STERICS: 1.0} for each in restraints]
+    rows += [
+        {**held, ELECTROSTATICS: 1 - step / (electrostatics - 1), STERICS: 1.0}
+        for step in range(electrostatics)
+    ]
+    rows += [{**held, ELECTROSTATICS: 0.0, STERICS: each} for each in space_sterics(sterics)]
+    return rows
+
+
+def space_sterics(count: int) -> list[float]:
+    """Values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
+    return [1 - (step / count) ** 0.8 for step in range(1, count)] + [0.0]
+
+
+def sample(
+    leg: Leg,
+    folder: Path,
+    report: Callable[[float], None],
+    is_enough: Callable[[Sequence[np.ndarray]], bool],
+) -> list[np.ndarray]:
+    """Simulate every window of the leg; gives the reduced potentials of each, shape (states, samples).
+
+    Args:
+        folder: of the checkpoints; windows that are there go on where they stopped.
+        report: is told, every few seconds, what fraction is done.
+        is_enough: is asked after each block of all windows, and ends the leg early where it is true.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"window-{place:03}.npz" for place in range(len(leg.states))]
+    windows: list[SampledWindow | None] = [SampledWindow.load(path) for path in paths]
+    first = leg.lengths.equilibration_blocks
+    total = first + leg.lengths.production_blocks
+    work = total * len(leg.states)
+    for goal in range(first, total + 1):
+        for place, path in enumerate(paths):
+            window = windows[place]
+            if window is None:
+                window = start_window(leg, place, windows[place - 1] if place else None)
+                window.save(path)
+            windows[place] = window
+            while window.blocks < goal:
+                done = sum(min(each.blocks, goal) for each in windows if each is not None)
+                advance(leg, place, window, lambda part, done=done: report((done + part) / work))
+                window.save(path)
+        samples = (goal - first) * leg.lengths.samples_per_block
+        energies = [each.energies[:, :samples] for each in windows if each is not None]
+        if first < goal < total and is_enough(energies):
+            break
+    return energies
+
+
+def start_window(leg: Leg, place: int, before: SampledWindow | None) -> SampledWindow:
+    """Begin a window at the end of the one before it, or the first one at the leg's structure."""
+    empty = np.zeros((len(leg.states), 0))
+    if before is not None:
+        return SampledWindow(0, before.positions, before.velocities, before.box, empty)
+    with run_state(leg, place, "settling", SETTLING_STEP) as (context, integrator):
+        context.setPositions(leg.positions)
+        openmm.LocalEnergyMinimizer.minimize(context, 10.0, 200)
+        context.setVelocitiesToTemperature(leg.temperature, draw_seed(leg.seed, leg.name, "velocities"))
+        integrator.step(SETTLING_STEPS)
+        return take_window(context, 0, empty)
+
+
+def advance(leg: Leg, place: int, window: SampledWindow, report: Callable[[float], None]) -> None:
+    """Simulate one more block of a window; samples of the equilibration are not kept."""
+    lengths = leg.lengths
+    is_production = window.blocks >= lengths.equilibration_blocks
+    with run_state(leg, place, window.blocks, lengths.timestep, window.box) as (context, integrator):
+        context.setPositions(window.positions)
+        context.setVelocities(window.velocities)
+        rows = []
+        for count in range(lengths.samples_per_block):
+            integrator.step(lengths.steps_per_sample)
+            if is_production:
+                rows.append(evaluate(context, leg, leg.states[place]))
+            report((count + 1) / lengths.samples_per_block)
+        energies = np.hstack([window.energies, np.array(rows).T]) if rows else window.energies
+        after = take_window(context, window.blocks + 1, energies)
+    for name, value in vars(after).items():
+        setattr(window, name, value)
+
+
+def take_window(context: openmm.Context, blocks: int, energies: np.ndarray) -> SampledWindow:
+    """Read where the context is.
+
+    Raises:
+        openmm.OpenMMException: it has no finite coordinates.
+    """
+    state = context.getState(positions=True, velocities=True)
+    length, speed = unit.nanometer, unit.nanometer / unit.picosecond
+    positions = np.array(state.getPositions(asNumpy=True).value_in_unit(length))
+    if not np.isfinite(positions).all():
+        raise openmm.OpenMMException("Particle coordinate is NaN.")
+    return SampledWindow(
+        blocks,
+        positions,
+        np.array(state.getVelocities(asNumpy=True).value_in_unit(speed)),
+        np.array(state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(length)),
+        energies,
+    )
+
+
+@contextmanager
+def run_state(
+    leg: Leg, place: int, block: int | str, timestep: float, box: np.ndarray | None = None
+) -> Iterator[tuple[openmm.Context, Any]]:
+    """A context of OpenMM in one state, with its integrator and random numbers of its own.
+
+    Args:
+        block: names the part of the window, for the random numbers.
+        timestep: in ps.
+        box: in nm; the leg's if None.
+    """
+    system = openmm.XmlSerializer.clone(leg.system)
+    if leg.box is not None:
+        system.setDefaultPeriodicBoxVectors(*(leg.box if box is None else box))
+        barostat = openmm.MonteCarloBarostat(PRESSURE, leg.temperature, BAROSTAT_STEPS)
+        barostat.setRandomNumberSeed(draw_seed(leg.seed, leg.name, place, block, "volume"))
+        system.addForce(barostat)
+    integrator = openmm.LangevinMiddleIntegrator(leg.temperature, FRICTION, timestep)
+    integrator.setRandomNumberSeed(draw_seed(leg.seed, leg.name, place, block))
+    integrator.setConstraintTolerance(1e-6)
+    context = make_context(system, integrator, leg.platform)
+    set_state(context, leg.states[place])
+    yield context, integrator
+
+
+def make_context(system: openmm.System, integrator: Any, platform: str) -> openmm.Context:
+    """Make a context with reproducible forces where the platform has them."""
+    program = openmm.Platform.getPlatformByName(platform)
+    known = program.getPropertyNames()
+    wanted = {"DeterministicForces": "true", "Precision": "mixed"}
+    return openmm.Context(
+        system, integrator, program, {name: value for name, value in wanted.items() if name in known}
+    )
+
+
+def evaluate(context: openmm.Context, leg: Leg, own: State) -> np.ndarray:
+    """Reduced potentials of the present coordinates in every state; leaves the context in its ``own``.
+
+    A force depends on one parameter only, so that each is evaluated once for each of that one's values.
+    """
+    total = np.zeros(len(leg.states))
+    present = context.getParameters()
+    for name, group in GROUP_OF.items():
+        if name not in present:
+            continue
+        values = [state[name] for state in leg.states]
+        found = {value: measure(context, name, value, group) for value in dict.fromkeys(values)}
+        context.setParameter(name, own[name])
+        total += np.array([found[value] for value in values])
+    return leg.beta * total
+
+
+def measure(context: openmm.Context, name: str, value: float, group: int) -> float:
+    """Potential energy in kJ/mol of one group of forces with one parameter at ``value``."""
+    context.setParameter(name, value)
+    energy = context.getState(energy=True, groups=1 << group).getPotentialEnergy()
+    return float(energy.value_in_unit(unit.kilojoule_per_mole))
+
+
+def set_state(context: openmm.Context, state: State) -> None:
+    """Set the parameters that the system has."""
+    present = context.getParameters()
+    for name, value in state.items():
+        if name in present:
+            context.setParameter(name, value)
+
+
+def draw_seed(*parts: object) -> int:
+    """A seed from 1 to 2**31 - 1 for the place in the run that the parts name."""
+    digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
+
+
+def find_platform() -> str:
+    """The fastest platform that works here: a GPU's, or the CPU."""
+    for name in ("CUDA", "HIP", "OpenCL"):
+        system = openmm.System()
+        system.addParticle(1.0)
+        try:
+            make_context(system, openmm.VerletIntegrator(0.001), name)
+        except openmm.OpenMMException:
+            continue
+        return name
+    return "CPU"

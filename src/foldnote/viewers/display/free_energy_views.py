@@ -1,0 +1,60 @@
+"""Layout for alchemical free energies: the figures, and what tells whether they can be trusted.
+
+Results without the expected files use the default layout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from foldnote.results import Result
+from foldnote.viewers.display.batches import read_table
+from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.layouts import builtin_view
+from foldnote.viewers.plots.curves import plot_curves
+from foldnote.viewers.plots.matrix_plot import plot_matrix
+from foldnote.viewers.plots.plot import Plot
+
+_SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv"}
+_LEG = ["ligand", "repeat", "leg"]
+
+
+@builtin_view("hydration-free-energy")
+def show_free_energies(result: Result) -> list[Any]:
+    """Show the free energies and legs; overlap and convergence of the leg whose states overlap least."""
+    energies, legs, overlap, convergence = (
+        read_table(result, name)
+        for name in ("free-energies.csv", "legs.csv", "overlap.csv", "convergence.csv")
+    )
+    if energies is None or legs is None or overlap is None or convergence is None or legs.empty:
+        return default_view(result)
+    worst = legs.loc[legs["least_overlap"].astype(float).idxmin()]
+    name = f"{worst['ligand']}, repeat {worst['repeat']}, {worst['leg']}"
+    return [
+        table_bundle(energies, "Free energies"),
+        _plot_overlap(_select(overlap, worst), name),
+        _plot_convergence(_select(convergence, worst), name),
+        table_bundle(legs, "Legs: free energies of switching the interactions off"),
+        *default_view(result, without=_SHOWN),
+    ]
+
+
+def _select(frame: pd.DataFrame, leg: pd.Series) -> pd.DataFrame:
+    """The rows of one leg."""
+    return frame[(frame[_LEG] == leg[_LEG]).all(axis=1)]
+
+
+def _plot_overlap(rows: pd.DataFrame, name: str) -> Plot:
+    """Plot the overlap matrix of a leg."""
+    matrix = rows.pivot(index="window", columns="other_window", values="overlap").astype(float)
+    matrix = matrix.rename_axis(index="Window", columns="Window")
+    return plot_matrix(matrix, f"Overlap of windows: {name}", "overlap", high=1.0)
+
+
+def _plot_convergence(rows: pd.DataFrame, name: str) -> Plot:
+    """Plot the free energy of a leg from growing parts of its samples."""
+    columns = {"forward_kcal_per_mol": "from the beginning", "reverse_kcal_per_mol": "from the end"}
+    labels = ("Fraction of the samples", "Free energy (kcal/mol)")
+    return plot_curves(rows, "fraction", columns, f"Convergence: {name}", labels=labels)

@@ -1,0 +1,190 @@
+"""Hydration free energies by our protocol are those of the force field, and their parts are what they should be."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from engine_contract import EngineContract, read_manifest, read_outputs
+from protein_inputs import read_notes, read_score, read_table
+from real_engine import make_settings, prepare_run, run_directly, run_engine, run_tool, start_runner
+
+from foldnote.service.engines import load_engines
+from foldnote.service.engines.engine import CACHE
+
+TOOL = "hydration-free-energy"
+ENGINE = "openmm_alchemy"
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.extra_engine,
+    pytest.mark.skipif(
+        not load_engines()[ENGINE].state().installed, reason=f"needs: foldnote engines install {ENGINE}"
+    ),
+]
+
+
+def hydrate(folder, molecules, **changed):
+    return run_tool(ENGINE, TOOL, folder, ligandsSDF=molecules, **changed)
+
+
+def checkpoints():
+    folder = load_engines()[ENGINE].home / CACHE / "checkpoints"
+    return sorted(folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    outcome, outputs = run_tool(ENGINE, TOOL, tmp_path_factory.mktemp("methanol"))
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+class TestContract(EngineContract):
+    engine = ENGINE
+    tool = TOOL
+    needs_seed = True
+
+
+CHECK_ENERGIES = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import numpy as np, openmm
+from alchemy import decouple
+from systems import read_system
+from sampling import make_context, measure
+folder = Path(sys.argv[2])
+found = {}
+def energy(system, positions, **values):
+    context = make_context(system, openmm.VerletIntegrator(0.001), "Reference")
+    context.setPositions(positions)
+    for name, value in values.items():
+        context.setParameter(name, value)
+    return context.getState(energy=True).getPotentialEnergy().value_in_unit(openmm.unit.kilojoule_per_mole)
+for name in ("gas", "water"):
+    solute = read_system(folder / name, 4.0, is_periodic=name == "water")
+    full, made = solute.system, solute.decouple()
+    found[name] = energy(full, solute.positions), energy(made, solute.positions)
+    off = {"lambda_electrostatics": 0.0} | ({"lambda_sterics": 0.0} if name == "water" else {})
+    found[name + " off"] = energy(made, solute.positions, **off)
+    moved = solute.positions.copy()
+    moved[list(solute.ligand)] += 0.31
+    found[name + " moved"] = energy(made, moved, **off)
+    found[name + " moved full"] = energy(made, moved)
+print("FOUND", found)
+"""
+
+
+def test_the_ligand_is_whole_at_the_one_end_and_alone_at_the_other(run):
+    """Energies in kJ/mol: as the system that tleap made; without interactions wherever the molecule is."""
+    engine, folder = load_engines()[ENGINE], run.parent / "systems" / "001"
+    text = run_directly(
+        engine, [str(engine.python), "-c", CHECK_ENERGIES, str(engine.folder), str(folder)], run.parent
+    )
+    found = eval(text.rpartition("FOUND ")[2])
+    assert found["gas"][1] == pytest.approx(found["gas"][0], abs=1e-6)
+    assert found["water"][1] == pytest.approx(found["water"][0], abs=0.02)
+    assert found["water moved"] == pytest.approx(found["water off"], abs=1e-3)
+    assert abs(found["water moved full"] - found["water off"]) > 1
+
+
+def test_the_tables_agree_with_one_another(run):
+    (row,) = read_table(run / "free-energies.csv")
+    legs = {each["leg"]: float(each["free_energy_kcal_per_mol"]) for each in read_table(run / "legs.csv")}
+    value = float(row["hydration_free_energy_kcal_per_mol"])
+    assert value == pytest.approx(legs["gas"] - legs["water"], abs=2e-4)
+    assert read_score(run)["hydration_free_energy_kcal_per_mol"] == pytest.approx(value, abs=1e-4)
+    windows = [each for each in read_table(run / "windows.csv") if each["leg"] == "water"]
+    assert float(windows[-1]["free_energy_kcal_per_mol"]) == pytest.approx(legs["water"], abs=1e-4)
+    assert [float(each["lambda_electrostatics"]) for each in windows][:4] == [1.0, 0.5, 0.0, 0.0]
+    sums = {}
+    for each in read_table(run / "overlap.csv"):
+        key = each["leg"], each["window"]
+        sums[key] = sums.get(key, 0.0) + float(each["overlap"])
+    assert all(total == pytest.approx(1.0, abs=2e-3) for total in sums.values())
+    last = [each for each in read_table(run / "convergence.csv") if each["leg"] == "water"][-1]
+    assert float(last["forward_kcal_per_mol"]) == pytest.approx(legs["water"], abs=1e-4)
+    assert last["forward_kcal_per_mol"] == last["reverse_kcal_per_mol"]
+    assert "One repeat has no spread" in read_notes(run)
+    assert (run / "parameters" / "001-methanol.mol2").exists()
+
+
+def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_figures(run, tmp_path):
+    job = json.loads((run.parent / "job.json").read_text())
+    before = set(checkpoints())
+    settings, texts = make_settings(TOOL)
+    spec = prepare_run(load_engines()[ENGINE], tmp_path / "first", settings, job["seed"], texts, TOOL)
+    runner = start_runner(spec)
+    deadline = time.monotonic() + 120
+    saved = []
+    while len(saved) < 5 and time.monotonic() < deadline:
+        saved = [path for each in set(checkpoints()) - before for path in each.rglob("window-*.npz")]
+        time.sleep(0.05)
+    os.kill(runner.pid, signal.SIGKILL)
+    runner.wait()
+    (folder,) = set(checkpoints()) - before
+    settle()
+    kept = {path: path.stat().st_mtime_ns for path in folder.rglob("window-*.npz")}
+    assert len(kept) >= 5
+    outcome, again = run_engine(ENGINE, tmp_path / "second", settings, job["seed"], texts, TOOL)
+    assert outcome.state == "succeeded", outcome.error
+    assert read_outputs(again) == read_outputs(run)
+    assert "goes on from the checkpoints" in read_notes(again)
+    assert not folder.exists()
+
+
+def settle():
+    """Wait until the engine of a killed runner is gone."""
+    time.sleep(1.0)
+
+
+def test_methane_has_the_free_energy_that_freesolv_computed(tmp_path):
+    """FreeSolv 0.52, mobley_9055303: 2.45 ± 0.01 kcal/mol by GAFF, AM1-BCC and TIP3P, also by alchemy.
+
+    A run of about two minutes; the tolerance is three times its uncertainty, which is limited.
+    """
+    outcome, outputs = hydrate(
+        tmp_path, "C methane\n", forcefieldSmallMolecule="gaff", equilLength=2, prodLength=6, stericWindows=9
+    )
+    assert outcome.state == "succeeded", outcome.error
+    (row,) = read_table(outputs / "free-energies.csv")
+    error = float(row["uncertainty_kcal_per_mol"])
+    assert error < 0.7
+    assert abs(float(row["hydration_free_energy_kcal_per_mol"]) - 2.45) < 3 * error
+    assert float(row["least_overlap"]) > 0.01
+
+
+def test_a_leg_ends_early_at_the_error_that_is_asked_for(tmp_path):
+    outcome, outputs = hydrate(tmp_path, "C\n", equilLength=0, prodLength=3, earlyTerminationTargetError=2)
+    assert outcome.state == "succeeded", outcome.error
+    legs = {each["leg"]: each for each in read_table(outputs / "legs.csv")}
+    assert legs["gas"]["stopped_early"] == "True"
+    assert float(legs["gas"]["production_ps_per_window"]) < 3
+
+
+@pytest.mark.parametrize(
+    ("molecules", "sentence"),
+    [
+        ("[O-]C(=O)C acetate\n", "charge of -1 e. Only neutral molecules are taken"),
+        ("CCO.CCO\n", "several parts that are not bonded"),
+        ("C[Si](C)(C)C\n", "has Si, for which GAFF"),
+        ("C[CH2]\n", "is a radical"),
+        ("\n", "has no molecule"),
+        ("C1CC\n", "is not a valid SMILES"),
+        ("C\n" * 51, "at most 50"),
+        ("C" * 80 + "\n", "at most 70"),
+    ],
+    ids=["charged", "salt", "silicon", "radical", "empty", "no-smiles", "many", "large"],
+)
+def test_what_cannot_be_calculated_is_a_plain_sentence(tmp_path, molecules, sentence):
+    outcome, _ = hydrate(tmp_path, molecules)
+    assert outcome.state == "failed"
+    assert sentence in outcome.error
+
+
+def test_the_manifest_names_the_protocol_and_its_limits(run):
+    told = read_manifest(run)["engine"]
+    assert "own protocol" in told["method"]
+    assert "Neutral molecules only" in told["note"]

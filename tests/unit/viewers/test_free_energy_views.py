@@ -1,0 +1,60 @@
+"""Results of free energies: the figures, and the overlap and convergence of the leg that overlaps least."""
+
+import json
+import zipfile
+
+import pytest
+
+from foldnote.results import open_result
+from foldnote.viewers import result_bundles
+from foldnote.viewers.display.free_energy_views import show_free_energies
+
+ENERGIES = "ligand,hydration_free_energy_kcal_per_mol\nmethane,2.4\n"
+LEGS = "ligand,repeat,leg,least_overlap\nmethane,1,gas,0.3\nmethane,1,water,0.1\n"
+OVERLAP = "ligand,repeat,leg,window,other_window,overlap\n" + "".join(
+    f"methane,1,{leg},{one},{two},{0.7 if one == two else 0.3}\n"
+    for leg in ("gas", "water")
+    for one in (1, 2)
+    for two in (1, 2)
+)
+CONVERGENCE = (
+    "ligand,repeat,leg,fraction,forward_kcal_per_mol,reverse_kcal_per_mol\n"
+    "methane,1,gas,0.5,9.0,9.0\nmethane,1,water,0.5,-2.0,-2.2\nmethane,1,water,1.0,-2.1,-2.1\n"
+)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def make(**files):
+        manifest = {
+            "job": {"type": "hydration-free-energy", "jobName": "j"},
+            "engine": {"method": "Some method"},
+        }
+        with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
+            for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
+                archive.writestr(name, content)
+        return open_result(tmp_path / "r.zip")
+
+    return make
+
+
+def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(opened):
+    result = opened(
+        **{
+            "free-energies.csv": ENERGIES,
+            "legs.csv": LEGS,
+            "overlap.csv": OVERLAP,
+            "convergence.csv": CONVERGENCE,
+        }
+    )
+    energies, overlap, convergence, legs, *_ = show_free_energies(result)
+    assert "2.4" in energies["text/plain"]
+    assert overlap.title == "Overlap of windows: methane, repeat 1, water"
+    assert overlap.data.to_numpy().tolist() == [[0.7, 0.3], [0.3, 0.7]]
+    assert convergence.data["forward_kcal_per_mol"].tolist() == [-2.0, -2.1]
+    assert "gas" in legs["text/plain"]
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_a_result_without_the_tables_has_the_default_view(opened):
+    assert show_free_energies(opened(**{"free-energies.csv": ENERGIES}))
