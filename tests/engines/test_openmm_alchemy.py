@@ -10,6 +10,7 @@ from engine_contract import EngineContract, read_manifest, read_outputs
 from protein_inputs import read_notes, read_score, read_table
 from real_engine import make_settings, prepare_run, run_directly, run_engine, run_tool, start_runner
 
+from foldnote import catalog
 from foldnote.service.engines import load_engines
 from foldnote.service.engines.engine import CACHE
 
@@ -88,6 +89,24 @@ def test_the_ligand_is_whole_at_the_one_end_and_alone_at_the_other(run):
     assert found["water"][1] == pytest.approx(found["water"][0], abs=0.02)
     assert found["water moved"] == pytest.approx(found["water off"], abs=1e-3)
     assert abs(found["water moved full"] - found["water off"]) > 1
+
+
+def test_types_and_charges_are_those_of_freesolv(run):
+    """FreeSolv 0.52, mol2files_gaff/mobley_1636752.mol2, from another shape of methanol; differences in e."""
+    text = (run / "parameters" / "001-methanol.mol2").read_text()
+    atoms = [line.split() for line in text.partition("ATOM\n")[2].splitlines()[:6]]
+    assert [atom[5] for atom in atoms] == ["c3", "oh", "h1", "h1", "h1", "ho"]
+    theirs = [0.1166, -0.5985, 0.0285, 0.0285, 0.0285, 0.3965]
+    charges = [float(atom[8]) for atom in atoms]
+    assert charges == pytest.approx(theirs, abs=0.001)
+    assert sum(charges) == pytest.approx(0, abs=5e-6)
+
+
+def test_force_fields_that_cannot_be_had_are_refused_by_name():
+    settings = {"ligandsSDF": "CO\n", "forcefieldSmallMolecule": "openff-2.2.1"}
+    (problem,) = catalog.check(catalog.tool(TOOL), settings).problems
+    assert problem.field == "forcefieldSmallMolecule"
+    assert "openff-2.2.1" in problem.message
 
 
 def test_the_tables_agree_with_one_another(run):

@@ -18,7 +18,7 @@ from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 
 _SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv"}
-_LEG = ["ligand", "repeat", "leg"]
+_LEG = ("ligand", "repeat", "leg")
 
 
 @builtin_view("hydration-free-energy")
@@ -30,7 +30,7 @@ def show_free_energies(result: Result) -> list[Any]:
     )
     if energies is None or legs is None or overlap is None or convergence is None or legs.empty:
         return default_view(result)
-    worst = legs.loc[legs["least_overlap"].astype(float).idxmin()]
+    worst = legs.sort_values("least_overlap").iloc[0]
     name = f"{worst['ligand']}, repeat {worst['repeat']}, {worst['leg']}"
     return [
         table_bundle(energies, "Free energies"),
@@ -43,7 +43,10 @@ def show_free_energies(result: Result) -> list[Any]:
 
 def _select(frame: pd.DataFrame, leg: pd.Series) -> pd.DataFrame:
     """The rows of one leg."""
-    return frame[(frame[_LEG] == leg[_LEG]).all(axis=1)]
+    is_own = pd.Series(True, index=frame.index)
+    for name in _LEG:
+        is_own &= frame[name] == leg[name]
+    return frame.loc[is_own]
 
 
 def _plot_overlap(rows: pd.DataFrame, name: str) -> Plot:

@@ -15,8 +15,8 @@ from typing import Any
 import openmm
 from openmm import unit
 
-ELECTROSTATICS, STERICS, RESTRAINTS = "lambda_electrostatics", "lambda_sterics", "lambda_restraints"
-CHARGED_GROUP, STERIC_GROUP, RESTRAINT_GROUP = 1, 2, 3
+ELECTROSTATICS, STERICS = "lambda_electrostatics", "lambda_sterics"
+CHARGED_GROUP, STERIC_GROUP = 1, 2
 """Force groups: what depends on each of the parameters. Group 0 has the rest."""
 SOFTCORE_ALPHA = 0.5
 SOFT_STERICS = (

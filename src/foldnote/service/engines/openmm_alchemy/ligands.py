@@ -43,14 +43,8 @@ class PreparedLigand:
         return str(Chem.MolToSmiles(Chem.RemoveHs(self.molecule)))
 
 
-def read_ligands(
-    path: Path, seed: int, notes: list[str], *, needs_place: bool = False
-) -> list[PreparedLigand]:
-    """Read every molecule of an SDF file, or of a file with a SMILES on each line.
-
-    Args:
-        needs_place: whether molecules without 3D coordinates are refused.
-    """
+def read_ligands(path: Path, seed: int, notes: list[str]) -> list[PreparedLigand]:
+    """Read every molecule of an SDF file, or of a file with a SMILES on each line."""
     from rdkit import RDLogger
 
     RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
@@ -61,15 +55,13 @@ def read_ligands(
         fail("The file has no molecule. Give an SDF file, or SMILES, one on each line.")
     if len(rows) > MOST_LIGANDS:
         fail(f"The file has {len(rows)} molecules; a job takes at most {MOST_LIGANDS}. Submit a batch.")
-    taken: dict[str, int] = {}
-    ligands = []
-    for number, (name, molecule) in enumerate(rows, start=1):
-        name = name or f"ligand {number}"
-        taken[name] = taken.get(name, 0) + 1
-        if taken[name] > 1:
-            name = f"{name} ({taken[name]})"
+    ligands: list[PreparedLigand] = []
+    for number, (given, molecule) in enumerate(rows, start=1):
+        name = given or f"ligand {number}"
+        if any(name == each.name for each in ligands):
+            name = f"{name} (molecule {number})"
             notes.append(f"Molecule {number} has the name of an earlier one; it is called {name!r} here.")
-        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes, needs_place=needs_place)))
+        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes)))
     return ligands
 
 
@@ -91,20 +83,18 @@ def read_lines(text: str) -> Any:
         if words := line.split(maxsplit=1):
             molecule = Chem.MolFromSmiles(words[0]) if len(words[0]) < 2000 else None
             if molecule is None:
-                fail(f"{words[0][:80]!r} is not a valid SMILES, or too long. Correct the file.")
+                fail(f"The line {words[0][:80]!r} is not a valid SMILES, or too long. Correct the file.")
             yield (words[1].strip() if len(words) > 1 else words[0]), molecule
 
 
-def prepare(name: str, molecule: Any, seed: int, notes: list[str], *, needs_place: bool) -> Any:
+def prepare(name: str, molecule: Any, seed: int, notes: list[str]) -> Any:
     """Check a molecule and give it the hydrogens and coordinates that it lacks."""
     from rdkit import Chem
 
     if molecule is None or molecule.GetNumAtoms() == 0:
-        fail(f"{name!r} cannot be read as a molecule. Check its atoms, bonds and charges.")
+        fail(f"Molecule {name!r} cannot be read. Check its atoms, bonds and charges.")
     check(name, molecule)
     has_place = molecule.GetNumConformers() > 0 and molecule.GetConformer().Is3D()
-    if needs_place and not has_place:
-        fail(f"{name!r} has no 3D coordinates. Give the ligand as it lies in its site.")
     lacking = sum(atom.GetTotalNumHs() for atom in molecule.GetAtoms())
     molecule = Chem.AddHs(molecule, addCoords=has_place)
     if has_place and lacking:
@@ -117,20 +107,20 @@ def check(name: str, molecule: Any) -> None:
     from rdkit import Chem
 
     if len(Chem.GetMolFrags(molecule)) > 1:
-        fail(f"{name!r} has several parts that are not bonded. Give one molecule, without its salt.")
+        fail(f"Molecule {name!r} has several parts that are not bonded. Give one molecule, without its salt.")
     strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
     if strange:
-        fail(f"{name!r} has {', '.join(strange)}, for which GAFF and AM1-BCC have no parameters.")
+        fail(f"Molecule {name!r} has {', '.join(strange)}, for which GAFF and AM1-BCC have no parameters.")
     if charge := Chem.GetFormalCharge(molecule):
         fail(
-            f"{name!r} has a charge of {charge:+d} e. Only neutral molecules are taken: decoupling a charge"
-            " in a periodic box needs a correction for the box's size, which this engine does not have."
+            f"Molecule {name!r} has a charge of {charge:+d} e. Only neutral molecules are taken:"
+            " decoupling a charge in a periodic box needs a correction for the box's size, which this engine does not have."
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
-        fail(f"{name!r} is a radical; the force field describes closed shells only.")
+        fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")
     if molecule.GetNumHeavyAtoms() > LARGEST_LIGAND:
         fail(
-            f"{name!r} has {molecule.GetNumHeavyAtoms()} atoms without hydrogens;"
+            f"Molecule {name!r} has {molecule.GetNumHeavyAtoms()} atoms without hydrogens;"
             f" at most {LARGEST_LIGAND} are taken."
         )
 
@@ -194,7 +184,10 @@ def parametrize(
     )
     written = folder / "lig.frcmod"
     if not written.exists() or "ATTN, need revision" in written.read_text():
-        fail(f"{force_field} lacks parameters for {ligand.name!r}, and none that are similar were found.")
+        fail(
+            f"The force field {force_field} lacks parameters for {ligand.name!r}, and none that are similar"
+            " were found."
+        )
     return folder
 
 

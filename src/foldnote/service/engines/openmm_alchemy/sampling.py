@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import openmm
-from alchemy import CHARGED_GROUP, ELECTROSTATICS, RESTRAINT_GROUP, RESTRAINTS, STERIC_GROUP, STERICS
+from alchemy import CHARGED_GROUP, ELECTROSTATICS, STERIC_GROUP, STERICS
 from openmm import unit
 
 GAS_CONSTANT = 8.31446261815324e-3
@@ -30,7 +30,7 @@ FRICTION = 1.0
 PRESSURE = 1.01325
 """bar."""
 BAROSTAT_STEPS = 25
-GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP, RESTRAINTS: RESTRAINT_GROUP}
+GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP}
 SETTLING_STEPS, SETTLING_STEP = 1000, 0.001
 """Steps before the first window, and their length in ps: from the minimised structure to the temperature."""
 State = Mapping[str, float]
@@ -126,28 +126,20 @@ class SampledWindow:
             return None
 
 
-def list_states(electrostatics: int, sterics: int, *, is_restrained: bool = False) -> list[dict[str, float]]:
+def list_states(electrostatics: int, sterics: int) -> list[dict[str, float]]:
     """List states from full interaction to none: charges first, then Lennard-Jones.
 
     Args:
         electrostatics: number of states with charges from 1 to 0, both included.
-        sterics: number of further states with Lennard-Jones interactions, down to 0.
-        is_restrained: whether restraints are switched on before.
+        sterics: number of further states with Lennard-Jones interactions, down to 0; none in a vacuum.
     """
-    restraints = [0.0, 0.03, 0.1, 0.3, 0.6] if is_restrained else []
-    held = {RESTRAINTS: 1.0} if is_restrained else {}
-    rows = [{RESTRAINTS: each, ELECTROSTATICS: 1.0, STERICS: 1.0} for each in restraints]
-    rows += [
-        {**held, ELECTROSTATICS: 1 - step / (electrostatics - 1), STERICS: 1.0}
-        for step in range(electrostatics)
-    ]
-    rows += [{**held, ELECTROSTATICS: 0.0, STERICS: each} for each in space_sterics(sterics)]
-    return rows
+    rows = [{ELECTROSTATICS: 1 - step / (electrostatics - 1), STERICS: 1.0} for step in range(electrostatics)]
+    return rows + [{ELECTROSTATICS: 0.0, STERICS: each} for each in space_sterics(sterics)]
 
 
 def space_sterics(count: int) -> list[float]:
     """Values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
-    return [1 - (step / count) ** 0.8 for step in range(1, count)] + [0.0]
+    return [1 - (step / count) ** 0.8 for step in range(1, count + 1)]
 
 
 def sample(

@@ -112,13 +112,15 @@ def read_positions(path: Path) -> np.ndarray:
 
 
 def write_waters(solute: np.ndarray, padding: float, path: Path) -> np.ndarray:
-    """Fill a cuboid about the solute with liquid water; gives its edges in nm.
+    """Fill a cube about the solute with liquid water; gives its edges in nm.
+
+    A cube, since an elongated molecule that turns in a flat box comes close to its image.
 
     Copies of a box of equilibrated water that OpenMM brings are laid side by side and cut. The solute is not
-    moved: it is in the cuboid's middle, as the waters' coordinates have it.
+    moved: it is in the cube's middle, as the waters' coordinates have it.
     """
     low, high = solute.min(axis=0) - padding, solute.max(axis=0) + padding
-    edges = np.maximum(high - low, 2 * CUTOFF + 0.35)
+    edges = np.full(3, max(float((high - low).max()), 2 * CUTOFF + 0.35))
     corner = (low + high - edges) / 2
     source = app.PDBFile(str(Path(app.__file__).parent / "data" / "tip3p.pdb"))
     size = np.array(source.topology.getUnitCellDimensions().value_in_unit(unit.nanometer))
