@@ -114,7 +114,8 @@ def check(name: str, molecule: Any) -> None:
     if charge := Chem.GetFormalCharge(molecule):
         fail(
             f"Molecule {name!r} has a charge of {charge:+d} e. Only neutral molecules are taken:"
-            " decoupling a charge in a periodic box needs a correction for the box's size, which this engine does not have."
+            " decoupling a charge in a periodic box needs a correction for the box's size, which this engine"
+            " does not have."
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
         fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")
