@@ -323,7 +323,16 @@ class TestAllowance:
         settings = {"equilLength": 1000, "prodLength": 4000, "protocolRepeats": 2, "timestep": 2}
         assert estimate_hours(settings, 3) == pytest.approx(3 * 2 * 5 * 2 * 24 * (30 / 100 + 14 / 400))
 
-    @pytest.mark.parametrize(("text", "count"), [(LIGAND, 1), (LIGAND * 3, 3), (LIGAND + "x\n", 2), ("", 1)])
+    def test_a_hydration_counts_its_windows_in_water_only(self):
+        settings = {"equilLength": 50, "prodLength": 250, "protocolRepeats": 2, "timestep": 4}
+        windows = {"electrostaticWindows": 5, "stericWindows": 10}
+        assert estimate_hours(settings | windows, 3) == pytest.approx(3 * 2 * 0.3 * 24 * 15 / 400)
+
+    @pytest.mark.parametrize(
+        ("text", "count"),
+        [(LIGAND, 1), (LIGAND * 3, 3), (LIGAND + "x\n", 2), ("", 1), ("CCO\n\nCO methanol\n", 2)],
+        ids=["one", "three", "unterminated", "empty", "smiles"],
+    )
     def test_ligands_are_records(self, tmp_path, text, count):
         path = tmp_path / "x.sdf"
         path.write_text(text)

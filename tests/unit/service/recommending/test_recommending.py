@@ -85,6 +85,7 @@ def test_invalid_smiles(word):
         ("Humanize my nanobody", "abnativ"),
         ("Which residues aggregate on the surface of my PDB?", "aggrescan3d"),
         ("absolute binding free energy of a ligand", "abfe"),
+        ("hydration free energy of my molecule", "hydration-free-energy"),
         ("dock two protein structures", "af2dock"),
         ("complex of two chains with crosslinking mass spectrometry", "alphalink2"),
         ("is this peptide antimicrobial?", "amplify"),

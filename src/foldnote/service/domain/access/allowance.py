@@ -7,8 +7,9 @@ charges and analysis are small in comparison and are not counted:
             · (complex windows / complex rate + solvent windows / solvent rate)
 
 with lengths in ns, 30 windows of the ligand in the protein at 100 ns/day and 14 in water at 400 ns/day, at a
-time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. The number of
-ligands is the number of records of the SDF file. One weighted hour is one hour of that machine.
+time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. A tool without
+a complex has windows in water only, as many as its settings say. The number of ligands is the number of
+records of the SDF file, or of lines of SMILES. One weighted hour is one hour of that machine.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ FAMILY = "free-energy"
 COMPLEX_WINDOWS, SOLVENT_WINDOWS = 30, 14
 COMPLEX_NS_PER_DAY, SOLVENT_NS_PER_DAY = 100.0, 400.0
 REFERENCE_TIMESTEP_FS = 4.0
-_RECORD_END = b"$$$$"
+_WINDOWS = ("electrostaticWindows", "stericWindows")
+_RECORD_END, _MOLECULE_END = b"$$$$", b"M  END"
 
 
 class Allowance:
@@ -56,22 +58,29 @@ class Allowance:
 
 
 def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
-    """Weighted hours of an absolute binding free energy with these normalised settings."""
+    """Weighted hours of a binding free energy, or a hydration free energy, with these normalised settings."""
     length_ns = (float(settings.get("equilLength", 0)) + float(settings.get("prodLength", 0))) / 1000
     days_per_ns = COMPLEX_WINDOWS / COMPLEX_NS_PER_DAY + SOLVENT_WINDOWS / SOLVENT_NS_PER_DAY
+    if all(name in settings for name in _WINDOWS):
+        days_per_ns = sum(float(settings[name]) for name in _WINDOWS) / SOLVENT_NS_PER_DAY
     slower = REFERENCE_TIMESTEP_FS / float(settings.get("timestep", REFERENCE_TIMESTEP_FS))
     return ligands * float(settings.get("protocolRepeats", 1)) * length_ns * slower * 24 * days_per_ns
 
 
 def count_ligands(sdf: Path) -> int:
-    """Number of records of an SDF file, at least 1; an unterminated last record counts."""
+    """Number of records of an SDF file, at least 1; an unterminated last record counts.
+
+    A file without any mark of an SDF file is one of SMILES, with one on each line.
+    """
     with sdf.open("rb") as stream:
-        ends, is_open = 0, False
+        ends, lines, is_open, is_sdf = 0, 0, False, False
         for line in stream:
             is_end = line.startswith(_RECORD_END)
             ends += is_end
+            lines += bool(line.strip())
             is_open = not is_end and (is_open or bool(line.strip()))
-    return max(1, ends + is_open)
+            is_sdf = is_sdf or is_end or line.startswith(_MOLECULE_END)
+    return max(1, ends + is_open if is_sdf else lines)
 
 
 def allowance_exceeded(tool_type: str, estimated: float, allowed: float) -> RefusalError:
