@@ -215,7 +215,7 @@ def take_window(context: openmm.Context, blocks: int, energies: np.ndarray) -> S
     """Read where the context is.
 
     Raises:
-        openmm.OpenMMException: it has no finite coordinates.
+        OpenMMException: it has no finite coordinates.
     """
     state = context.getState(positions=True, velocities=True)
     length, speed = unit.nanometer, unit.nanometer / unit.picosecond
