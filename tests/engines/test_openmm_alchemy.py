@@ -1,8 +1,10 @@
 """Hydration free energies by our protocol are those of the force field, and their parts are what they should be."""
 
 import json
+import math
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -89,6 +91,113 @@ def test_the_ligand_is_whole_at_the_one_end_and_alone_at_the_other(run):
     assert found["water"][1] == pytest.approx(found["water"][0], abs=0.02)
     assert found["water moved"] == pytest.approx(found["water off"], abs=1e-3)
     assert abs(found["water moved full"] - found["water off"]) > 1
+
+
+CHECK_SYSTEM = """
+import shutil, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from openmm import unit
+from systems import build_ligand_legs
+folder = Path(sys.argv[2])
+folder.mkdir()
+for name in ("lig.mol2", "lig.frcmod"):
+    shutil.copy(Path(sys.argv[3]) / name, folder)
+found = {}
+for water, padding, step in (("spce", 0.9, 2.0), ("tip3p", 1.2, 4.0)):
+    solute, _ = build_ligand_legs(folder, "gaff", water, padding, step, lambda message: None)
+    system, atoms = solute.system, list(solute.topology.atoms())
+    (force,) = [each for each in system.getForces() if hasattr(each, "getEwaldErrorTolerance")]
+    oxygen = next(atom.index for atom in atoms if atom.residue.name == "HOH")
+    masses = [system.getParticleMass(index).value_in_unit(unit.dalton) for index in range(oxygen + 3)]
+    volume = float(solute.box.diagonal().prod())
+    found[water] = {
+        "charge": force.getParticleParameters(oxygen)[0].value_in_unit(unit.elementary_charge),
+        "edge": float(solute.box[0][0]),
+        "solute": masses[:oxygen],
+        "water": masses[oxygen:],
+        "constraints": system.getNumConstraints() - (len(atoms) - oxygen),
+        "density": (len(atoms) - oxygen) / 3 / volume,
+    }
+print("FOUND", found)
+"""
+
+
+def test_water_box_and_masses_are_those_of_the_settings(run, tmp_path):
+    """Charges in e of SPC/E and TIP3P as published; masses in u; waters in nm^-3, of which the liquid has 33."""
+    engine = load_engines()[ENGINE]
+    command = [str(engine.python), "-c", CHECK_SYSTEM, str(engine.folder), str(tmp_path / "made")]
+    text = run_directly(engine, [*command, str(run.parent / "systems" / "001")], tmp_path)
+    found = eval(text.rpartition("FOUND ")[2])
+    assert found["spce"]["charge"] == pytest.approx(-0.8476, abs=1e-4)
+    assert found["tip3p"]["charge"] == pytest.approx(-0.834, abs=1e-4)
+    assert found["tip3p"]["edge"] > found["spce"]["edge"] > 1.8
+    for each in found.values():
+        assert each["constraints"] == 4
+        assert each["water"][1:] == pytest.approx([1.008, 1.008], abs=0.01)
+        assert sum(each["solute"]) == pytest.approx(32.04, abs=0.02)
+        assert 26 < each["density"] < 35
+    assert sorted(found["spce"]["solute"])[:4] == pytest.approx([1.008] * 4, abs=0.01)
+    assert sorted(found["tip3p"]["solute"])[:4] == pytest.approx([3.0] * 4)
+
+
+CHECK_ANALYSIS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from analysis import disagree, estimate, follow
+draw = np.random.default_rng(3)
+def sample(stiffness, centres, count):
+    rows = []
+    for own, centre in zip(stiffness, centres):
+        x = draw.normal(centre, own ** -0.5, count)
+        rows.append(np.array([0.5 * k * (x - c) ** 2 for k, c in zip(stiffness, centres)]))
+    return rows
+near = estimate(sample((1.0, 2.0, 4.0, 8.0), (0.0, 0.1, 0.2, 0.3), 2000))
+apart = sample((1e4, 1e4), (0.0, 10.0), 30)
+apart[0][1] *= 1.1
+apart[1][0] *= 1.3
+far = estimate(apart)
+same = estimate([np.ones((3, 30))] * 3)
+print("FOUND", repr((near.total, near.error, str(far.error), disagree(follow(apart)), same.total, same.error)))
+"""
+
+
+def test_the_analysis_has_the_analytic_figure_and_no_error_where_states_are_apart(tmp_path):
+    """Springs of different stiffness differ by half the logarithm of its ratio, in kT."""
+    engine = load_engines()[ENGINE]
+    text = run_directly(engine, [str(engine.python), "-c", CHECK_ANALYSIS, str(engine.folder)], tmp_path)
+    total, error, far, is_unsure, same, same_error = eval(text.rpartition("FOUND ")[2])
+    assert 0 < error < 0.05
+    assert total == pytest.approx(0.5 * math.log(8), abs=3 * error)
+    assert far == "nan"
+    assert is_unsure
+    assert (same, same_error) == pytest.approx((0, 0), abs=1e-6)
+
+
+def test_states_without_overlap_have_no_error_and_do_not_end_a_run_early(tmp_path):
+    """Water, a molecule of three atoms, over too few windows in too few samples is marked as unreliable."""
+    settings = {"equilLength": 0.1, "prodLength": 1, "stericWindows": 4, "earlyTerminationTargetError": 2}
+    outcome, outputs = hydrate(tmp_path, "O water\n", **settings)
+    assert outcome.state == "succeeded", outcome.error
+    (row,) = read_table(outputs / "free-energies.csv")
+    assert row["is_converged"] == "False"
+    assert row["uncertainty_kcal_per_mol"] != "0.0000"
+    assert {each["stopped_early"] for each in read_table(outputs / "legs.csv")} == {"False"}
+    assert "fewer than 20 samples" in read_notes(outputs)
+
+
+def test_charges_that_do_not_sum_to_zero_are_refused(run, tmp_path):
+    text = (run / "parameters" / "001-methanol.mol2").read_text()
+    head, mark, rest = text.partition("ATOM\n")
+    first, _, others = rest.partition("\n")
+    (tmp_path / "raw.mol2").write_text(f"{head}{mark}{first.rpartition(' ')[0]} 0.900000\n{others}")
+    engine = load_engines()[ENGINE]
+    code = "import sys; sys.path[:0] = sys.argv[1:]; from pathlib import Path; import ligands;"
+    code += "ligands.neutralize(Path('raw.mol2'), Path('lig.mol2'))"
+    with pytest.raises(subprocess.CalledProcessError):
+        run_directly(engine, [str(engine.python), "-c", code, str(engine.folder)], tmp_path)
+    assert not (tmp_path / "lig.mol2").exists()
 
 
 def test_types_and_charges_are_those_of_freesolv(run):

@@ -22,8 +22,12 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
 
 logging.getLogger("pymbar").setLevel(logging.ERROR)
 FEW_SAMPLES = 20
-"""Below these, the statistical inefficiency cannot be estimated."""
+"""Below these in a window, the statistical inefficiency is not estimated, and errors are too small."""
 LEAST_OVERLAP = 0.03
+NO_OVERLAP = 1e-9
+"""Between neighbours, below which MBAR's error is rounding only, of any size."""
+SAME = 1e-9
+"""kT between states that are the same, whose error may be the root of a negative rounding error."""
 FRACTIONS = tuple(step / 10 for step in range(1, 11))
 
 
@@ -33,7 +37,7 @@ class Estimate:
 
     energies: np.ndarray
     errors: np.ndarray
-    """Of the difference from the first state."""
+    """Of the difference from the first state; NaN where the states overlap too little to tell."""
     steps: np.ndarray
     """Error of each difference between neighbours."""
     overlap: np.ndarray
@@ -69,7 +73,10 @@ def estimate(windows: Sequence[np.ndarray]) -> Estimate:
         mbar = MBAR(energies, np.array(counts), solver_protocol="robust", relative_tolerance=1e-9)
         found = mbar.compute_free_energy_differences()
         overlap = mbar.compute_overlap()["matrix"]
-    errors = np.nan_to_num(found["dDelta_f"])
+    is_same = np.abs(found["Delta_f"]) < SAME
+    errors = np.where(is_same & np.isnan(found["dDelta_f"]), 0.0, found["dDelta_f"])
+    is_apart = np.minimum(np.diag(overlap, 1), np.diag(overlap, -1)) < NO_OVERLAP
+    errors[0, 1:][np.logical_or.accumulate(is_apart)] = math.nan
     return Estimate(
         np.array(found["Delta_f"][0]),
         np.array(errors[0]),
@@ -116,9 +123,9 @@ def follow(windows: Sequence[np.ndarray]) -> list[Convergence]:
 
 
 def disagree(rows: Sequence[Convergence]) -> bool:
-    """Whether the first and the last half of the samples differ by more than twice their error."""
+    """Whether the first and the last half differ by more than twice their error, or it is unknown."""
     for row in rows:
         if math.isclose(row.fraction, 0.5):
             error = math.hypot(row.forward[1], row.reverse[1])
-            return abs(row.forward[0] - row.reverse[0]) > 2 * error
+            return not abs(row.forward[0] - row.reverse[0]) <= 2 * error
     return False

@@ -22,6 +22,8 @@ ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I"})
 LARGEST_LIGAND = 70
 """Atoms without hydrogens; the semi-empirical calculation of a larger one takes hours."""
 MOST_LIGANDS = 50
+MOST_EXCESS = 0.05
+"""e; more than rounding leaves."""
 NAME = "LIG"
 POLL_S = 0.05
 REPORT_S = 2.0
@@ -197,7 +199,10 @@ def neutralize(source: Path, target: Path) -> None:
     head, mark, rest = source.read_text().partition("@<TRIPOS>ATOM\n")
     body, bonds, tail = rest.partition("@<TRIPOS>BOND")
     lines = body.splitlines()
-    excess = sum(float(line.split()[8]) for line in lines) / len(lines)
+    total = sum(float(line.split()[8]) for line in lines)
+    if abs(total) > MOST_EXCESS:
+        fail(f"The AM1-BCC charges sum to {total:.3f} e, not 0. Check the molecule's bonds and hydrogens.")
+    excess = total / len(lines)
     made = [f"{line[: line.rindex(line.split()[8])]}{float(line.split()[8]) - excess:.6f}" for line in lines]
     target.write_text(head + mark + "\n".join(made) + "\n" + bonds + tail)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from analysis import LEAST_OVERLAP, Convergence, Estimate, disagree, estimate, follow
+from analysis import FEW_SAMPLES, LEAST_OVERLAP, Convergence, Estimate, disagree, estimate, follow
 from checkpoints import keep_checkpoints
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from ligands import PreparedLigand, parametrize, read_ligands, slug
@@ -36,9 +36,9 @@ FREE_ENERGY_COLUMNS = (
     *("sd_of_repeats_kcal_per_mol", "mbar_error_kcal_per_mol", "repeats", "least_overlap", "is_converged"),
 )
 """Columns of free-energies.csv: name; SMILES; mean over the repeats; the larger of the standard error of the
-repeats and the error of MBAR; standard deviation of the repeats, empty for one; MBAR's error of the mean;
-number of repeats; smallest overlap of neighbouring states; whether overlap is at least LEAST_OVERLAP and both
-halves of each leg agree."""
+repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats, empty for one;
+MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether overlap is at
+least LEAST_OVERLAP, both halves of each leg agree and each window has FEW_SAMPLES or more."""
 LEG_COLUMNS = (
     *("ligand", "repeat", "leg", "free_energy_kcal_per_mol", "error_kcal_per_mol", "least_overlap"),
     *("windows", "production_ps_per_window", "stopped_early"),
@@ -75,6 +75,8 @@ class LegResult:
     production: float
     """ps of each window."""
     is_early: bool
+    sampled: int
+    """Samples of each window, of which the estimate uses the uncorrelated ones."""
 
     @property
     def unit(self) -> float:
@@ -93,8 +95,9 @@ class LegResult:
 
     @property
     def is_converged(self) -> bool:
-        """Whether neighbours overlap and both halves agree."""
-        return self.estimate.least_overlap >= LEAST_OVERLAP and not disagree(self.convergence)
+        """Whether neighbours overlap, both halves agree and there are samples enough to tell."""
+        is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
+        return is_told and self.estimate.least_overlap >= LEAST_OVERLAP and not disagree(self.convergence)
 
     def key(self) -> dict[str, Any]:
         """The first columns of its rows."""
@@ -127,7 +130,7 @@ def main() -> None:
     ligands = read_ligands(Path(job["files"]["ligandsSDF"][0]), seed, notes)
     platform = find_platform()
     lengths = plan_lengths(settings, notes)
-    write_used(seed=seed, settings={"prodLength": lengths.production_blocks * lengths.block})
+    write_used(seed=seed, settings=lengths.rounded())
     legs: list[LegResult] = []
     progress = Progress(len(ligands) * settings["protocolRepeats"])
     with keep_checkpoints(job) as folder:
@@ -234,8 +237,9 @@ def run_leg(
     planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
     windows = sample(leg, folder, tell, is_enough)
     count = windows[0].shape[1]
+    simulated = count * leg.lengths.interval
     return LegResult(
-        ligand, repeat, leg, estimate(windows), follow(windows), count * leg.lengths.interval, count < planned
+        ligand, repeat, leg, estimate(windows), follow(windows), simulated, count < planned, count
     )
 
 
@@ -259,12 +263,13 @@ def combine(legs: Sequence[LegResult], ligand: str) -> dict[str, Any] | None:
         errors.append(math.hypot(parts[GAS].error, parts[WATER].error))
     count = len(values)
     mbar_error = math.sqrt(sum(error**2 for error in errors)) / count
+    is_known = math.isfinite(mbar_error)
     spread = float(np.std(values, ddof=1)) if count > 1 else None
     return {
         "hydration_free_energy_kcal_per_mol": float(np.mean(values)),
-        "uncertainty_kcal_per_mol": max(mbar_error, (spread or 0.0) / math.sqrt(count)),
+        "uncertainty_kcal_per_mol": max(mbar_error, (spread or 0.0) / math.sqrt(count)) if is_known else None,
         "sd_of_repeats_kcal_per_mol": spread,
-        "mbar_error_kcal_per_mol": mbar_error,
+        "mbar_error_kcal_per_mol": mbar_error if is_known else None,
         "repeats": count,
         "least_overlap": min(each.estimate.least_overlap for each in own),
         "is_converged": all(each.is_converged for each in own),
@@ -288,11 +293,16 @@ def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], 
 
 
 def round_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Figures with four decimals, nothing as an empty cell."""
+    """Figures with four decimals, nothing and unknown ones as an empty cell."""
     return {
-        name: f"{value + 0.0:.4f}" if isinstance(value, float) else "" if value is None else value
+        name: "" if value is None else round_figure(value) if isinstance(value, float) else value
         for name, value in row.items()
     }
+
+
+def round_figure(value: float) -> str:
+    """Four decimals; nothing for an unknown error."""
+    return f"{value + 0.0:.4f}" if math.isfinite(value) else ""
 
 
 def list_leg(each: LegResult) -> dict[str, Any]:
@@ -356,6 +366,17 @@ def describe(legs: Sequence[LegResult], platform: str, settings: dict[str, Any])
             f"In {len(poor)} of {len(legs)} legs neighbouring states overlap by less than {LEAST_OVERLAP}:"
             " their free energies and errors are not reliable. Raise the number of windows or the length."
         )
+    unknown = [each for each in legs if not math.isfinite(each.error)]
+    if unknown:
+        notes.append(
+            f"In {len(unknown)} of {len(legs)} legs states overlap so little that MBAR has no error; it is"
+            " left empty, and the free energy means nothing."
+        )
+    if any(each.sampled < FEW_SAMPLES for each in legs):
+        notes.append(
+            f"Windows have fewer than {FEW_SAMPLES} samples: their correlation could not be estimated, and"
+            " the errors are too small. Raise the production length."
+        )
     unsure = [each for each in legs if disagree(each.convergence)]
     if unsure:
         notes.append(
@@ -375,7 +396,9 @@ def make_score(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], rep
     figures: dict[str, Any] = {"ligands": len(rows), "repeats": repeats}
     if len(rows) == 1 and rows[0]:
         for name in ("hydration_free_energy", "uncertainty"):
-            figures[f"{name}_kcal_per_mol"] = round(rows[0][f"{name}_kcal_per_mol"], 4)
+            value = rows[0][f"{name}_kcal_per_mol"]
+            if value is not None:
+                figures[f"{name}_kcal_per_mol"] = round(value, 4)
     figures["least_overlap"] = round(min(each.estimate.least_overlap for each in legs), 4)
     return figures
 

@@ -63,6 +63,11 @@ class Lengths:
             block,
         )
 
+    def rounded(self) -> dict[str, float]:
+        """The lengths in ps that are simulated, by their settings."""
+        blocks = {"equilLength": self.equilibration_blocks, "prodLength": self.production_blocks}
+        return {name: round(count * self.block, 6) for name, count in blocks.items()}
+
     @property
     def samples_per_block(self) -> int:
         """Samples of each window in a block."""
