@@ -18,6 +18,8 @@ from foldnote.service.engines.engine import CACHE
 
 TOOL = "hydration-free-energy"
 ENGINE = "openmm_alchemy"
+SEED = 11
+"""Not that of the contract's runs, which leave checkpoints where they are cancelled."""
 
 pytestmark = [
     pytest.mark.engine,
@@ -39,7 +41,8 @@ def checkpoints():
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    outcome, outputs = run_tool(ENGINE, TOOL, tmp_path_factory.mktemp("methanol"))
+    settings, texts = make_settings(TOOL)
+    outcome, outputs = run_engine(ENGINE, tmp_path_factory.mktemp("methanol"), settings, SEED, texts, TOOL)
     assert outcome.state == "succeeded", outcome.error
     return outputs
 
