@@ -26,7 +26,7 @@ SOFT_STERICS = (
 )
 """kJ/mol; distances in nm. At 1 it is the Lennard-Jones potential with Lorentz-Berthelot rules."""
 FULL_STERICS = "4*epsilon*((sigma/r)^12-(sigma/r)^6)"
-LEAST_SIGMA = 0.1
+MIN_SIGMA = 0.1
 """nm, of atoms without Lennard-Jones interactions, whose radius is 0 in Amber's files."""
 
 
@@ -52,7 +52,7 @@ def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
     charges, sigmas, epsilons = (
         [row[column].value_in_unit_system(unit.md_unit_system) for row in plain] for column in range(3)
     )
-    sigmas = [sigma if epsilon > 0 else LEAST_SIGMA for sigma, epsilon in zip(sigmas, epsilons, strict=True)]
+    sigmas = [sigma if epsilon > 0 else MIN_SIGMA for sigma, epsilon in zip(sigmas, epsilons, strict=True)]
     excepted = scale_charges(nonbonded, members, charges, sigmas)
     nonbonded.setForceGroup(CHARGED_GROUP)
     made.addForce(keep_sterics_within(inside, excepted, sigmas, epsilons))

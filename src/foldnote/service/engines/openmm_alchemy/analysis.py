@@ -23,7 +23,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
 logging.getLogger("pymbar").setLevel(logging.ERROR)
 FEW_SAMPLES = 20
 """Below these in a window, the statistical inefficiency is not estimated, and errors are too small."""
-LEAST_OVERLAP = 0.03
+MIN_OVERLAP = 0.03
 NO_OVERLAP = 1e-9
 """Between neighbours, below which MBAR's error is rounding only, of any size."""
 SAME = 1e-9

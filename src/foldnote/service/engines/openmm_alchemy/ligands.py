@@ -19,10 +19,10 @@ from engine_protocol import fail
 
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I"})
 """What GAFF and AM1-BCC have parameters for."""
-LARGEST_LIGAND = 70
+MAX_LIGAND_ATOMS = 70
 """Atoms without hydrogens; the semi-empirical calculation of a larger one takes hours."""
-MOST_LIGANDS = 50
-MOST_EXCESS = 0.05
+MAX_LIGANDS = 50
+MAX_EXCESS = 0.05
 """e; more than rounding leaves."""
 NAME = "LIG"
 POLL_S = 0.05
@@ -55,8 +55,8 @@ def read_ligands(path: Path, seed: int, notes: list[str]) -> list[PreparedLigand
     rows = list(read_records(text)) if is_file else list(read_lines(text))
     if not rows:
         fail("The file has no molecule. Give an SDF file, or SMILES, one on each line.")
-    if len(rows) > MOST_LIGANDS:
-        fail(f"The file has {len(rows)} molecules; a job takes at most {MOST_LIGANDS}. Submit a batch.")
+    if len(rows) > MAX_LIGANDS:
+        fail(f"The file has {len(rows)} molecules; a job takes at most {MAX_LIGANDS}. Submit a batch.")
     ligands: list[PreparedLigand] = []
     for number, (given, molecule) in enumerate(rows, start=1):
         name = given or f"ligand {number}"
@@ -121,10 +121,10 @@ def check(name: str, molecule: Any) -> None:
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
         fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")
-    if molecule.GetNumHeavyAtoms() > LARGEST_LIGAND:
+    if molecule.GetNumHeavyAtoms() > MAX_LIGAND_ATOMS:
         fail(
             f"Molecule {name!r} has {molecule.GetNumHeavyAtoms()} atoms without hydrogens;"
-            f" at most {LARGEST_LIGAND} are taken."
+            f" at most {MAX_LIGAND_ATOMS} are taken."
         )
 
 
@@ -200,7 +200,7 @@ def neutralize(source: Path, target: Path) -> None:
     body, bonds, tail = rest.partition("@<TRIPOS>BOND")
     lines = body.splitlines()
     total = sum(float(line.split()[8]) for line in lines)
-    if abs(total) > MOST_EXCESS:
+    if abs(total) > MAX_EXCESS:
         fail(f"The AM1-BCC charges sum to {total:.3f} e, not 0. Check the molecule's bonds and hydrogens.")
     excess = total / len(lines)
     made = [f"{line[: line.rindex(line.split()[8])]}{float(line.split()[8]) - excess:.6f}" for line in lines]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from analysis import FEW_SAMPLES, LEAST_OVERLAP, Convergence, Estimate, disagree, estimate, follow
+from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, estimate, follow
 from checkpoints import keep_checkpoints
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from ligands import PreparedLigand, parametrize, read_ligands, slug
@@ -38,7 +38,7 @@ FREE_ENERGY_COLUMNS = (
 """Columns of free-energies.csv: name; SMILES; mean over the repeats; the larger of the standard error of the
 repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats, empty for one;
 MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether overlap is at
-least LEAST_OVERLAP, both halves of each leg agree and each window has FEW_SAMPLES or more."""
+least MIN_OVERLAP, both halves of each leg agree and each window has FEW_SAMPLES or more."""
 LEG_COLUMNS = (
     *("ligand", "repeat", "leg", "free_energy_kcal_per_mol", "error_kcal_per_mol", "least_overlap"),
     *("windows", "production_ps_per_window", "stopped_early"),
@@ -56,9 +56,9 @@ CONVERGENCE_COLUMNS = (
     *("reverse_kcal_per_mol", "reverse_error_kcal_per_mol"),
 )
 """Columns of convergence.csv: share of the samples; the leg's free energy from the first and last ones."""
-LEAST_SHARE = 0.2
+MIN_SHARE = 0.2
 """Of the production, before which no leg ends early."""
-LEAST_SAMPLES = 25
+MIN_SAMPLES = 25
 """Uncorrelated samples of each window, likewise."""
 REPORT_S = 2.0
 
@@ -97,7 +97,7 @@ class LegResult:
     def is_converged(self) -> bool:
         """Whether neighbours overlap, both halves agree and there are samples enough to tell."""
         is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
-        return is_told and self.estimate.least_overlap >= LEAST_OVERLAP and not disagree(self.convergence)
+        return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
 
     def key(self) -> dict[str, Any]:
         """The first columns of its rows."""
@@ -229,10 +229,10 @@ def run_leg(
     """Sample a leg until its error is at most ``target`` in kcal/mol, or to its end where that is 0."""
 
     def is_enough(windows: Sequence[np.ndarray]) -> bool:
-        if target <= 0 or windows[0].shape[1] < LEAST_SHARE * planned:
+        if target <= 0 or windows[0].shape[1] < MIN_SHARE * planned:
             return False
         found = estimate(windows)
-        return min(found.samples) >= LEAST_SAMPLES and found.error / leg.beta / KCAL <= target
+        return min(found.samples) >= MIN_SAMPLES and found.error / leg.beta / KCAL <= target
 
     planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
     windows = sample(leg, folder, tell, is_enough)
@@ -360,10 +360,10 @@ def list_convergence(each: LegResult) -> list[dict[str, Any]]:
 def describe(legs: Sequence[LegResult], platform: str, settings: dict[str, Any]) -> list[str]:
     """What a reader of the figures must know."""
     notes = [f"OpenMM ran on its platform {platform}; the gas phase on Reference."]
-    poor = [each for each in legs if each.estimate.least_overlap < LEAST_OVERLAP]
+    poor = [each for each in legs if each.estimate.least_overlap < MIN_OVERLAP]
     if poor:
         notes.append(
-            f"In {len(poor)} of {len(legs)} legs neighbouring states overlap by less than {LEAST_OVERLAP}:"
+            f"In {len(poor)} of {len(legs)} legs neighbouring states overlap by less than {MIN_OVERLAP}:"
             " their free energies and errors are not reliable. Raise the number of windows or the length."
         )
     unknown = [each for each in legs if not math.isfinite(each.error)]
