@@ -161,4 +161,5 @@ def test_what_cannot_be_read_is_a_plain_sentence(tmp_path, settings, sentence):
 
 
 def test_the_longest_chain_that_is_allowed_runs(tmp_path):
-    run_task(tmp_path, "scan", heavySequence="A" * 157)
+    _, outputs = run_task(tmp_path, "scan", heavySequence="A" * 157)
+    assert len(read(outputs, "scan.csv")) == 157

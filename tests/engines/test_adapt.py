@@ -32,7 +32,7 @@ class TestAdapt(AdapterContract):
         assert "--skip_rf_antibody" not in done.arguments()[0]
         assert "Designs are ranked by combo_score_wtd, the lowest first." in done.manifest["notes"]
         configure(rf_antibody="perhaps")
-        assert "which is none of no, yes" in self.refuse(lab)
+        assert "which is not one of no, yes" in self.refuse(lab)
 
     def test_targets_that_the_script_cannot_take_are_refused(self, lab, configure):
         configure("fail")

@@ -1,11 +1,5 @@
 """Results of free energies: the figures, and the overlap and convergence of the leg that overlaps least."""
 
-import json
-import zipfile
-
-import pytest
-
-from foldnote.results import open_result
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.free_energy_views import show_free_energies
 
@@ -23,30 +17,14 @@ CONVERGENCE = (
 )
 
 
-@pytest.fixture
-def opened(tmp_path):
-    def make(**files):
-        manifest = {
-            "job": {"type": "hydration-free-energy", "jobName": "j"},
-            "engine": {"method": "Some method"},
-        }
-        with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
-            for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
-                archive.writestr(name, content)
-        return open_result(tmp_path / "r.zip")
-
-    return make
-
-
-def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(opened):
-    result = opened(
-        **{
-            "free-energies.csv": ENERGIES,
-            "legs.csv": LEGS,
-            "overlap.csv": OVERLAP,
-            "convergence.csv": CONVERGENCE,
-        }
-    )
+def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_files):
+    files = {
+        "free-energies.csv": ENERGIES,
+        "legs.csv": LEGS,
+        "overlap.csv": OVERLAP,
+        "convergence.csv": CONVERGENCE,
+    }
+    result = open_files("hydration-free-energy", files)
     energies, overlap, convergence, legs, *_ = show_free_energies(result)
     assert "2.4" in energies["text/plain"]
     assert overlap.title == "Overlap of windows: methane, repeat 1, water"
@@ -56,5 +34,5 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(opened):
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_a_result_without_the_tables_has_the_default_view(opened):
-    assert show_free_energies(opened(**{"free-energies.csv": ENERGIES}))
+def test_a_result_without_the_tables_has_the_default_view(open_files):
+    assert show_free_energies(open_files("hydration-free-energy", {"free-energies.csv": ENERGIES}))

@@ -1,11 +1,7 @@
 """Results on sequences: figures, motifs, and plots where there is one sequence."""
 
-import json
-import zipfile
-
 import pytest
 
-from foldnote.results import open_result
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.sequence_views import show_designs, show_properties
 
@@ -15,22 +11,7 @@ HYDROPATHY = "chain,number,residue,hydropathy\nfirst,1,A,1.800\nfirst,2,N,-0.700
 CHARGE = "name,ph,charge\nfirst,0.0,2.0\nfirst,7.0,0.1\nfirst,14.0,-2.0\n"
 
 
-@pytest.fixture
-def opened(tmp_path):
-    def make(**files):
-        manifest = {
-            "job": {"type": "sequence-properties", "jobName": "j"},
-            "engine": {"method": "Some method"},
-        }
-        with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
-            for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
-                archive.writestr(name, content)
-        return open_result(tmp_path / "r.zip")
-
-    return make
-
-
-def test_one_sequence_has_its_figures_its_hydropathy_and_its_charge(opened):
+def test_one_sequence_has_its_figures_its_hydropathy_and_its_charge(open_files):
     files = {
         "properties.csv": FIGURES,
         "motifs.csv": MOTIFS,
@@ -38,7 +19,7 @@ def test_one_sequence_has_its_figures_its_hydropathy_and_its_charge(opened):
         "charge.csv": CHARGE,
         "score.json": '{"pH": 7.4}',
     }
-    result = opened(**files)
+    result = open_files("sequence-properties", files)
     figures, hydropathy, charge, motifs, *_ = show_properties(result)
     assert "problem" not in figures["text/plain"]
     assert hydropathy.data["hydropathy"].tolist() == [1.8, -0.7, -1.3]
@@ -47,7 +28,7 @@ def test_one_sequence_has_its_figures_its_hydropathy_and_its_charge(opened):
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_several_sequences_keep_their_problems_and_have_no_plot_of_one(opened):
+def test_several_sequences_keep_their_problems_and_have_no_plot_of_one(open_files):
     second = FIGURES + "second,,,,The sequence is empty.\n"
     charges = CHARGE + CHARGE.split("\n", 1)[1].replace("first", "third")
     files = {
@@ -56,13 +37,15 @@ def test_several_sequences_keep_their_problems_and_have_no_plot_of_one(opened):
         "hydropathy.csv": HYDROPATHY,
         "charge.csv": charges,
     }
-    figures, motifs, *_ = show_properties(opened(**files))
+    figures, motifs, *_ = show_properties(open_files("sequence-properties", files))
     assert "The sequence is empty." in figures["text/plain"]
     assert "deamidation" in motifs["text/plain"]
 
 
-def test_a_result_without_motifs_has_the_usual_layout(opened):
-    assert result_bundles(opened(**{"properties.csv": FIGURES}))[0]["text/plain"].startswith("properties.csv")
+def test_a_result_without_motifs_has_the_usual_layout(open_files):
+    assert result_bundles(open_files("sequence-properties", {"properties.csv": FIGURES}))[0][
+        "text/plain"
+    ].startswith("properties.csv")
 
 
 DESIGNS = "name,score,sequence_A\ninput,1.9,AC\ndesign_2,0.8,GC\ndesign_1,0.9,SC\n"
@@ -70,9 +53,8 @@ PROBABILITIES = "chain,residue,given,designed,A,C\nA,7,A,G,0.25,0.5\nA,7A,C,C,0.
 
 
 @pytest.mark.parametrize("tool", ["proteinmpnn", "abmpnn"])
-def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(opened, tool):
-    manifest = json.dumps({"job": {"type": tool, "jobName": "j"}, "engine": {"method": "Some method"}})
-    result = opened(**{"designs.csv": DESIGNS, "probabilities.csv": PROBABILITIES, "manifest.json": manifest})
+def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(open_files, tool):
+    result = open_files(tool, {"designs.csv": DESIGNS, "probabilities.csv": PROBABILITIES})
     table, plot, *_ = show_designs(result)
     assert table["text/plain"].index("input") < table["text/plain"].index("design_2")
     assert plot.data.loc["C"].to_dict() == {"A7": 0.5, "A7A": 0.9}
@@ -80,13 +62,15 @@ def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(opened, t
     assert "Mean probability of each amino acid" in str(result_bundles(result))
 
 
-def test_many_designed_residues_are_cut_and_this_is_said(opened):
+def test_many_designed_residues_are_cut_and_this_is_said(open_files):
     rows = "".join(f"A,{number},A,C,0.1,0.9\n" for number in range(1, 302))
     head = PROBABILITIES.split("\n")[0] + "\n"
-    _, plot, *_ = show_designs(opened(**{"designs.csv": DESIGNS, "probabilities.csv": head + rows}))
+    _, plot, *_ = show_designs(
+        open_files("proteinmpnn", {"designs.csv": DESIGNS, "probabilities.csv": head + rows})
+    )
     assert plot.title.endswith("the first 200 of 301 residues")
     assert plot.data.shape == (2, 200)
 
 
-def test_designs_without_probabilities_have_the_usual_layout(opened):
-    assert "designs.csv" in show_designs(opened(**{"designs.csv": DESIGNS}))[0]["text/plain"]
+def test_designs_without_probabilities_have_the_usual_layout(open_files):
+    assert "designs.csv" in show_designs(open_files("proteinmpnn", {"designs.csv": DESIGNS}))[0]["text/plain"]

@@ -1,7 +1,7 @@
-"""What an engine is told by the user's configuration, such as where a program of the lab's own is.
+"""Options of an engine that the user configures, such as the path of a program installed by the lab.
 
 ``engine.toml`` declares the options, and the user sets them in the section ``[engines.NAME]`` of
-``config.toml``. They are read anew each time, so that a service need not be started again, and paths are
+``config.toml``. They are read for each job, so a change needs no restart of the service, and paths are
 checked before a job is queued.
 """
 
@@ -29,37 +29,37 @@ class EngineOption:
     help: str
     """What it is, as a phrase that completes "set NAME: …"."""
     kind: OptionKind = "folder"
-    """``folder`` and ``file``: a path; ``program``: a path, or a name that is looked for on PATH;
-    ``choice``: one of ``choices``; ``arguments``: a list of texts."""
+    """``folder`` and ``file``: a path; ``program``: a path, or a name that is searched on PATH;
+    ``choice``: one of ``choices``; ``arguments``: a list of strings."""
     has: tuple[str, ...] = ()
     """Files that the folder must have, relative to it."""
     choices: tuple[str, ...] = ()
     default: str | tuple[str, ...] = ""
-    """The value where the user sets none; empty for none."""
+    """The value if the user sets none; empty for no value."""
     is_needed: bool = True
     """Whether the engine cannot run without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """The options of an engine as they are set."""
+    """The values of an engine's options."""
 
     values: Mapping[str, str | list[str]] = field(default_factory=dict)
     """Usable values by name; paths are absolute. An option that is not set is not among them."""
     missing: tuple[EngineOption, ...] = ()
-    """Options that are needed and not set."""
+    """Required options that are not set."""
     mistakes: tuple[str, ...] = ()
-    """What is wrong with options that are set, one phrase each."""
+    """What is wrong with the configured values, one phrase each."""
 
     def has_file(self, pattern: str) -> bool:
-        """Whether a file fits ``OPTION/PATTERN``, a pattern below the folder of an option."""
+        """Whether any file matches ``OPTION/PATTERN``, a glob pattern below an option's folder."""
         name, _, below = pattern.partition("/")
         folder = self.values.get(name)
         return isinstance(folder, str) and any(Path(folder).glob(below))
 
 
 def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
-    """The ``options`` of the engine called ``engine``, checked."""
+    """The configured values of ``options`` of the engine ``engine``, checked."""
     if not options:
         return Configured()
     try:
@@ -83,7 +83,7 @@ def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
 
 
 def explain_configuration(engine: str, configured: Configured) -> str | None:
-    """What is to be set or corrected before the engine can run, and where; None for nothing."""
+    """What must be set or corrected before the engine can run, and where; None if nothing."""
     where = f"in the section [engines.{engine}] of config.toml"
     needs = "; ".join(f"{option.name} ({option.help})" for option in configured.missing)
     if configured.mistakes:
@@ -111,20 +111,20 @@ def read_engine_options(rows: Sequence[Mapping[str, Any]]) -> tuple[EngineOption
 
 
 def _read(option: EngineOption, value: object) -> str | list[str]:
-    """The value as the engine gets it.
+    """The value in the form that the engine receives.
 
     Raises:
         ValueError: it cannot be used; the message is the end of a sentence.
     """
     if option.kind == "arguments":
         if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-            raise ValueError("which is not a list of texts")
+            raise ValueError("which is not a list of strings")
         return list(value)
     if not isinstance(value, str):
-        raise ValueError("which is not a text")
+        raise ValueError("which is not a string")
     if option.kind == "choice":
         if value not in option.choices:
-            raise ValueError(f"which is none of {', '.join(option.choices)}")
+            raise ValueError(f"which is not one of {', '.join(option.choices)}")
         return value
     if option.kind == "program":
         return _find_program(value)
@@ -151,7 +151,7 @@ def _check_path(option: EngineOption, path: Path) -> str:
     if not path.is_absolute():
         raise ValueError("which is not an absolute path")
     if not (path.is_dir() if option.kind == "folder" else path.is_file()):
-        raise ValueError(f"which is no {option.kind}")
+        raise ValueError(f"which is not a {option.kind}")
     lacking = [name for name in option.has if not (path / name).exists()]
     if lacking:
         raise ValueError(f"which has no {' and no '.join(lacking)}")

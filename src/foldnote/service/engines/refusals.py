@@ -1,8 +1,8 @@
 """What an engine refuses before a job is queued, as its ``engine.toml`` declares it.
 
-A row of ``[[refusals]]`` is about jobs whose settings have certain values, and says what else must have been
-given beside the settings, or configured at the service, so that the engine can run them: the user's consent
-to ask a server, for example. Nothing is asked of the engine itself, which may be slow to start.
+A row of ``[[refusals]]`` selects jobs by the values of their settings, and says what else they need before
+the engine can run them: something given beside the settings, such as the user's consent to query a server, or
+something configured at the service. The engine itself is not started for this check.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _CONSENT = re.compile(rf"{EXTERNAL}:[a-z0-9][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Jobs that are refused: those for which all of its conditions hold."""
+    """A rule for refusing jobs: it applies if all of its conditions hold."""
 
     sentence: str
     """What is wrong, and each way on."""
     field: str
     """Dotted path of the field at fault."""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Values that the job's settings have, with the defaults filled in."""
+    """Values that the job's settings must have, after defaults are filled in."""
     given: tuple[str, ...] = ()
     """Parts of the object beside the settings (``alignment``, ``external:…``) that are all given."""
     unless: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Refusal:
     unless_configured: tuple[str, ...] = ()
     """Options of the engine, or files in the folder of one (``OPTION/PATTERN``), of which none is there."""
     code: str = "not_agreed"
-    """Code of the error: the default is that of something that could have been given with the job."""
+    """Error code; the default means that something which the engine needs was not given with the job."""
 
     def applies(
         self, settings: Mapping[str, Any], parts: Sequence[str], configured: Configured | None = None
@@ -78,7 +78,7 @@ def read_refusals(rows: Sequence[Mapping[str, Any]], extensions: Sequence[str]) 
 
     Args:
         rows: the tables of ``[[refusals]]``.
-        extensions: what the engine says it takes beside the settings.
+        extensions: what the engine accepts beside the settings.
 
     Raises:
         ValueError: an extension is unknown, or a refusal names a part that the engine does not take.

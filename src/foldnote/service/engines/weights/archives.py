@@ -1,4 +1,4 @@
-"""Unpack an archive that was fetched, without letting it write anywhere but in its folder."""
+"""Unpack a downloaded archive, without letting it write outside of its folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unpack(archive: Path, folder: Path, leading_folders: int = 0) -> None:
         leading_folders: how many leading folders of each name are dropped.
 
     Raises:
-        BadArchiveError: it is no archive, is damaged, or has a link or a name that leads out of the folder.
+        BadArchiveError: it is not an archive, is damaged, or contains a link or a name outside of the folder.
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True)

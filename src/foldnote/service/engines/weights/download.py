@@ -1,7 +1,7 @@
-"""Fetch one file over HTTP into a partial file, going on where an earlier try stopped.
+"""Download one file over HTTP into a partial file, resuming where an earlier attempt stopped.
 
-Only https addresses are asked, and http ones of this machine where the declared address is one; that holds
-for redirects, too. No key, cookie or name of the user is sent. What is fetched is verified by the caller.
+Only https addresses are requested, and http addresses of this machine if the declared address is one of them;
+the same holds for redirects. No key, cookie or user name is sent. The caller verifies the content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import httpx
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes that are there and those that there will be; 0 for unknown."""
+"""Called with the number of bytes received and the total; 0 if the total is unknown."""
 
 _FRUITLESS_TRIES = 3
 _PAUSE_S = 0.5
@@ -39,14 +39,14 @@ _BY_HAND = "Or fetch it on any machine, and install with --weights FOLDER."
 
 
 class _CutError(Exception):
-    """The transfer broke, or the server asks to come again; trying again may help."""
+    """The transfer was interrupted, or the server asks to retry later."""
 
 
 def download(weights: Weights, part: Path, progress: Progress) -> None:
-    """Make ``part`` the whole content of the address, from where an earlier try stopped.
+    """Complete ``part`` with the content of the address, resuming an earlier attempt.
 
-    Beside ``part`` a JSON file says which version of the content it is part of. After an error ``part`` stays
-    for the next try, unless the disk was full.
+    A JSON file beside ``part`` records the version of the content. After an error ``part`` is kept for the
+    next attempt, unless the disk was full.
 
     Args:
         weights: what to fetch.
@@ -81,7 +81,7 @@ def _note_of(part: Path) -> Path:
 
 
 class _Download:
-    """One file's download, over as many connections as it takes."""
+    """The download of one file, over as many connections as it needs."""
 
     def __init__(self, weights: Weights, part: Path, progress: Progress) -> None:
         self._weights = weights
@@ -157,7 +157,7 @@ class _Download:
             raise self._refusal("answers in an encoding that was not asked for")
 
     def _find_begin(self, answer: httpx.Response, have: int) -> int:
-        """Where the answer begins: 0 if the server sends the whole again."""
+        """Offset of the first byte of the response; 0 if the server sends the whole file again."""
         if answer.status_code == 200:
             return 0
         found = re.match(r"bytes (\d+)-", answer.headers.get("content-range", ""))
@@ -167,7 +167,7 @@ class _Download:
         return have
 
     def _find_total(self, answer: httpx.Response, begin: int) -> int:
-        """Size of the whole, which must be known somehow: else a cut-off download could not be told."""
+        """Size of the whole file; without it an incomplete download would pass for a complete one."""
         told = re.search(r"/(\d+)$", answer.headers.get("content-range", ""))
         length = answer.headers.get("content-length", "")
         total = (
@@ -199,7 +199,7 @@ class _Download:
             raise _CutError(f"it was cut off at {format_size(have)} of {format_size(self._total)}")
 
     def _finish_or_restart(self, answer: httpx.Response, have: int) -> None:
-        """The server has nothing after what is there: it is whole, or it is another file now."""
+        """The server has no further bytes: the file is complete, or has changed."""
         if answer.headers.get("content-range") == f"bytes */{have}":
             return
         discard(self._part)
@@ -213,7 +213,7 @@ class _Download:
         return note if isinstance(note, dict) and note.get("url") == self._weights.url else {}
 
     def _write_note(self, answer: httpx.Response) -> None:
-        """Note the version, so that a part of it is only continued by the same one (RFC 9110, 13.1.5)."""
+        """Record the version, so that only the same version is resumed (RFC 9110, section 13.1.5)."""
         etag = answer.headers.get("etag", "")
         validator = etag if etag and not etag.startswith("W/") else answer.headers.get("last-modified", "")
         content: dict[str, Any] = {"url": self._weights.url, "validator": validator}

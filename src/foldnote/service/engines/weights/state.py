@@ -1,7 +1,7 @@
-"""What weights an engine has: those of its authors, stand-ins of a test, or none.
+"""Which weights an engine has: those of its authors, stand-ins for tests, or none.
 
-Stand-in weights have the right shapes and random content. They show that an engine runs, and nothing else, so
-whatever ran with them says so.
+Stand-in weights have the right shapes and random content. They only show that an engine runs, so every result
+obtained with them says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class InstalledWeights:
     sha256: str
     """Of the file, or of the archive; of a stand-in that was a folder, over its files."""
     size_bytes: int
-    """What it takes on the disk."""
+    """Size on disk."""
     basis: str
     """What the content was compared with: ``declared``, ``recorded`` (at the first installation), ``first``
     (this is the first one) or ``none`` (a stand-in)."""
@@ -47,7 +47,7 @@ class InstalledWeights:
 
 
 def read_installed(home: Path) -> tuple[InstalledWeights, ...]:
-    """What is recorded in an engine's home; nothing where the record is absent or cannot be read."""
+    """The record in an engine's home; empty if it is absent or unreadable."""
     try:
         rows = json.loads((home / RECORD).read_text("utf-8"))
         return tuple(InstalledWeights(**row) for row in rows)
@@ -56,7 +56,7 @@ def read_installed(home: Path) -> tuple[InstalledWeights, ...]:
 
 
 def write_installed(home: Path, rows: Sequence[InstalledWeights]) -> None:
-    """Record what an engine has.
+    """Record the weights of an engine.
 
     Raises:
         OSError: the folder cannot be written.
@@ -66,7 +66,7 @@ def write_installed(home: Path, rows: Sequence[InstalledWeights]) -> None:
 
 
 def find_usable(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
-    """Those of the declared weights that are there, from the declared address and of the declared hash."""
+    """The declared weights that are installed, from the declared address and with the declared hash."""
     known = {row.file: row for row in read_installed(home)}
     return tuple(
         row

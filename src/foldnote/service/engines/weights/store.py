@@ -1,14 +1,14 @@
-"""Keep the content of each file of weights once, for all engines, and link it into the engines that use it.
+"""Store the content of each weights file once for all engines, and link it into the engines that use it.
 
-The folder of all weights has
+The weights folder contains
 
     published/      contents that were verified, each named by its SHA-256; unpacked archives as folders
-    stand-in/       contents that are no published weights
-    partial/        downloads and copies that have not ended; nothing there counts
+    stand-in/       stand-in contents
+    partial/        incomplete downloads and copies, which no engine sees
     used-by/        for each engine's home, which contents it uses
-    known.json      SHA-256 of each address whose authors publish none, as it was at the first installation
+    known.json      SHA-256 recorded at the first installation, for addresses whose authors publish none
 
-A content gets its name by one rename, after it was verified. Engines see links to it.
+A content is renamed into place after it was verified. Engines see links to it.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _KNOWN = "known.json"
 _LOCK_S = 60.0
 _TELL_EVERY_S = 1.0
 Tell = Callable[[str, int], None]
-"""Called with a message and the bytes of this file that are done."""
+"""Called with a message and the number of bytes of this file that are done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A folder of weights that was given instead of the download."""
+    """A folder with weights that is used instead of a download."""
 
     folder: Path
     is_stand_in: bool = False
@@ -189,8 +189,8 @@ class WeightStore:
             )
         if self._place(weights, found, "stand-in").exists():
             raise EngineInstallError(
-                f"{weights.name} from {origin} is the stand-in that was installed before, and no published"
-                " file."
+                f"{weights.name} from {origin} is the stand-in that was installed before, not the"
+                " published file."
             )
 
     def _unpack(self, weights: Weights, archive: Path) -> Path:
