@@ -6,8 +6,9 @@ from result_archives import DATA, RECEPTOR, write_zip
 
 from foldnote.results import Structure, find_contacts, open_result
 from foldnote.results.docking.bonding import find_roles
-from foldnote.results.docking.contacts import CONTACT_A, HYDROGEN_BOND_A
+from foldnote.results.docking.contacts import CONTACT_A
 from foldnote.results.molecules.molecule_files import read_molecules
+from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A
 
 IMATINIB = "imatinib.sdf"
 KNOWN = {("286", "OE2"), ("315", "OG1"), ("318", "N"), ("381", "N"), ("360", "O")}

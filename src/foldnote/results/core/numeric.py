@@ -1,4 +1,4 @@
-"""Numeric arrays from JSON, and the scale of pLDDT values."""
+"""Numeric arrays from JSON, the scale of pLDDT values, and the pairs of points that are close."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+_BLOCK = 64
+"""Number of points whose distances are computed at a time, to limit memory."""
 
 
 def scale_to_hundred(values: Floats) -> Floats | None:
@@ -45,3 +48,31 @@ def as_matrix(values: object) -> NDArray[np.float32] | None:
     while matrix.ndim > 2 and matrix.shape[0] == 1:
         matrix = matrix[0]
     return matrix if matrix.ndim == 2 else None
+
+
+def find_close_pairs(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Floats]:
+    """Find the pairs of two sets of points, shapes (n, 3) and (m, 3), at most ``cutoff`` apart.
+
+    Returns:
+        Rows of ``points``, rows of ``others`` and distances, ordered by the second.
+    """
+    near = _list_inside(points, others, cutoff)
+    far = _list_inside(others, points, cutoff)
+    found: list[tuple[Rows, Rows, Floats]] = []
+    for begin in range(0, len(far), _BLOCK):
+        block = far[begin : begin + _BLOCK]
+        distances = np.linalg.norm(others[block][:, None, :] - points[near][None, :, :], axis=2)
+        columns, rows = np.nonzero(distances <= cutoff)
+        found.append((near[rows], block[columns], distances[columns, rows]))
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    first, second, apart = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return first, second, apart
+
+
+def _list_inside(points: Floats, others: Floats, margin: float) -> Rows:
+    """Rows of the points within the box around the others, ``margin`` larger on each side."""
+    if not len(points) or not len(others):
+        return np.empty(0, np.int64)
+    low, high = others.min(axis=0) - margin, others.max(axis=0) + margin
+    return np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))

@@ -14,42 +14,16 @@ from itertools import combinations
 
 import gemmi
 import numpy as np
-from numpy.typing import NDArray
 
 from foldnote.results.core.numeric import Floats
 from foldnote.results.molecules.molecule import Molecule
-
-Roles = NDArray[np.bool_]
+from foldnote.results.structure.interfaces.hydrogen_bonds import Roles
 
 _TOLERANCE_A = 0.4
 _MAX_PYRAMIDAL_DEGREES = 350.0
 _VALENCE = {"N": 3, "O": 2}
 _MAX_ATOMS = 2_000
 """In larger molecules without bonds, neighbours are not searched for."""
-_BACKBONE_PROTEIN = {"N": (True, False), "O": (False, True), "OXT": (False, True)}
-_BACKBONE_NUCLEIC = dict.fromkeys(["OP1", "OP2", "OP3", "O3'", "O5'", "O4'"], (False, True)) | {
-    "O2'": (True, True)
-}
-_DONOR, _ACCEPTOR, _EITHER = (True, False), (False, True), (True, True)
-_PROTEIN: dict[str, dict[str, tuple[bool, bool]]] = {
-    "ALA": {}, "CYS": {}, "GLY": {}, "ILE": {}, "LEU": {}, "MET": {}, "PHE": {}, "VAL": {}, "MSE": {},
-    "PRO": {"N": (False, False)},
-    "ARG": {"NE": _DONOR, "NH1": _DONOR, "NH2": _DONOR},
-    "ASN": {"OD1": _ACCEPTOR, "ND2": _DONOR}, "GLN": {"OE1": _ACCEPTOR, "NE2": _DONOR},
-    "ASP": {"OD1": _ACCEPTOR, "OD2": _ACCEPTOR}, "GLU": {"OE1": _ACCEPTOR, "OE2": _ACCEPTOR},
-    "HIS": {"ND1": _EITHER, "NE2": _EITHER}, "LYS": {"NZ": _DONOR}, "TRP": {"NE1": _DONOR},
-    "SER": {"OG": _EITHER}, "THR": {"OG1": _EITHER}, "TYR": {"OH": _EITHER},
-}  # fmt: skip
-_ADENINE = {"N1": _ACCEPTOR, "N3": _ACCEPTOR, "N6": _DONOR, "N7": _ACCEPTOR, "N9": (False, False)}
-_GUANINE = {
-    "N1": _DONOR, "N2": _DONOR, "N3": _ACCEPTOR, "N7": _ACCEPTOR, "O6": _ACCEPTOR, "N9": (False, False)
-}  # fmt: skip
-_CYTOSINE = {"N1": (False, False), "N3": _ACCEPTOR, "N4": _DONOR, "O2": _ACCEPTOR}
-_URACIL = {"N1": (False, False), "N3": _DONOR, "O2": _ACCEPTOR, "O4": _ACCEPTOR}
-_NUCLEIC = {
-    "A": _ADENINE, "DA": _ADENINE, "G": _GUANINE, "DG": _GUANINE, "C": _CYTOSINE, "DC": _CYTOSINE,
-    "U": _URACIL, "DT": _URACIL,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,24 +108,3 @@ def _has_lone_pair(
     rays /= np.maximum(np.linalg.norm(rays, axis=1), 1e-9)[:, None]
     angles = [np.degrees(np.arccos(np.clip(a @ b, -1, 1))) for a, b in combinations(rays, 2)]
     return bool(sum(angles) < _MAX_PYRAMIDAL_DEGREES)
-
-
-def find_residue_role(residue: str, atom: str, element: str) -> tuple[bool, bool]:
-    """Whether an atom of a residue can be a hydrogen-bond donor, and whether it can be an acceptor.
-
-    Protonation is that at pH 7, except that both nitrogens of histidine can be either, since structures
-    without hydrogens do not show the tautomer. Every nitrogen and oxygen of residues not in the table can be
-    either.
-
-    Args:
-        residue: three-letter name of the parent residue.
-        atom: atom name.
-        element: element symbol.
-    """
-    if element not in ("N", "O"):
-        return (False, False)
-    if residue in _PROTEIN:
-        return (_BACKBONE_PROTEIN | _PROTEIN[residue]).get(atom, _EITHER)
-    if residue in _NUCLEIC:
-        return (_BACKBONE_NUCLEIC | _NUCLEIC[residue]).get(atom, _EITHER)
-    return _EITHER

@@ -16,20 +16,23 @@ import gemmi
 import numpy as np
 import pandas as pd
 
-from foldnote.results.core.numeric import Floats
-from foldnote.results.docking.bonding import Roles, find_residue_role, find_roles
+from foldnote.results.core.numeric import Floats, find_close_pairs
+from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.structure.interfaces.hydrogen_bonds import (
+    HYDROGEN_BOND_A,
+    MIN_ANGLE_DEGREES,
+    Roles,
+    find_hydrogens,
+    find_residue_role,
+    find_widest_angle,
+)
 from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
 
 CONTACT_A = 4.0
 """Maximum distance between heavy atoms in contact, Å."""
-HYDROGEN_BOND_A = 3.5
-MIN_ANGLE_DEGREES = 120.0
-_MAX_HYDROGEN_A = 1.3
-_BLOCK = 64
-"""Number of a molecule's atoms processed at a time, to limit memory."""
 _COLUMNS = {
     "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
     "ligand_row": "int64", "distance": "float64", "angle": "float64", "donor": "str",
@@ -113,7 +116,7 @@ def read_pocket(structure: Structure) -> Pocket:
             light = np.array([a.pos.tolist() for a in residue if a.is_hydrogen()]).reshape(-1, 3)
             for atom in heavy:
                 position = atom.pos.tolist()
-                own = light[np.linalg.norm(light - position, axis=1) < _MAX_HYDROGEN_A]
+                own = find_hydrogens(light, position)
                 if len(own):
                     hydrogens[len(points)] = own
                 points.append(position)
@@ -157,27 +160,14 @@ def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
     if not len(pocket.points) or not len(heavy):
         return []
     own = _Ligand(molecule, _name_atoms(molecule, elements), molecule.coordinates)
-    pairs = [(i, int(heavy[j]), d) for i, j, d in _find_close_pairs(pocket.points, own.positions[heavy])]
+    rows, columns, apart = find_close_pairs(pocket.points, own.positions[heavy], CONTACT_A)
+    pairs = list(zip(rows.tolist(), heavy[columns].tolist(), apart.tolist(), strict=True))
     return _list_hydrogen_bonds(pocket, own, pairs) + _list_closest(pocket, own, pairs)
 
 
 def _make_frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     frame = pd.DataFrame(list(rows), columns=[*_COLUMNS, *_DETAILS])
     return frame.astype(_COLUMNS | dict.fromkeys(_DETAILS, "float64"))
-
-
-def _find_close_pairs(points: Floats, positions: Floats) -> list[tuple[int, int, float]]:
-    """Find the atoms in contact: receptor row, ligand row (of ``positions``) and distance in Å."""
-    low, high = positions.min(axis=0) - CONTACT_A, positions.max(axis=0) + CONTACT_A
-    rows = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
-    found: list[tuple[int, int, float]] = []
-    for begin in range(0, len(positions), _BLOCK):
-        block = positions[begin : begin + _BLOCK]
-        distances = np.linalg.norm(block[:, None, :] - points[rows][None, :, :], axis=2)
-        columns, near = np.nonzero(distances <= CONTACT_A)
-        apart = distances[columns, near].tolist()
-        found += zip(rows[near].tolist(), (columns + begin).tolist(), apart, strict=True)
-    return found
 
 
 def _list_hydrogen_bonds(
@@ -192,8 +182,8 @@ def _list_hydrogen_bonds(
             continue
         theirs, mine = pocket.points[i], positions[j]
         angles = {
-            "receptor": _find_widest_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
-            "ligand": _find_widest_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
+            "receptor": find_widest_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
+            "ligand": find_widest_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
         }
         fitting = {w: a for w, a in angles.items() if a is not None and not a < MIN_ANGLE_DEGREES}
         if fitting:
@@ -203,17 +193,6 @@ def _list_hydrogen_bonds(
             angle = max(known.values(), default=float("nan"))
             found.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
     return found
-
-
-def _find_widest_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> float:
-    """The widest donor-hydrogen-acceptor angle in degrees; NaN if no hydrogen is known."""
-    if hydrogens is None:
-        return float("nan")
-    back, forth = donor - hydrogens, acceptor - hydrogens
-    cosines = (back * forth).sum(axis=1) / np.maximum(
-        np.linalg.norm(back, axis=1) * np.linalg.norm(forth, axis=1), 1e-9
-    )
-    return float(np.degrees(np.arccos(np.clip(cosines, -1, 1))).max())
 
 
 def _list_closest(

@@ -44,6 +44,7 @@ from foldnote.results.structure.formats import (
     read_structure_text,
 )
 from foldnote.results.structure.geometry import find_outliers
+from foldnote.results.structure.interfaces.chain_interfaces import Interfaces, find_interfaces
 from foldnote.results.structure.walk import walk_polymers, walk_residues
 
 
@@ -385,6 +386,65 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return find_outliers(self._parsed)
+
+    @property
+    def interfaces(self) -> pd.DataFrame:
+        """The interfaces between the polymer chains of the first model, the largest first.
+
+        Residues are in contact if two heavy atoms are at most 5 Å apart. A hydrogen bond joins two
+        nitrogens or oxygens at most 3.5 Å apart, with at least 120° at the hydrogen where the file gives
+        it. A salt bridge joins aspartate or glutamate with lysine or arginine, charged atoms at most 4 Å
+        apart. Areas are solvent-accessible surface areas by FreeSASA (Lee and Richards, ProtOr radii, probe
+        1.4 Å), without ligands and waters. Sources:
+        :mod:`foldnote.results.structure.interfaces.chain_interfaces`.
+
+        Returns:
+            One row per pair of chains in contact: ``chain``, ``other_chain`` str; ``residues``,
+            ``other_residues`` int64 (residues of each in contact); ``contacts`` int64 (pairs of residues);
+            ``hydrogen_bonds`` int64 (pairs of atoms); ``salt_bridges`` int64 (pairs of residues);
+            ``chain_buried_area``, ``other_buried_area`` float64 in Å²; ``buried_area`` float64 in Å², the sum
+            of both, of which other programs give half as the area of the interface.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._interfaces.pairs.copy()
+
+    @property
+    def interface_residues(self) -> pd.DataFrame:
+        """The residues of all :attr:`interfaces`: in contact, or with more than 1 Å² buried.
+
+        Returns:
+            One row per residue and chain that it faces: ``chain``, ``number``, ``residue`` (residue name),
+            ``other_chain`` str; ``contacts`` int64 (residues of that chain); ``distance`` float64 in Å of
+            the closest heavy atoms, missing above 5 Å; ``hydrogen_bonds``, ``salt_bridges`` int64; ``area``
+            float64 in Å², accessible in the chain alone; ``buried_area`` float64 in Å²; ``buried_fraction``
+            float64, 0 to 1.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._interfaces.residues.copy()
+
+    @property
+    def interface_bonds(self) -> pd.DataFrame:
+        """The hydrogen bonds and salt bridges of all :attr:`interfaces`, by interface and distance.
+
+        Returns:
+            One row per pair of atoms: ``kind`` str (``hydrogen bond`` or ``salt bridge``); ``chain``,
+            ``number``, ``residue``, ``atom``, ``other_chain``, ``other_number``, ``other_residue``,
+            ``other_atom`` str; ``distance`` float64 in Å; ``angle`` float64 (at the hydrogen in degrees,
+            missing if none is known); ``x``, ``y``, ``z``, ``other_x``, ``other_y``, ``other_z`` float64 in
+            Å.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._interfaces.bonds.copy()
+
+    @cached_property
+    def _interfaces(self) -> Interfaces:
+        return find_interfaces(self._parsed)
 
     @cached_property
     def _secondary(self) -> Assignment:

@@ -14,13 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.results import Pose, Structure, find_metric
-from foldnote.results.docking.contacts import (
-    CONTACT_A,
-    HYDROGEN_BOND_A,
-    MIN_ANGLE_DEGREES,
-    measure_contacts,
-    read_pocket,
-)
+from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
+from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 from foldnote.text import count, format_figure
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.description import Facts

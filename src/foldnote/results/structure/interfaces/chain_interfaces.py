@@ -1,0 +1,315 @@
+"""Interfaces between pairs of polymer chains.
+
+Residues are in contact if two of their heavy atoms are at most 5 Å apart, as in CAPRI (Méndez et al.,
+Proteins 52, 51 (2003)). Hydrogen bonds: :mod:`foldnote.results.structure.interfaces.hydrogen_bonds`. A salt
+bridge is a carboxylate oxygen of aspartate or glutamate at most 4 Å from a side-chain nitrogen of lysine or
+arginine (Barlow and Thornton, J. Mol. Biol. 168, 867 (1983)); histidine, whose charge depends on the pH,
+and the ends of chains are not included. Such a pair may be a hydrogen bond, too. The buried area of a chain
+is its solvent-accessible surface area alone, less that beside the other chain; see
+:mod:`foldnote.results.structure.interfaces.surface_area`.
+
+Only the polymers of the first model are considered, in their first conformations: no ligands, ions or waters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.results.core.numeric import Floats, Rows, find_close_pairs
+from foldnote.results.structure.interfaces.hydrogen_bonds import (
+    HYDROGEN_BOND_A,
+    MIN_ANGLE_DEGREES,
+    Roles,
+    find_hydrogens,
+    find_residue_role,
+    find_widest_angle,
+)
+from foldnote.results.structure.interfaces.surface_area import (
+    PROBE_A,
+    AtomName,
+    find_radii,
+    measure_areas,
+)
+from foldnote.results.structure.residues import find_parent
+from foldnote.results.structure.walk import walk_polymers
+
+CONTACT_A = 5.0
+"""Maximum distance between heavy atoms of residues in contact, Å."""
+SALT_BRIDGE_A = 4.0
+"""Maximum distance between the charged atoms of a salt bridge, Å."""
+MIN_BURIED_A2 = 1.0
+"""Residues that lose more surface than this belong to an interface without a contact,
+too (Jones and Thornton, Proc. Natl. Acad. Sci. USA 93, 13 (1996)), Å²."""
+_NEGATIVE = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
+_POSITIVE = {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
+_MAX_COORDINATE_A = 1e5
+PAIR_COLUMNS = {
+    "chain": "str", "other_chain": "str", "residues": "int64", "other_residues": "int64", "contacts": "int64",
+    "hydrogen_bonds": "int64", "salt_bridges": "int64", "chain_buried_area": "float64",
+    "other_buried_area": "float64", "buried_area": "float64",
+}  # fmt: skip
+RESIDUE_COLUMNS = {
+    "chain": "str", "number": "str", "residue": "str", "other_chain": "str", "contacts": "int64",
+    "distance": "float64", "hydrogen_bonds": "int64", "salt_bridges": "int64", "area": "float64",
+    "buried_area": "float64", "buried_fraction": "float64",
+}  # fmt: skip
+BOND_COLUMNS = {
+    "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "other_chain": "str",
+    "other_number": "str", "other_residue": "str", "other_atom": "str", "distance": "float64",
+    "angle": "float64",
+    **dict.fromkeys(["x", "y", "z", "other_x", "other_y", "other_z"], "float64"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Interfaces:
+    """Tables of all interfaces; their columns are those of :class:`foldnote.results.Structure`'s properties.
+
+    Attributes:
+        pairs: one row per pair of chains in contact.
+        residues: one row per residue of an interface.
+        bonds: one row per hydrogen bond or salt bridge.
+    """
+
+    pairs: pd.DataFrame
+    residues: pd.DataFrame
+    bonds: pd.DataFrame
+
+
+class _Atom(NamedTuple):
+    """An atom's residue, counted from 0 in its chain, and names."""
+
+    owner: int
+    names: AtomName
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The heavy atoms of a chain's polymer."""
+
+    name: str
+    residues: list[tuple[str, str]]
+    atoms: list[_Atom]
+    points: Floats
+    roles: Roles
+    radii: Floats
+    areas: Floats
+    """Surface of each atom in the chain alone, Å²."""
+    hydrogens: dict[int, Floats] = field(repr=False)
+
+    @property
+    def owners(self) -> Rows:
+        """Index of each atom's residue."""
+        return np.array([atom.owner for atom in self.atoms], dtype=np.int64)
+
+
+@dataclass(eq=False)
+class _Side:
+    """What the residues of one chain have to do with the other chain, by index of the residue."""
+
+    chain: _Chain
+    partners: defaultdict[int, set[int]]
+    distances: dict[int, float]
+    buried: Floats
+    hydrogen_bonds: Counter[int] = field(default_factory=Counter)
+    salt_bridges: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+
+def find_interfaces(structure: gemmi.Structure) -> Interfaces:
+    """Find the interfaces between the polymer chains of the first model."""
+    chains = [_read_chain(chain.name, residues) for chain, residues in walk_polymers(structure[0])]
+    pairs, residues, bonds = [], [], []
+    for first, second in combinations(chains, 2):
+        rows, columns, distances = find_close_pairs(first.points, second.points, CONTACT_A)
+        if not len(rows):
+            continue
+        sides = _make_sides(first, second, (rows, columns, distances))
+        bonds += list(_list_bonds(sides, (rows, columns, distances)))
+        pairs.append(_write_pair(*sides))
+        residues += [row for side in (sides, sides[::-1]) for row in _write_residues(*side)]
+    found = _make_frame(pairs, PAIR_COLUMNS).sort_values("buried_area", ascending=False, kind="stable")
+    return Interfaces(
+        found.reset_index(drop=True),
+        _make_frame(residues, RESIDUE_COLUMNS),
+        _make_frame(bonds, BOND_COLUMNS),
+    )
+
+
+def _make_frame(rows: list[tuple[object, ...]], columns: dict[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(columns)).astype(columns)
+
+
+def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
+    """The heavy atoms of a chain; those with damaged coordinates are left out."""
+    atoms: list[_Atom] = []
+    points: list[list[float]] = []
+    roles: list[tuple[bool, bool]] = []
+    hydrogens: dict[int, Floats] = {}
+    for owner, residue in enumerate(residues):
+        parent = find_parent(residue.name)
+        own = [atom for atom in residue.first_conformer() if _is_placed(atom)]
+        light = np.array([atom.pos.tolist() for atom in own if atom.is_hydrogen()]).reshape(-1, 3)
+        for atom in own:
+            if atom.is_hydrogen():
+                continue
+            bonded = find_hydrogens(light, atom.pos.tolist())
+            if len(bonded):
+                hydrogens[len(points)] = bonded
+            atoms.append(_Atom(owner, AtomName(parent, atom.name, atom.element.name)))
+            points.append(atom.pos.tolist())
+            roles.append(find_residue_role(parent, atom.name, atom.element.name))
+    places = np.array(points, dtype=np.float64).reshape(-1, 3)
+    radii = find_radii([atom.names for atom in atoms])
+    return _Chain(
+        name,
+        [(str(residue.seqid), residue.name) for residue in residues],
+        atoms,
+        places,
+        np.array(roles, dtype=np.bool_).reshape(-1, 2),
+        radii,
+        measure_areas(places, radii),
+        hydrogens,
+    )
+
+
+def _is_placed(atom: gemmi.Atom) -> bool:
+    return all(abs(value) < _MAX_COORDINATE_A for value in atom.pos.tolist())
+
+
+def _make_sides(first: _Chain, second: _Chain, pairs: tuple[Rows, Rows, Floats]) -> tuple[_Side, _Side]:
+    found = []
+    buried = _measure_buried(first, second)
+    for chain, other, own, theirs, areas in (
+        (first, second, pairs[0], pairs[1], buried[0]),
+        (second, first, pairs[1], pairs[0], buried[1]),
+    ):
+        partners: defaultdict[int, set[int]] = defaultdict(set)
+        distances: dict[int, float] = {}
+        for row, column, distance in zip(own.tolist(), theirs.tolist(), pairs[2].tolist(), strict=True):
+            owner = chain.atoms[row].owner
+            partners[owner].add(other.atoms[column].owner)
+            distances[owner] = min(distance, distances.get(owner, np.inf))
+        found.append(_Side(chain, partners, distances, areas))
+    return found[0], found[1]
+
+
+def _measure_buried(first: _Chain, second: _Chain) -> tuple[Floats, Floats]:
+    """The area that each residue of both chains loses beside the other chain, Å².
+
+    Only atoms within reach of the other chain lose any, and their areas depend on the atoms within reach of
+    them only, so that the others are left out.
+    """
+    reach = 2 * (float(max(first.radii.max(), second.radii.max())) + PROBE_A)
+    sides = ((first, second), (second, first))
+    touched = [np.unique(find_close_pairs(own.points, other.points, reach)[0]) for own, other in sides]
+    kept = [
+        np.unique(find_close_pairs(own.points, own.points[rows], reach)[0])
+        for (own, _), rows in zip(sides, touched, strict=True)
+    ]
+    points = np.concatenate([first.points[kept[0]], second.points[kept[1]]])
+    together = measure_areas(points, np.concatenate([first.radii[kept[0]], second.radii[kept[1]]]))
+    areas = np.split(together, [len(kept[0])])
+    lost = []
+    for (own, _), rows, near, found in zip(sides, touched, kept, areas, strict=True):
+        own_areas = own.areas.copy()
+        own_areas[near] = found
+        change = np.zeros(len(own.points))
+        change[rows] = own.areas[rows] - own_areas[rows]
+        lost.append(_sum_by_residue(own, change))
+    return lost[0], lost[1]
+
+
+def _sum_by_residue(chain: _Chain, values: Floats) -> Floats:
+    return np.bincount(chain.owners, weights=values, minlength=len(chain.residues)).astype(np.float64)
+
+
+def _list_bonds(sides: tuple[_Side, _Side], pairs: tuple[Rows, Rows, Floats]) -> Iterator[tuple[object, ...]]:
+    """Yield hydrogen bonds and salt bridges by ascending distance, and count them in both sides."""
+    first, second = sides[0].chain, sides[1].chain
+    for place in np.argsort(pairs[2], kind="stable").tolist():
+        row, column, distance = int(pairs[0][place]), int(pairs[1][place]), float(pairs[2][place])
+        owner, other = first.atoms[row].owner, second.atoms[column].owner
+        angle = _find_angle(first, row, second, column) if distance <= HYDROGEN_BOND_A else None
+        if angle is not None:
+            sides[0].hydrogen_bonds[owner] += 1
+            sides[1].hydrogen_bonds[other] += 1
+            yield _write_bond("hydrogen bond", (first, row), (second, column), distance, angle)
+        if distance <= SALT_BRIDGE_A and _is_bridge(first.atoms[row], second.atoms[column]):
+            sides[0].salt_bridges[owner].add(other)
+            sides[1].salt_bridges[other].add(owner)
+            yield _write_bond("salt bridge", (first, row), (second, column), distance, float("nan"))
+
+
+def _find_angle(first: _Chain, row: int, second: _Chain, column: int) -> float | None:
+    """The angle at the hydrogen in degrees, NaN if no hydrogen is known; None if it is no hydrogen bond."""
+    angles = []
+    for donor, here, acceptor, there in ((first, row, second, column), (second, column, first, row)):
+        if donor.roles[here, 0] and acceptor.roles[there, 1]:
+            angles.append(
+                find_widest_angle(donor.points[here], donor.hydrogens.get(here), acceptor.points[there])
+            )
+    fitting = [angle for angle in angles if not angle < MIN_ANGLE_DEGREES]
+    known = [angle for angle in fitting if np.isfinite(angle)]
+    return max(known) if known else (fitting[0] if fitting else None)
+
+
+def _is_bridge(first: _Atom, second: _Atom) -> bool:
+    names = {first.names[:2], second.names[:2]}
+    return bool(names & _NEGATIVE) and bool(names & _POSITIVE)
+
+
+def _write_bond(
+    kind: str, first: tuple[_Chain, int], second: tuple[_Chain, int], distance: float, angle: float
+) -> tuple[object, ...]:
+    named: list[object] = []
+    for chain, row in (first, second):
+        owner, names = chain.atoms[row]
+        named += [chain.name, *chain.residues[owner], names.atom]
+    places = [value for chain, row in (first, second) for value in chain.points[row].tolist()]
+    return (kind, *named, distance, angle, *places)
+
+
+def _write_pair(first: _Side, second: _Side) -> tuple[object, ...]:
+    areas = float(first.buried.sum()), float(second.buried.sum())
+    return (
+        first.chain.name,
+        second.chain.name,
+        len(first.partners),
+        len(second.partners),
+        sum(len(partners) for partners in first.partners.values()),
+        first.hydrogen_bonds.total(),
+        sum(len(partners) for partners in first.salt_bridges.values()),
+        *areas,
+        sum(areas),
+    )
+
+
+def _write_residues(side: _Side, other: _Side) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each residue that is in contact or loses more than 1 Å² of surface, in file order."""
+    chain = side.chain
+    areas = _sum_by_residue(chain, chain.areas)
+    for owner, (number, residue) in enumerate(chain.residues):
+        buried, area = float(side.buried[owner]), float(areas[owner])
+        if owner not in side.partners and buried <= MIN_BURIED_A2:
+            continue
+        yield (
+            chain.name,
+            number,
+            residue,
+            other.chain.name,
+            len(side.partners[owner]) if owner in side.partners else 0,
+            side.distances.get(owner, float("nan")),
+            side.hydrogen_bonds[owner],
+            len(side.salt_bridges[owner]) if owner in side.salt_bridges else 0,
+            area,
+            buried,
+            buried / area if area > 0 else 0.0,
+        )

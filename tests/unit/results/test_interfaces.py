@@ -1,0 +1,134 @@
+"""Interfaces of chains: areas beside biotite's and FreeSASA's, bonds and contacts beside a plain calculation."""
+
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+
+from foldnote.results import Structure
+
+COMPLEX = Path(__file__).parent / "data" / "complexes" / "5zng.pdb.gz"
+CHARGED = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2"), "LYS": ("NZ",), "ARG": ("NE", "NH1", "NH2")}
+
+
+@pytest.fixture(scope="module")
+def complex_():
+    return Structure.open(COMPLEX)
+
+
+@pytest.fixture(scope="module")
+def distances(complex_):
+    """The atoms of both chains, and all distances between them."""
+    atoms = complex_.to_frame()
+    first, second = (atoms[atoms["chain"] == name].reset_index(drop=True) for name in ("A", "C"))
+    places = [part[["x", "y", "z"]].to_numpy() for part in (first, second)]
+    return first, second, np.linalg.norm(places[0][:, None] - places[1][None], axis=2)
+
+
+def measure_with_biotite(structure, *chains):
+    """Areas by Shrake and Rupley with 960 points per atom, by residue number."""
+    biotite = pytest.importorskip("biotite.structure")
+    atoms = structure.to_biotite()
+    atoms = atoms[np.isin(atoms.chain_id, chains)]
+    areas = biotite.sasa(atoms, point_number=960, vdw_radii="ProtOr")
+    own = atoms.chain_id == chains[0]
+    return {
+        str(number): areas[own & (atoms.res_id == number)].sum() for number in np.unique(atoms.res_id[own])
+    }
+
+
+def test_the_buried_area_is_that_of_freesasa(complex_):
+    (pair,) = complex_.interfaces.itertuples(index=False)
+
+    # freesasa 2.2.1, Lee and Richards with 100 slices: 988.92 Å²; Shrake and Rupley with 960 points: 988.39 Å²
+    assert pair.buried_area == pytest.approx(988.92, rel=2e-3)
+    assert pair.buried_area == pytest.approx(pair.chain_buried_area + pair.other_buried_area)
+
+
+def test_each_residue_loses_what_biotite_says(complex_):
+    alone, beside = (measure_with_biotite(complex_, *chains) for chains in ("A", "AC"))
+    rows = complex_.interface_residues.query("chain == 'A'")
+
+    assert set(rows["number"]) >= {n for n in alone if alone[n] - beside[n] > 1.2}
+    for row in rows.itertuples():
+        assert row.area == pytest.approx(alone[row.number], abs=2.5)
+        assert row.buried_area == pytest.approx(alone[row.number] - beside[row.number], abs=2.5)
+        assert row.buried_fraction == pytest.approx(row.buried_area / row.area)
+
+
+def test_residues_are_in_contact_up_to_five_angstrom(complex_, distances):
+    first, second, apart = distances
+    near = np.argwhere(apart <= 5.0)
+    pairs = {(first["number"][i], second["number"][j]) for i, j in near}
+    (pair,) = complex_.interfaces.itertuples(index=False)
+    rows = complex_.interface_residues
+
+    assert pair.contacts == len(pairs)
+    assert (pair.residues, pair.other_residues) == tuple(len(set(side)) for side in zip(*pairs, strict=True))
+    for row in rows[rows["chain"] == "A"].itertuples():
+        assert row.contacts == sum(number == row.number for number, _ in pairs)
+        closest = apart[first["number"] == row.number].min()
+        assert row.distance == pytest.approx(closest, abs=1e-6) if row.contacts else np.isnan(row.distance)
+
+
+def test_hydrogen_bonds_join_donors_and_acceptors_within_their_distance(complex_, distances):
+    first, second, apart = distances
+    bonds = complex_.interface_bonds.query("kind == 'hydrogen bond'")
+    polar = [part["element"].isin(["N", "O"]).to_numpy() for part in (first, second)]
+    possible = {
+        (first["number"][i], first["atom"][i], second["number"][j], second["atom"][j])
+        for i, j in np.argwhere((apart <= 3.5) & polar[0][:, None] & polar[1][None])
+    }
+    found = set(zip(bonds["number"], bonds["atom"], bonds["other_number"], bonds["other_atom"], strict=True))
+
+    assert ("1028", "N", "39", "O") in found, "a bond between two strands"
+    assert found <= possible
+    assert all({atom, other} != {"O"} for _, atom, _, other in found), "two carbonyls share no hydrogen"
+    ends = bonds[["x", "y", "z"]].to_numpy() - bonds[["other_x", "other_y", "other_z"]].to_numpy()
+    assert np.linalg.norm(ends, axis=1) == pytest.approx(bonds["distance"].to_numpy(), abs=1e-6)
+    assert complex_.interfaces["hydrogen_bonds"].tolist() == [len(bonds)]
+
+
+def test_an_angle_below_120_degrees_at_the_hydrogen_is_no_hydrogen_bond(complex_):
+    bond = complex_.interface_bonds.query("number == '1028' and atom == 'N'").iloc[0]
+    donor = bond[["x", "y", "z"]].to_numpy(float)
+    ray = (bond[["other_x", "other_y", "other_z"]].to_numpy(float) - donor) / bond["distance"]
+    across = np.cross(ray, [0.0, 0.0, 1.0])
+    for place, expected in ((ray, 180.0), (across / np.linalg.norm(across), None)):
+        parsed = complex_.to_gemmi()
+        hydrogen = gemmi.Atom()
+        hydrogen.name, hydrogen.element = "H", gemmi.Element("H")
+        hydrogen.pos = gemmi.Position(*(donor + place))
+        parsed[0]["A"]["1028"][0].add_atom(hydrogen)
+        changed = Structure("changed.pdb", "pdb", parsed.make_pdb_string())
+        angles = changed.interface_bonds.query("number == '1028' and atom == 'N'")["angle"].tolist()
+        assert angles == ([] if expected is None else pytest.approx([expected], abs=0.5))
+
+
+def test_a_salt_bridge_joins_opposite_charges_within_four_angstrom(complex_):
+    assert complex_.interfaces["salt_bridges"].tolist() == [0]
+    parsed = complex_.to_gemmi()
+    chains = parsed[0]
+    lysine = next(residue for residue in chains["C"] if residue.name == "LYS")
+    acid = next(residue for residue in chains["A"] if residue.name in ("ASP", "GLU"))
+    oxygen = acid.find_atom(CHARGED[acid.name][0], "*")
+    lysine.find_atom("NZ", "*").pos = oxygen.pos + gemmi.Position(3.9, 0, 0)
+    moved = Structure("moved.pdb", "pdb", parsed.make_pdb_string())
+    bridges = moved.interface_bonds.query("kind == 'salt bridge'")
+
+    assert (str(acid.seqid), str(lysine.seqid)) in set(
+        zip(bridges["number"], bridges["other_number"], strict=True)
+    )
+    assert bridges["distance"].max() <= 4.0
+    assert moved.interfaces["salt_bridges"].tolist() == [
+        len(bridges[["number", "other_number"]].drop_duplicates())
+    ]
+
+
+def test_a_single_chain_has_no_interface():
+    alone = Structure.open(COMPLEX.parents[1] / "c143_h3.pdb")
+
+    assert alone.interfaces.empty
+    assert alone.interface_residues["buried_area"].dtype == "float64"
+    assert alone.interface_bonds.empty
