@@ -30,6 +30,7 @@ does not depend on HTTP libraries.
     │   └── BatchSettingsError
     ├── ToolError
     │   ├── UnknownToolError
+    │   │   └── ToolFunctionError
     │   └── ToolUnavailableError
     ├── JobError
     │   ├── JobFailedError
@@ -313,6 +314,12 @@ class UnknownToolError(ToolError):
         self.near = tuple(near)
         hint = f" Did you mean {' or '.join(near)}?" if near else " fn.tools() lists them."
         super().__init__(f"There is no tool {name!r} here.{hint}")
+
+
+class ToolFunctionError(UnknownToolError, AttributeError):
+    """``fn.tools`` has no function of this name; also an ``AttributeError``."""
+
+    name: str
 
 
 class ToolUnavailableError(ToolError):

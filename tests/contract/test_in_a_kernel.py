@@ -9,6 +9,12 @@ from served import SETTINGS
 from traitlets.config import Config
 
 IPC = Config({"KernelManager": {"transport": "ipc"}})
+COMPLETE = """
+from IPython.core.completer import provisionalcompleter
+with provisionalcompleter():
+    for text in ("fn.tools.abody", "fn.tools.anarci(sch"):
+        print([one.text for one in get_ipython().Completer.completions(text, len(text))])
+"""
 CELLS = [
     "import foldnote as fn",
     "x = 1\nfn.submit('anarci', sequence='EVQ1', scheme='imgt')",
@@ -18,6 +24,7 @@ CELLS = [
     "import asyncio\ndisplay(job)\nwhile not job.is_final:\n    await asyncio.sleep(0.1)",
     "fn.submit('anarci', job_name='kernel.fail', **job.settings).wait(60, progress=False)",
     "fn.form('anarci', **job.settings)",
+    COMPLETE + "fn.tools.anarcy",
 ]
 
 
@@ -74,3 +81,9 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(cells):
 def test_a_form_is_shown_with_these_variables_alone(cells):
     assert "settings" in shown(cells[7]).splitlines()[0]
     assert all(output.output_type != "error" for output in cells[7].outputs)
+
+
+def test_names_and_settings_of_tools_are_completed(cells):
+    tools, settings, *error = filter(None, shown(cells[8]).splitlines())  # printed at once or line by line
+    assert (tools, settings) == ("['abodybuilder']", "['scheme=']")
+    assert error[0] == "ToolFunctionError: There is no tool 'anarcy' here. Did you mean anarci?"

@@ -41,17 +41,28 @@ def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
     return found
 
 
+def list_types() -> tuple[str, ...]:
+    """The types of all bundled tools, from the names of their files."""
+    return tuple(sorted(path.stem for path in (_HERE / "tools").glob("*.json")))
+
+
+def read_tool(type: str) -> dict[str, Any]:  # noqa: A002  (the interface's own word)
+    """Read the file of a bundled tool as plain data; the files of its example are not read."""
+    row: dict[str, Any] = json.loads((_HERE / "tools" / f"{type}.json").read_text(encoding="utf-8"))
+    return row
+
+
 @cache
 def _load_all() -> Mapping[str, Tool]:
     from foldnote.models.tool import Tool
 
-    rows = [read_tool_file(path) for path in sorted((_HERE / "tools").glob("*.json"))]
+    rows = [_read_whole(name) for name in list_types()]
     return MappingProxyType({row["type"]: Tool.model_validate(row) for row in rows})
 
 
-def read_tool_file(path: Path) -> dict[str, Any]:
-    """Read one tool's JSON file and insert the contents of the files that its example names."""
-    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+def _read_whole(name: str) -> dict[str, Any]:
+    """Read a tool's file and insert the contents of the files that its example names."""
+    row = read_tool(name)
     settings = row["exampleJob"]["settings"]
     for name, schema in row["schema"]["properties"].items():
         if name in settings and schema[NOTES].get("role") in ("file", "files"):

@@ -1,32 +1,31 @@
 """The functions for notebooks: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view`` and others.
 
 They combine the other packages, and add where things are shown: a form or job is a live widget with a saved
-output below it, so that the result is still visible when the notebook is opened without its kernel.
+output below it, so that the result is still visible when the notebook is opened without its kernel. Each is
+imported when it is first used: completing the name of a tool reads no structures and draws nothing.
 """
 
 from __future__ import annotations
 
-from foldnote.client import inline as _inline
-from foldnote.client import uploaded as _uploaded
-from foldnote.forms import variable as _variable
-from foldnote.notebook.batch_verbs import NotebookPreview as NotebookPreview
-from foldnote.notebook.batch_verbs import batch, batches, submit_batch
-from foldnote.notebook.connection import connect
-from foldnote.notebook.form_verbs import NotebookForm as NotebookForm
-from foldnote.notebook.form_verbs import form
-from foldnote.notebook.live_outputs import NotebookBatch as NotebookBatch
-from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
-from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
-from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
-from foldnote.notebook.submission_verbs import submit, upload, validate
-from foldnote.notebook.verbs import verb
-from foldnote.notebook.view_verbs import explore, grid, job, jobs, tool, tools, view
-from foldnote.results import open_result as _open_result
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-inline = verb(_inline)
-open_result = verb(_open_result)
-uploaded = verb(_uploaded)
-variable = verb(_variable)
+if TYPE_CHECKING:
+    from foldnote.client import inline, uploaded
+    from foldnote.forms import variable
+    from foldnote.notebook.batch_verbs import NotebookPreview as NotebookPreview
+    from foldnote.notebook.batch_verbs import batch, batches, submit_batch
+    from foldnote.notebook.connection import connect
+    from foldnote.notebook.form_verbs import NotebookForm as NotebookForm
+    from foldnote.notebook.form_verbs import form
+    from foldnote.notebook.live_outputs import NotebookBatch as NotebookBatch
+    from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
+    from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
+    from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
+    from foldnote.notebook.submission_verbs import submit, upload, validate
+    from foldnote.notebook.tool_functions import tool, tools
+    from foldnote.notebook.view_verbs import explore, grid, job, jobs, view
+    from foldnote.results import open_result
 
 __all__ = [
     "account",
@@ -55,3 +54,35 @@ __all__ = [
     "variable",
     "view",
 ]
+
+_HOMES = {
+    "batch_verbs": ("NotebookPreview", "batch", "batches", "submit_batch"),
+    "connection": ("connect",),
+    "form_verbs": ("NotebookForm", "form"),
+    "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
+    "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
+    "submission_verbs": ("submit", "upload", "validate"),
+    "tool_functions": ("tool", "tools"),
+    "view_verbs": ("explore", "grid", "job", "jobs", "view"),
+}
+"""The names of each module."""
+_CHECKED = {
+    "inline": "foldnote.client",
+    "open_result": "foldnote.results",
+    "uploaded": "foldnote.client",
+    "variable": "foldnote.forms",
+}
+"""Functions of other packages that become verbs: their arguments are checked."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CHECKED:
+        from foldnote.notebook.verbs import verb
+
+        value = globals()[name] = verb(getattr(import_module(_CHECKED[name]), name))
+        return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from foldnote.client import FileValue
 from foldnote.errors import ArgumentError
-from foldnote.forms import list_names
-from foldnote.models import BatchVerdict, Tool, Verdict
 from foldnote.notebook import connection
-from foldnote.notebook.live_outputs import NotebookJob, make_live
 from foldnote.notebook.verbs import verb
+
+if TYPE_CHECKING:  # the signature of submit is read for the functions of tools, before anything is submitted
+    from foldnote.client import FileValue
+    from foldnote.models import BatchVerdict, Tool, Verdict
+    from foldnote.notebook.live_outputs import NotebookJob
 
 
 def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
@@ -21,6 +22,8 @@ def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str
     Raises:
         ArgumentError: both are given, and differ.
     """
+    from foldnote.forms import list_names
+
     if "name" not in settings or "name" in list_names(tool):
         return job_name
     name: str = settings.pop("name")
@@ -63,9 +66,28 @@ def submit(
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the job.
     """
+    return submit_settings(
+        tool, settings, job_name=job_name, project_tag=project_tag, profile=profile, extensions=extensions,
+        again=again,
+    )  # fmt: skip
+
+
+def submit_settings(
+    tool: str | Tool,
+    settings: dict[str, Any],
+    *,
+    job_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    extensions: Mapping[str, Any] | None = None,
+    again: bool = False,
+) -> NotebookJob:
+    """Submit a job with ``settings`` of any name; see :func:`submit`."""
+    from foldnote.notebook.live_outputs import make_live
+
     client = connection.find_client(profile)
     if "name" in settings:
-        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+        tool = client.tools.get(tool) if isinstance(tool, str) else tool
         job_name = take_name(tool, job_name, settings)
     handle = client.jobs.submit(
         tool, settings, job_name=job_name, project_tag=project_tag, extensions=extensions, again=again

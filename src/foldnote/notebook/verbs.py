@@ -7,45 +7,54 @@ the types of arguments. Their values are checked where they are used.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from inspect import BoundArguments, Parameter, Signature, signature
 from pathlib import Path
 from types import NoneType
 from typing import Any, ParamSpec, TypeVar
 
 from foldnote.catalog.wording import find_near
-from foldnote.client import BatchHandle, JobHandle
 from foldnote.errors import ArgumentError
-from foldnote.models import Tool
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_KINDS: Mapping[str, tuple[type, str]] = {
-    "str": (str, "text"),
-    "Path": (Path, "a path"),
-    "Tool": (Tool, "a tool"),
-    "JobHandle": (JobHandle, "a job"),
-    "Mapping[str, Any]": (Mapping, "a mapping"),
-    "None": (NoneType, ""),
-}
-
 
 _PLACED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
-def verb(function: Callable[P, R]) -> Callable[P, R]:
-    """Check the arguments of ``function``; an invalid call raises `ArgumentError` with the correct form."""
-    known = signature(function)
+@cache
+def _list_kinds() -> Mapping[str, tuple[type, str]]:
+    """The types that an argument may have, by their names in annotations, and their words."""
+    from foldnote.client import JobHandle  # deferred, as below: a verb is made before it is called
+    from foldnote.models import Tool
+
+    return {
+        "str": (str, "text"),
+        "Path": (Path, "a path"),
+        "Tool": (Tool, "a tool"),
+        "JobHandle": (JobHandle, "a job"),
+        "Mapping[str, Any]": (Mapping, "a mapping"),
+        "None": (NoneType, ""),
+    }
+
+
+def verb(function: Callable[P, R], name: str = "") -> Callable[P, R]:
+    """Check the arguments of ``function``; an invalid call raises `ArgumentError` with the correct form.
+
+    Args:
+        function: what is called.
+        name: its name in messages, after ``fn.``; by default its own.
+    """
+    known, called = signature(function), name or function.__name__
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             bound = known.bind(*args, **kwargs)
         except TypeError:
-            raise ArgumentError(_explain_call(function.__name__, known, args, kwargs)) from None
-        _check_kinds(function.__name__, bound)
+            raise ArgumentError(_explain_call(called, known, args, kwargs)) from None
+        check_kinds(called, bound)
         return function(*args, **kwargs)
 
     return call
@@ -75,10 +84,15 @@ def _explain_call(name: str, known: Signature, args: tuple[Any, ...], kwargs: Ma
     return f"fn.{name} cannot be called like this: help(fn.{name}) shows how."
 
 
-def _check_kinds(name: str, bound: BoundArguments) -> None:
+def check_kinds(name: str, bound: BoundArguments) -> None:
+    """Check the types of the arguments of a call.
+
+    Raises:
+        ArgumentError: one has none of the types of its annotation.
+    """
     for argument, value in bound.arguments.items():
         annotation = bound.signature.parameters[argument].annotation
-        kinds = [_KINDS.get(part) for part in str(annotation).split(" | ")]
+        kinds = [_list_kinds().get(part) for part in str(annotation).split(" | ")]
         wanted = [kind for kind in kinds if kind is not None]
         if len(wanted) < len(kinds) or isinstance(value, tuple(kind for kind, _ in wanted)):
             continue
@@ -89,6 +103,8 @@ def _check_kinds(name: str, bound: BoundArguments) -> None:
 
 
 def _describe_kind(value: Any) -> str:
+    from foldnote.client import BatchHandle
+
     if value is None:
         return "None"
     if isinstance(value, BatchHandle):

@@ -1,4 +1,4 @@
-"""Functions that show jobs, tools and structures."""
+"""Functions that show jobs and structures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from foldnote.client.tables.job_list import JobList
-from foldnote.client.tables.tool_list import ToolList
 from foldnote.errors import ArgumentError, UnreadableFileError
-from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, make_live, make_live_batch
 from foldnote.notebook.verbs import verb
@@ -55,35 +53,6 @@ def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]
         profile: which service; by default the active profile's.
     """
     return connection.find_client(profile).jobs.list(limit=limit).with_rows(make_live)
-
-
-@verb
-def tools(
-    search: str = "", /, *, family: str | None = None, modality: str | None = None,
-    function: str | None = None, runs_here: bool = False, profile: str | None = None,
-) -> ToolList:  # fmt: skip
-    """The tools of the service, as a table; ``.to_frame()`` makes it a DataFrame.
-
-    Args:
-        search: words, all of which must occur in a tool's name, description, family, modalities or functions.
-        family: e.g. ``"structure-prediction"``.
-        modality: what it works on, e.g. ``"antibody"``.
-        function: what it does, e.g. ``"docking"``.
-        runs_here: only tools that the service can run now.
-        profile: which service; by default the active profile's.
-    """
-    found = connection.find_client(profile).tools.list()
-    return found.search(search, family=family, modality=modality, function=function, runs_here=runs_here)
-
-
-@verb
-def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
-    """One tool of the service.
-
-    Raises:
-        UnknownToolError: the service has no such tool.
-    """
-    return connection.find_client(profile).tools.get(tool_type)
 
 
 Viewable = Result | Structure | Model | Molecule | Scene | str | Path

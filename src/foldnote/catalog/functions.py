@@ -1,0 +1,182 @@
+"""Tools as Python functions: names, signatures and docstrings, made from the schemas of their settings.
+
+Only what a person reads is made here; nothing is validated. Neither models nor compiled schemas are needed,
+so that completing the name of a tool is fast.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from textwrap import TextWrapper
+from typing import Any, Final, Literal
+
+_NOTES: Final = "x-foldnote"
+_TYPES: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "object": dict[str, Any],
+    "null": None,
+}
+_GROUPS: Final = ("required", "common", "advanced")
+_WIDTH: Final = 88
+
+
+def find_python_name(name: str) -> str:
+    """``name`` as a Python name: hyphens become underscores, and a keyword gets an underscore at its end."""
+    letters = re.sub(r"\W", "_", name)
+    start = "_" if letters[:1].isdigit() or not letters else ""
+    return f"{start}{letters}{'_' if keyword.iskeyword(letters) else ''}"
+
+
+@dataclass(frozen=True)
+class SettingArgument:
+    """A setting as a keyword argument."""
+
+    setting: str
+    """Its name in the schema."""
+    name: str
+    """Its name in Python."""
+    schema: Mapping[str, Any]
+    is_needed: bool
+    """Whether a call must have it: it is required and has no default."""
+
+    @property
+    def parameter(self) -> Parameter:
+        """Name, type and default; an optional setting without a default has None, which omits it."""
+        annotation = find_annotation(self.schema)
+        if self.is_needed:
+            return Parameter(self.name, Parameter.KEYWORD_ONLY, annotation=annotation)
+        default = None if _is_secret(self.schema) else self.schema.get("default")
+        if default is None and annotation is not Any:
+            annotation = annotation | None
+        return Parameter(self.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether null is a value of the setting; if not, None omits it."""
+        kinds = self.schema.get("type")
+        return "null" in (kinds if isinstance(kinds, list) else [kinds]) or None in _list_options(self.schema)
+
+    def describe(self) -> str:
+        """Title, description, options, unit, range, default and condition, in one paragraph."""
+        title, text = (str(self.schema.get(key) or "").rstrip(".") for key in ("title", "description"))
+        is_name = title.replace(" ", "").lower() == self.setting.lower()
+        told = ("" if is_name and text else title, text, *self._list_facts())
+        return " ".join(f"{each}." for each in told if each)
+
+    def _list_facts(self) -> Iterator[str]:
+        field, notes = self.schema, _read_notes(self.schema)
+        if options := _list_options(field):
+            yield f"Options: {', '.join(map(repr, options))}"
+        if unit := notes.get("unit"):
+            yield f"Unit: {unit}"
+        if field.get("type") in ("integer", "number") and (limits := _describe_range(field)):
+            yield f"Range: {limits}"
+        if notes.get("role") in ("file", "files") or field.get("format") == "binary":
+            kinds = ", ".join(f".{str(each).lstrip('.')}" for each in notes.get("extensions") or ())
+            yield f"File{f' ({kinds})' if kinds else ''}: fn.upload(path), fn.uploaded(name), fn.inline(text)"
+        if field.get("default") is not None and not _is_secret(field):
+            yield f"Default: {field['default']!r}"
+        conditions = notes.get("appliesWhen")
+        for name, values in conditions.items() if isinstance(conditions, Mapping) else ():
+            listed = values if isinstance(values, list) else [values]
+            yield f"Applies if {name} is {' or '.join(map(repr, listed))}"
+        if self.is_needed:
+            yield "Required"
+
+
+def read_arguments(schema: Mapping[str, Any], taken: Collection[str] = ()) -> tuple[SettingArgument, ...]:
+    """The settings of a schema as arguments: needed ones first, then in the order of a form.
+
+    Args:
+        schema: JSON Schema of the settings object.
+        taken: names of other arguments; a setting of such a name gets an underscore at its end.
+    """
+    fields, listed = schema.get("properties"), schema.get("required")
+    required = listed if isinstance(listed, list) else []
+    found = [
+        SettingArgument(name, _avoid(find_python_name(name), taken), field,
+                        name in required and "default" not in field)
+        for name, field in (fields if isinstance(fields, Mapping) else {}).items()
+        if isinstance(field, Mapping)
+    ]  # fmt: skip
+    unique = {each.name: each for each in reversed(found)}  # the first of settings that share a name
+    return tuple(sorted((each for each in found if unique[each.name] is each), key=_rank))
+
+
+def find_annotation(field: Mapping[str, Any]) -> Any:
+    """The Python type of a setting's values; ``Any`` if its schema does not say it."""
+    options = _list_options(field)
+    if options and all(isinstance(each, str | int | bool | None) for each in options):
+        return Literal[tuple(options)]
+    kinds = field.get("type")
+    if isinstance(kinds, list):
+        return _join(find_annotation({**field, "type": kind}) for kind in kinds)
+    if kinds == "array":
+        items = field.get("items")
+        return list[find_annotation(items) if isinstance(items, Mapping) else Any]  # type: ignore[misc]
+    if kinds == "object" and isinstance(values := field.get("additionalProperties"), Mapping):
+        return dict[str, find_annotation(values)]  # type: ignore[misc]
+    return _TYPES.get(kinds, Any) if isinstance(kinds, str) else Any
+
+
+def write_docstring(head: Iterable[str], arguments: Mapping[str, str], tail: Iterable[str]) -> str:
+    """A docstring: paragraphs, a section ``Args`` with one entry per argument, and paragraphs."""
+    entry = TextWrapper(_WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=False,
+                        break_on_hyphens=False)  # fmt: skip
+    listed = "\n".join(["Args:", *(entry.fill(f"{name}: {text}") for name, text in arguments.items())])
+    whole = TextWrapper(_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join([*map(whole.fill, head), listed, *map(whole.fill, tail)])
+
+
+def _join(kinds: Iterable[Any]) -> Any:
+    joined: Any = None
+    for position, kind in enumerate(kinds):
+        if kind is Any:
+            return Any
+        joined = kind if position == 0 else joined | kind
+    return joined
+
+
+def _avoid(name: str, taken: Collection[str]) -> str:
+    return f"{name}_" if name in taken else name
+
+
+def _rank(each: SettingArgument) -> tuple[bool, int, float]:
+    notes = _read_notes(each.schema)
+    group, order = notes.get("group"), notes.get("order")
+    place = _GROUPS.index(group) if group in _GROUPS else 1
+    return not each.is_needed, place, order if isinstance(order, int | float) else 1e6
+
+
+def _read_notes(field: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = field.get(_NOTES)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_secret(field: Mapping[str, Any]) -> bool:
+    return field.get("format") == "password" or bool(field.get("writeOnly"))
+
+
+def _list_options(field: Mapping[str, Any]) -> list[Any]:
+    if isinstance(field.get("enum"), list):
+        return list(field["enum"])
+    rows = field.get("oneOf")
+    if isinstance(rows, list) and all(isinstance(row, Mapping) and "const" in row for row in rows):
+        return [row["const"] for row in rows]
+    return []
+
+
+def _describe_range(field: Mapping[str, Any]) -> str:
+    least, most = field.get("minimum"), field.get("maximum")
+    above, below = field.get("exclusiveMinimum"), field.get("exclusiveMaximum")
+    if least is not None and most is not None:
+        return f"{least} to {most}"
+    bounds = {"at least": least, "more than": above, "at most": most, "less than": below}
+    return ", ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
