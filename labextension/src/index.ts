@@ -7,6 +7,7 @@ import { launcherPlugin } from './plugins/launcher';
 import { menuPlugin } from './plugins/menu';
 import { modelsPlugin } from './plugins/models';
 import { notificationsPlugin } from './plugins/notifications';
+import { rowResultsPlugin } from './plugins/rowresults';
 import { sidebarPlugin } from './plugins/sidebar';
 import { statusPlugin } from './plugins/status';
 import { structuresPlugin } from './plugins/structures';
@@ -24,5 +25,6 @@ export default [
   sidebarPlugin,
   notificationsPlugin,
   statusPlugin,
-  structuresPlugin
+  structuresPlugin,
+  rowResultsPlugin
 ];

@@ -12,6 +12,7 @@ import { EMBEDDED, servicePlace } from '../models/profiles';
 import { isPassing, ResultModel, type Listed, type ResultSource, type ResultState } from '../models/result';
 import { isLive } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
+import { answerRow, OPEN_JOB } from '../rowresults';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
 
@@ -38,6 +39,9 @@ export class ResultPanel extends SeenWidget {
     const { foldnote, place } = options;
     this.model = new ResultModel(place, sourceOf(foldnote), () => listed(foldnote, place));
     this.addClass('fn-ResultPanel');
+    this.node.addEventListener(OPEN_JOB, event => {
+      answerRow(event, foldnote.api, foldnote.trans, job => ({ ...place, job }));
+    });
   }
 
   /** The job. */

@@ -1,7 +1,8 @@
-"""A batch shows its jobs first, then tables in which every row has the name of its job."""
+"""A batch shows one table of its jobs, whose rows open their results, then the joined tables."""
 
+import base64
+import gzip
 import json
-import re
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from foldnote.results import open_result
 from foldnote.viewers import compose_result, default_view, result_bundles
+from foldnote.viewers.display import bundles
+from foldnote.viewers.display.batches import list_tables
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 JOBS = [f"fv-{number}" for number in range(1, 12)]
@@ -17,9 +20,10 @@ JOBS = [f"fv-{number}" for number in range(1, 12)]
 @pytest.fixture
 def batch(tmp_path):
     path = tmp_path / "panel.zip"
-    rows = "".join(f"{job},Complete,,0.{place}\n" for place, job in enumerate(JOBS))
+    rows = "".join(f"{job},Complete,,0.{place},EV{place + 1},imgt\n" for place, job in enumerate(JOBS))
+    heads = "jobName,status,error,score.iptm,settings.sequence,settings.scheme"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("results.csv", f"jobName,status,error,score.iptm\n{rows}")
+        archive.writestr("results.csv", f"{heads}\n{rows}fv-12,Stopped,No domain.,,EV12,imgt\n")
         for place, job in enumerate(JOBS):
             engine = {"method": "ANARCI", "version": "2024.05.21", "kind": "genuine"}
             about = {"jobName": job, "type": "anarci", "seed": place}
@@ -30,34 +34,66 @@ def batch(tmp_path):
     return open_result(path, "panel")
 
 
-def test_the_jobs_stand_first_then_one_table_for_each_kind_of_file(batch):
-    plain = [part["text/plain"].splitlines()[0] for part in default_view(batch)]
+def unpack(html):
+    """What the page gets of the first table."""
+    packed = html.partition('("')[2].partition('");</script>')[0]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
-    assert plain[0].startswith("11 jobs (results.csv)")
-    assert [line for line in plain if line.startswith("Regions")] == [
-        "Regions 154 rows × 9 columns; the first 10 are shown"
+
+def test_one_table_of_the_jobs_stands_first_and_the_joined_ones_are_folded(batch):
+    parts = default_view(batch)
+    plain = [part["text/plain"].splitlines()[0] for part in parts]
+
+    assert plain[0].startswith("12 jobs: 11 complete, 1 failed 12 rows")
+    assert len(parts) == 2
+    assert parts[1]["text/html"].startswith('<details class="fnt-all"><summary>3 tables of all jobs, joined')
+    assert "numbering.csv of 11 jobs" in parts[1]["text/plain"]
+
+
+def test_rows_have_state_reason_figures_and_scores_in_the_order_of_the_batch(batch):
+    data = unpack(default_view(batch)[0]["text/html"])
+    values = {column["name"]: found for column, found in zip(data["columns"], data["values"], strict=True)}
+
+    assert values["name"] == [*JOBS, "fv-12"]
+    assert values["state"] == ["Complete"] * 11 + ["Failed"]
+    assert values["reason"] == [None] * 11 + ["No domain."]
+    assert values["CDR-H3"] == ["SRWGGDGFYAMDY"] * 11 + [None]
+    assert values["settings.sequence"][:2] == ["EV1", "EV2"]
+    assert "settings.scheme" not in values, "a setting that all rows share is left out"
+
+
+def test_scores_have_label_unit_and_direction(batch):
+    columns = {each["name"]: each for each in unpack(default_view(batch)[0]["text/html"])["columns"]}
+
+    assert [columns["score.iptm"][part] for part in ("label", "unit", "better")] == [
+        "ipTM",
+        "0 to 1, ↑",
+        "higher",
     ]
-    assert [line for line in plain if line.startswith("numbering.csv of 11 jobs")]
-    assert not [line for line in plain if "fv-1/" in line and "numbering" in line]
 
 
-def test_rows_of_every_table_begin_with_their_job(batch):
-    tables = [part["text/plain"] for part in default_view(batch) if " rows × " in part["text/plain"]]
+def test_rows_open_their_own_results_saved_up_to_a_limit(batch, monkeypatch):
+    saved = unpack(default_view(batch)[0]["text/html"])["opens"]["saved"]
+    one = len(next(iter(saved.values())))
+    monkeypatch.setattr(bundles, "MAX_SAVED_CHARACTERS", int(2.5 * one))
+    few = unpack(default_view(batch)[0]["text/html"])["opens"]["saved"]
 
-    assert len(tables) >= 3
-    assert all(re.match(r"\s*(job|jobName)\b", table.splitlines()[1]) for table in tables)
+    assert list(few) == JOBS[:2]
+    assert "fv-2" in few["fv-2"]
+    assert "fv-1 " not in few["fv-2"]
 
 
-def test_a_column_in_which_nothing_stands_is_left_out(batch):
-    jobs = default_view(batch)[0]["text/plain"].splitlines()
+def test_rows_of_joined_tables_begin_with_their_job(batch):
+    tables = [text for _, text in list_tables(batch)]
 
-    assert jobs[1].split() == ["jobName", "status", "score.iptm"]
+    assert len(tables) == 3
+    assert all(table.columns[0] == "job" for table in tables)
 
 
 def test_the_foot_tells_what_all_jobs_have_in_common(batch):
     foot = result_bundles(batch)[-1]["text/plain"]
 
-    assert foot == "Jobs: 11\nMethod: ANARCI 2024.05.21"
+    assert foot == "Jobs with a result: 11\nMethod: ANARCI 2024.05.21"
 
 
 def test_the_picture_says_whose_it_is(batch):

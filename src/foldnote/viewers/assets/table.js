@@ -1,5 +1,6 @@
 // Turns the rows that were saved as HTML into a table of all rows, which sorts, filters and is saved as CSV.
-(function (root, data) {
+// Rows that open something below the table are handled by table_rows.js.
+(function (root, data, addRows) {
   var ROW_PX = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
   var order = [], sorted = -1, falling = false, words = '';
   var make = function (tag, name, parent) {
@@ -45,15 +46,21 @@
       if (fits) order.push(row);
     }
     if (sorted >= 0) order.sort(compare(sorted));
-    box.scrollTop = 0;
     count.textContent = words ? order.length.toLocaleString('en') + ' of ' + data.shape : data.shape;
     table.setAttribute('aria-rowcount', order.length + 1);
+    if (rows) rows.remember({ sorted: sorted < 0 ? null : columns[sorted].name, falling: falling, words: filter.value });
     paint();
+  }
+
+  function chooseFromTop() {
+    box.scrollTop = 0;
+    choose();
   }
 
   // Only the rows in sight are in the document, between two that take up the room of the others.
   function paint() {
     var first = Math.max(0, Math.floor(box.scrollTop / ROW_PX) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / ROW_PX) + 16);
+    if (rows) rows.beforePaint();
     body.replaceChildren();
     addRoom(first);
     for (var place = first; place < last; place++) {
@@ -64,9 +71,19 @@
         cell.textContent = text;
         if (text.length > 24) cell.title = text;
       });
+      if (rows) rows.dress(line, order[place]);
     }
     addRoom(order.length - last);
     none.hidden = order.length > 0;
+    if (rows) rows.afterPaint();
+  }
+
+  // Brings a place in the order of the list into sight, below the heading.
+  function reveal(place) {
+    var top = place * ROW_PX, seen = box.clientHeight - head.offsetHeight;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + ROW_PX > box.scrollTop + seen) box.scrollTop = top + ROW_PX - seen;
+    paint();
   }
 
   function addRoom(rows) {
@@ -81,10 +98,14 @@
     if (sorted !== index) { sorted = index; falling = columns[index].better === 'higher'; }
     else if (falling === (columns[index].better === 'higher')) falling = !falling;
     else sorted = -1;
+    tellOrder();
+    chooseFromTop();
+  }
+
+  function tellOrder() {
     head.querySelectorAll('th').forEach(function (cell, place) {
       cell.setAttribute('aria-sort', place !== sorted ? 'none' : falling ? 'descending' : 'ascending');
     });
-    choose();
   }
 
   function saveCsv() {
@@ -113,21 +134,26 @@
   filter.type = 'search';
   filter.placeholder = 'Filter rows';
   filter.setAttribute('aria-label', 'Filter rows');
-  filter.oninput = function () { words = filter.value.toLowerCase(); choose(); };
+  filter.oninput = function () { words = filter.value.toLowerCase(); chooseFromTop(); };
   save.type = 'button';
   save.textContent = 'Save CSV';
   save.title = 'Save the rows that are listed, in their order';
   save.onclick = saveCsv;
   var table = make('table', '', box), head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
-  columns.forEach(function (column, index) {
-    var cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
-    cell.scope = 'col';
-    cell.setAttribute('aria-sort', 'none');
-    button.type = 'button';
-    button.textContent = column.name;
-    button.title = column.about || 'Sort by ' + column.name;
-    button.onclick = function () { sortBy(index); };
-  });
+  function drawHead() {
+    head.replaceChildren();
+    columns.forEach(function (column, index) {
+      var cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
+      cell.scope = 'col';
+      button.type = 'button';
+      button.textContent = column.label;
+      if (column.unit) make('span', 'fnt-unit', button).textContent = ' (' + column.unit + ')';
+      button.title = column.about || 'Sort by ' + column.label;
+      button.onclick = function () { sortBy(index); };
+    });
+    tellOrder();
+  }
+
   none = make('p', 'fnt-quiet', box);
   none.textContent = 'No row contains that.';
   box.onscroll = paint;
@@ -137,6 +163,19 @@
   });
   root.replaceChildren(root.querySelector('style'), top, box);
   if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
+  var parts = {
+    make: make, write: write, paint: paint, reveal: reveal, box: box, body: body,
+    order: function () { return order; }
+  };
+  var rows = data.opens && addRows ? addRows(root, data, parts) : null;
+  if (rows) {
+    var kept = rows.recall();
+    sorted = columns.findIndex(function (column) { return column.name === kept.sorted; });
+    falling = Boolean(kept.falling);
+    filter.value = kept.words || '';
+    words = filter.value.toLowerCase();
+  }
+  drawHead();
   new ResizeObserver(paint).observe(box);
   choose();
   root.dataset.fnState = 'drawn';

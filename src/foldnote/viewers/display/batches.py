@@ -1,4 +1,4 @@
-"""The tables of a batch: its jobs first, then their results, with the job of every row.
+"""The joined tables of a batch, with the job of every row.
 
 Files that several jobs have under the same name become one table.
 """
@@ -12,21 +12,12 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Region, Result
-from foldnote.results.batch import find_batch_table, stack_tables
+from foldnote.results.batch import stack_tables
 from foldnote.results.naming.file_kinds import is_working_file, structure_order
 from foldnote.text import count
 from foldnote.viewers.scene.docking_view import CONTACTS_TITLE
 
 NamedTable = tuple[str, pd.DataFrame]
-
-
-def list_jobs(result: Result) -> list[NamedTable]:
-    """The title and the service's table of the jobs, without empty columns; empty where there is none."""
-    name = find_batch_table(result.tables)
-    table = None if name is None else read_table(result, name)
-    if name is None or table is None:
-        return []
-    return [(f"{count(len(table), 'job')} ({name})", table.dropna(axis="columns", how="all"))]
 
 
 def list_tables(result: Result) -> Iterator[NamedTable]:

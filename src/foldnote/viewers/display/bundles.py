@@ -16,7 +16,10 @@ from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
-from foldnote.viewers.display.batches import list_contacts, list_jobs, list_tables
+from foldnote.settings import EMBEDDED
+from foldnote.text import count
+from foldnote.viewers.display.batch_rows import count_states, describe_opening, read_rows, tabulate_rows
+from foldnote.viewers.display.batches import list_contacts, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
 from foldnote.viewers.layouts import find_tool_type, find_view
@@ -32,6 +35,9 @@ from foldnote.viewers.scene.molecule_view import compose_molecules
 from foldnote.viewers.tables.table import write_plain_table, write_table
 
 Bundle = dict[str, str]
+
+MAX_SAVED_CHARACTERS = 300_000
+"""Largest size of the results that are saved with the table of a batch, which open without a service."""
 
 
 class Displayable(Protocol):
@@ -88,8 +94,8 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
         result: what to show.
         without: names of tables to leave out.
 
-    For a batch: the table of its jobs, the first structure with the name of its job, then the tables of all
-    jobs.
+    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
+    jobs, folded.
     """
     if result.jobs:
         return _batch_bundles(result)
@@ -104,14 +110,53 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
 
 
 def _batch_bundles(result: Result) -> list[Bundle]:
-    """The table of jobs, the first structure, and the tables and problems of all jobs."""
-    jobs = [table_bundle(table, title) for title, table in list_jobs(result)]
-    tables = [table_bundle(table, title) for title, table in list_tables(result)]
+    """The table of jobs, and below it the tables and problems of all jobs."""
     problems = [
         f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
     ]
     notes = [message_bundle("\n".join(problems))] if problems else []
-    return [part for part in [*jobs, _structure_bundle(result), *tables, *notes] if part]
+    place = result.origin.get("service", {}).get("address")
+    profile = EMBEDDED if place == EMBEDDED else ""  # other addresses may belong to several profiles
+    return [part for part in [batch_table_bundle(result, profile), _joined_bundle(result), *notes] if part]
+
+
+def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
+    """The table of a batch's jobs, whose rows open the results of the jobs.
+
+    Args:
+        result: the batch's archive.
+        profile: the profile of its service, for results that are not saved with the table.
+    """
+    rows = read_rows(result)
+    frame, title = tabulate_rows(rows), count_states([row.state for row in rows])
+    opens = describe_opening(result.name, profile, _lay_out_jobs(result))
+    return {
+        "text/html": write_table(frame, title, opens=opens),
+        "text/plain": write_plain_table(frame, title),
+    }
+
+
+def _lay_out_jobs(result: Result) -> dict[str, str]:
+    """The layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
+    saved: dict[str, str] = {}
+    left = MAX_SAVED_CHARACTERS
+    for name, job in result.jobs.items():
+        html = join_bundles(result_bundles(job))["text/html"]
+        left -= len(html)
+        if left < 0:
+            break
+        saved[name] = html
+    return saved
+
+
+def _joined_bundle(result: Result) -> Bundle:
+    """The tables of all jobs joined by kind of file, folded; empty without tables."""
+    tables = [table_bundle(table, title) for title, table in list_tables(result)]
+    if not tables:
+        return {}
+    joined = join_bundles(tables)
+    summary = f"<summary>{count(len(tables), 'table')} of all jobs, joined</summary>"
+    return joined | {"text/html": f'<details class="fnt-all">{summary}{joined["text/html"]}</details>'}
 
 
 def _tool_bundles(result: Result) -> list[Bundle]:

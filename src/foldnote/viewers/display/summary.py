@@ -20,7 +20,7 @@ _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 def write_summary(result: Result) -> dict[str, str]:
     """Terms and their descriptions, in order; unknown ones are left out."""
-    rows: dict[str, str] = {"Jobs": str(len(result.jobs)) if result.jobs else ""}
+    rows: dict[str, str] = {"Jobs with a result": str(len(result.jobs)) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
     rows |= {_label(name): _figure(name, value) for name, value in result.scores.items()}

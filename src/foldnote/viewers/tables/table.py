@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -25,19 +27,77 @@ SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
 MAX_BYTES = 2_000_000
 """Largest size of the compressed data of a table."""
+_JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
+_WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
 
-def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
-    """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown."""
+@dataclass(frozen=True)
+class RowResults:
+    """What the rows of a table open: the results of jobs, below the table.
+
+    Attributes:
+        key: identifies the table on its page, which restores its order, filter and open row by it.
+        column: the column with the jobs' names.
+        state: the column with their states in words.
+        reason: the column with the reasons of failures; may be missing in the table.
+        profile: the profile of the service that has the jobs; "" if unknown.
+        is_named: whether code must name this profile, which is not the active one.
+        saved: HTML of results by job name, saved with the table. The page asks for others by the event
+            ``fn-open-job``, and shows a line of code where nothing answers it.
+    """
+
+    key: str
+    column: str
+    state: str
+    reason: str
+    profile: str = ""
+    is_named: bool = False
+    saved: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_table(
+    frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS, opens: RowResults | None = None
+) -> str:
+    """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown.
+
+    Args:
+        frame: any table; an index other than a RangeIndex becomes the first column.
+        title: heading; "" for none.
+        rows: number of rows shown without scripts.
+        opens: the results that its rows open.
+    """
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
     body = _name_index(frame.head(rows)).to_html(
         max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=format_figure
     )
+    packed = _pack_frame(frame, title, opens)
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
         f"<style>{read_asset('table.css')}</style>{heading}{body}"
-        f"<script>{read_asset('table_start.js')}({write_json(_pack_frame(frame, title))});</script></div>"
+        f"<script>{read_asset('table_start.js')}({write_json(packed)});</script></div>"
     )
+
+
+def write_program(*, opens_rows: bool) -> str:
+    """The program of tables: a JavaScript function of the root element and the table's data."""
+    table = read_asset("table.js").strip()
+    if not opens_rows:
+        return table
+    return f"(function(root,data){{({table})(root,data,{read_asset('table_rows.js').strip()})}})"
+
+
+def _describe_opens(opens: RowResults | None) -> dict[str, Any] | None:
+    return None if opens is None else {**vars(opens), "saved": dict(opens.saved)}
+
+
+def _describe_frame(frame: pd.DataFrame, part: pd.DataFrame, title: str) -> dict[str, Any]:
+    """Title, shape, columns and the values of ``part``, the first rows of ``frame``."""
+    return {
+        "title": title,
+        "shape": _count_shape(frame),
+        "columns": [_describe_column(name, column) for name, column in part.items()],
+        "values": [_list_values(column) for _, column in part.items()],
+    }
 
 
 def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
@@ -46,9 +106,9 @@ def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN
     return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
 
 
-def _pack_frame(frame: pd.DataFrame, title: str) -> str:
+def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
-    code = read_asset("table.js")
+    code = write_program(opens_rows=opens is not None)
     shown = _name_index(frame)
     kept = len(shown)
     while True:
@@ -57,11 +117,9 @@ def _pack_frame(frame: pd.DataFrame, title: str) -> str:
             {
                 "program": "foldnoteTable" + hashlib.sha256(code.encode()).hexdigest()[:8],
                 "code": code,
-                "title": title,
-                "shape": _count_shape(frame),
+                **_describe_frame(frame, part, title),
                 "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
-                "columns": [_describe_column(name, column) for name, column in shown.items()],
-                "values": [_list_values(column) for _, column in part.items()],
+                "opens": _describe_opens(opens),
             }
         )
         if len(packed) <= MAX_BYTES or kept <= SHOWN_ROWS:
@@ -84,7 +142,28 @@ def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
         unit = f" ({metric.unit})" if metric.unit else ""
         direction = f" {better.capitalize()} is better." if better else ""
         about = f"{metric.label}{unit}: {metric.definition}{direction}"
-    return {"name": str(name), "isNumber": _is_number(values), "better": better, "about": about}
+    label, unit = _write_label(str(name))
+    return {
+        "name": str(name),
+        "label": label,
+        "unit": unit,
+        "isNumber": _is_number(values),
+        "better": better,
+        "about": about,
+    }
+
+
+def _write_label(name: str) -> tuple[str, str]:
+    """Heading and unit of a column: for a column of a batch, the metric's label or the bare name in words."""
+    bare = _JOB_PREFIX.sub("", name)
+    if bare == name:
+        return name, ""
+    metric = find_metric(bare) if name.startswith("score.") else None
+    if metric is not None:
+        arrow = {True: "↑", False: "↓", None: ""}[metric.higher_is_better]
+        return metric.label, ", ".join(part for part in (metric.unit, arrow) if part)
+    words = [word if word.isupper() else word.lower() for word in _WORDS.split(bare) if word]
+    return " ".join(words), ""
 
 
 def _is_number(values: pd.Series[Any]) -> bool:

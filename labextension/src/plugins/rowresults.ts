@@ -1,0 +1,18 @@
+/** Answers rows of a batch's table that open the result of a job, in notebooks; a result's tab answers its own. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { answerRow, OPEN_JOB } from '../rowresults';
+import { IFoldnote } from '../tokens';
+
+/** Rows open results without a kernel. */
+export const rowResultsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:row-results',
+  description: 'Shows the result of a job below the table of its batch.',
+  autoStart: true,
+  requires: [IFoldnote],
+  activate: (_app: JupyterFrontEnd, { api, trans }: IFoldnote) => {
+    document.addEventListener(OPEN_JOB, event => {
+      answerRow(event, api, trans, (job, profile) => (profile === null ? null : { job, member: null, profile }));
+    });
+  }
+};

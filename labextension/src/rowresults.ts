@@ -1,0 +1,51 @@
+/** The event by which a row of a batch's table asks for the result of its job; `assets/table_rows.js` sends it. */
+import type { JobPlace, ResultAnswer } from './api/answers';
+import { sentenceOf } from './models/text';
+import type { Trans } from './models/words';
+
+/** Name of the event. */
+export const OPEN_JOB = 'fn-open-job';
+
+/** What the table expects of its answer. */
+export interface RowRequest {
+  readonly job: string;
+  /** Name of the profile of the job's service; null if the table does not know it. */
+  readonly profile: string | null;
+  readonly show: (html: string) => void;
+  readonly fail: (sentence: string) => void;
+}
+
+/** Source of rendered results. */
+export interface RenderedResults {
+  readResult(place: JobPlace): Promise<ResultAnswer>;
+}
+
+/**
+ * Answers the event with the rendered result, unless it was answered before or the place of the job is unknown.
+ *
+ * @param findPlace - the place of a job, given its name and profile; null if unknown
+ */
+export function answerRow(
+  event: Event,
+  results: RenderedResults,
+  trans: Trans,
+  findPlace: (job: string, profile: string | null) => JobPlace | null
+): void {
+  const request = event instanceof CustomEvent ? readRequest(event.detail) : null;
+  const place = request && findPlace(request.job, request.profile);
+  if (!request || !place || event.defaultPrevented) {
+    return;
+  }
+  event.preventDefault(); // tells the table that an answer follows
+  results.readResult(place).then(
+    ({ html }) => request.show(html),
+    (error: unknown) => request.fail(trans.__('The result cannot be shown: %1', sentenceOf(error)))
+  );
+}
+
+function readRequest(detail: unknown): RowRequest | null {
+  if (typeof detail !== 'object' || detail === null || !('job' in detail) || !('show' in detail)) {
+    return null;
+  }
+  return detail as RowRequest;
+}

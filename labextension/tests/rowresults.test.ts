@@ -1,0 +1,49 @@
+/** Rows of a batch's table are answered with the result of their job. */
+import { expect, test, vi } from 'vitest';
+
+import type { JobPlace } from '../src/api/answers';
+import { PLAIN } from '../src/models/words';
+import { answerRow, OPEN_JOB } from '../src/rowresults';
+
+const ANSWER = { html: '<p>seen</p>', files: [], manifest: '' };
+const find = (job: string, profile: string | null): JobPlace | null =>
+  profile === null ? null : { job, member: null, profile };
+
+function ask(profile: string | null): { event: Event; show: ReturnType<typeof vi.fn>; fail: ReturnType<typeof vi.fn> } {
+  const show = vi.fn();
+  const fail = vi.fn();
+  return {
+    event: new CustomEvent(OPEN_JOB, { cancelable: true, detail: { job: 'ab3', profile, show, fail } }),
+    show,
+    fail
+  };
+}
+
+test('the result of the row is shown', async () => {
+  const { event, show } = ask('lab');
+  const readResult = vi.fn().mockResolvedValue(ANSWER);
+  answerRow(event, { readResult }, PLAIN, find);
+  await vi.waitFor(() => expect(show).toHaveBeenCalledWith('<p>seen</p>'));
+  expect(readResult).toHaveBeenCalledWith({ job: 'ab3', member: null, profile: 'lab' });
+  expect(event.defaultPrevented).toBe(true);
+});
+
+test('a failure says why', async () => {
+  const { event, fail } = ask('lab');
+  answerRow(event, { readResult: () => Promise.reject(new Error('There is no job of this name.')) }, PLAIN, find);
+  await vi.waitFor(() =>
+    expect(fail).toHaveBeenCalledWith('The result cannot be shown: There is no job of this name.')
+  );
+});
+
+test('a job of an unknown service and an answered event are left alone', () => {
+  const readResult = vi.fn();
+  const { event } = ask(null);
+  answerRow(event, { readResult }, PLAIN, find);
+  expect(event.defaultPrevented).toBe(false);
+  const answered = ask('lab').event;
+  answered.preventDefault();
+  answerRow(answered, { readResult }, PLAIN, find);
+  answerRow(new Event(OPEN_JOB), { readResult }, PLAIN, find);
+  expect(readResult).not.toHaveBeenCalled();
+});

@@ -1,0 +1,140 @@
+// Rows that stand for jobs: a click or Enter opens the job's result below the table. The result is in the document, or
+// asked from what shows the table by the event `fn-open-job`; else a line of code says how to get it.
+(function (root, data, table) {
+  var opens = data.opens, open = null, isFocused = null;
+  var memory = window.foldnoteRows = window.foldnoteRows || {};
+  var kept = memory[opens.key] = memory[opens.key] || {};
+  var make = table.make;
+  var pane = make('section', 'fnt-pane', root);
+  var find = function (name) { return data.columns.findIndex(function (column) { return column.name === name; }); };
+  var read = function (name, row) { var index = find(name); return index < 0 ? '' : table.write(index, row); };
+  var nameOf = function (row) { return String(data.values[find(opens.column)][row]); };
+  var rowOf = function (job) { return data.values[find(opens.column)].indexOf(job); };
+  root.classList.add('fnt-rows');
+  pane.hidden = true;
+  table.box.tabIndex = -1;
+
+  function dress(line, row) {
+    var job = nameOf(row), cell = line.cells[find(opens.column)], button = document.createElement('button');
+    var state = read(opens.state, row), place = find(opens.state);
+    button.type = 'button';
+    button.className = 'fnt-open';
+    button.textContent = job;
+    button.dataset.job = job;
+    button.setAttribute('aria-expanded', String(job === open));
+    cell.replaceChildren(button);
+    line.classList.toggle('fnt-chosen', job === open);
+    if (find(opens.reason) >= 0) line.cells[find(opens.reason)].className = 'fnt-reason';
+    if (place >= 0) line.cells[place].className = 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-');
+    line.onclick = function () {
+      if (String(window.getSelection())) return;  // somebody marks a sequence to copy it
+      toggle(job);
+    };
+  }
+
+  table.body.addEventListener('keydown', function (event) {
+    var button = event.target.closest('.fnt-open'), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!button || !step) return;
+    event.preventDefault();
+    var order = table.order(), place = order.indexOf(rowOf(button.dataset.job)) + step;
+    if (place < 0 || place >= order.length) return;
+    isFocused = nameOf(order[place]);
+    table.reveal(place);
+  });
+
+  function beforePaint() {
+    var button = document.activeElement && document.activeElement.closest && document.activeElement.closest('.fnt-open');
+    if (button && root.contains(button) && !isFocused) isFocused = button.dataset.job;
+  }
+
+  function afterPaint() {
+    if (!isFocused) return;
+    var button = Array.from(table.body.querySelectorAll('.fnt-open')).find(function (each) { return each.dataset.job === isFocused; });
+    isFocused = null;
+    if (button) button.focus({ preventScroll: true });
+  }
+
+  function toggle(job) {
+    open = open === job ? null : job;
+    kept.open = open;
+    table.paint();
+    show();
+  }
+
+  // Puts HTML that foldnote wrote into a node; scripts set by innerHTML do not run, so they are made again.
+  function put(node, html) {
+    node.innerHTML = html;
+    node.querySelectorAll('script').forEach(function (dead) {
+      var live = document.createElement('script');
+      live.textContent = dead.textContent;
+      dead.replaceWith(live);
+    });
+  }
+
+  function addButton(parent, text, title, action) {
+    var button = make('button', '', parent);
+    button.type = 'button';
+    button.textContent = text;
+    button.title = title;
+    button.setAttribute('aria-label', title);
+    button.onclick = action;
+    return button;
+  }
+
+  function show() {
+    var row = open === null ? -1 : rowOf(open), job = open;
+    pane.hidden = row < 0;
+    pane.replaceChildren();
+    if (row < 0) return;
+    pane.setAttribute('aria-label', 'Result of ' + job);
+    var bar = make('div', 'fnt-pane-top', pane), title = make('b', '', bar), body = make('div', 'fnt-pane-body', pane);
+    var order = table.order(), place = order.indexOf(row);
+    var state = read(opens.state, row);
+    title.textContent = job;
+    make('span', 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-'), bar).textContent = state;
+    var step = function (by) { open = null; toggle(nameOf(order[place + by])); table.reveal(place + by); };
+    var before = addButton(bar, '‹', 'Previous row', function () { step(-1); });
+    var after = addButton(bar, '›', 'Next row', function () { step(1); });
+    before.disabled = place <= 0;
+    after.disabled = place < 0 || place >= order.length - 1;
+    addButton(bar, '×', 'Close', function () { isFocused = job; toggle(job); });
+    fill(body, job, row);
+  }
+
+  function fill(body, job, row) {
+    var state = read(opens.state, row), reason = read(opens.reason, row), saved = opens.saved[job];
+    var say = function (text, code) {
+      if (open !== job) return;
+      body.replaceChildren();
+      make('p', '', body).textContent = text;
+      if (code) make('code', '', make('p', 'fnt-quiet', body)).textContent = code;
+    };
+    var value = 'fn.job(' + JSON.stringify(job) + (opens.is_named ? ', profile=' + JSON.stringify(opens.profile) : '') + ')';
+    if (state && state !== 'Complete') {
+      if (reason) return say(reason, value + '.logs()');
+      return say({ Running: 'This job is running; its result appears here.', 'In Queue': 'This job is queued; its result appears here.',
+        Deleted: 'This job was deleted.' }[state] || 'This job has no result.');
+    }
+    if (saved) return put(body, saved);
+    say('Loading the result …');
+    var detail = {
+      job: job, profile: opens.profile || null,
+      show: function (html) { if (open === job) put(body, html); },
+      fail: function (text) { say(text, value); }
+    };
+    var isFree = root.dispatchEvent(new CustomEvent('fn-open-job', { bubbles: true, cancelable: true, detail: detail }));
+    if (isFree) say('The result of this row is not in this document. In a cell, this shows it:', value);
+  }
+
+  setTimeout(function () {
+    if (!kept.open || rowOf(kept.open) < 0) return;
+    open = kept.open;
+    table.paint();
+    show();
+  });
+  return {
+    dress: dress, beforePaint: beforePaint, afterPaint: afterPaint,
+    remember: function (order) { Object.assign(kept, order); },
+    recall: function () { return kept; }
+  };
+})

@@ -1,0 +1,185 @@
+"""The table of a batch: one row per job with its state, its figures, and its result on request.
+
+The rows are made from the archive of a batch that has ended, or from the records of its jobs while it runs,
+so that both are the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.models import Job
+from foldnote.results import Result
+from foldnote.results.batch import find_batch_table
+from foldnote.settings import active_profile
+from foldnote.text import count
+from foldnote.viewers.tables.table import RowResults
+
+NAME, STATE, REASON = "name", "state", "reason"
+"""Columns of the job's name, its state in words, and the reason of its failure."""
+_STOPPED, _FAILED = "Stopped", "Failed"
+_STATES = ("Running", "In Queue", "Complete", _FAILED, _STOPPED, "Deleted")
+_WORDS = {"In Queue": "queued"}
+_DOMAIN_FIGURES = {"chain_type": "chain type", "species": "species", "v_gene": "V gene", "j_gene": "J gene"}
+"""Columns of ``summary.csv`` of a numbering (a row per domain) and their headings."""
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """One job of a batch.
+
+    Attributes:
+        name: the job's name.
+        state: its state in words; ``Failed`` for a failed run.
+        reason: why it failed; empty if it did not.
+        inputs: the user's columns that are no settings, such as an identifier.
+        figures: figures from the files of its result, by heading.
+        scores: the metrics of its result, by name.
+        settings: its settings, by name.
+    """
+
+    name: str
+    state: str
+    reason: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_rows(result: Result) -> list[BatchRow]:
+    """The rows of a batch's archive, in the order of its table, else of its folders."""
+    name = find_batch_table(result.tables)
+    try:
+        table = None if name is None else result.tables.get(name)
+    except UnreadableFileError:
+        table = None
+    if table is None or "jobName" not in table.columns:
+        return [_read_row(job, "Complete", one) for job, one in result.jobs.items()]
+    filled = table.astype(object).where(table.notna(), None)
+    return [_read_table_row(row, result.jobs) for row in filled.to_dict("records")]
+
+
+def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> BatchRow:
+    """A row of the service's table, whose status of a failed run is ``Stopped``, with an error."""
+    job, reason = str(row["jobName"]), str(row.get("error") or "")
+    state = str(row.get("status") or ("Complete" if job in jobs else _STOPPED))
+    return BatchRow(
+        name=job,
+        state=_FAILED if state == _STOPPED and reason else state,
+        reason=reason,
+        figures=read_figures(jobs[job]) if job in jobs else {},
+        scores=_take(row, "score."),
+        settings=_take(row, "settings."),
+    )
+
+
+def _read_row(job: str, state: str, result: Result) -> BatchRow:
+    return BatchRow(name=job, state=state, figures=read_figures(result), scores=_find_scores(result))
+
+
+def _find_scores(result: Result) -> Mapping[str, Any]:
+    try:
+        return result.scores
+    except UnreadableFileError:
+        return {}
+
+
+def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
+    named = {str(name): value for name, value in row.items()}
+    return {name[len(prefix) :]: value for name, value in named.items() if name.startswith(prefix)}
+
+
+def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
+    """The row of a job from its record, of an unknown one without a state.
+
+    Args:
+        name: the job's name.
+        job: its record; None before the first one.
+        inputs: the values of its row in the user's table.
+    """
+    if job is None:
+        return BatchRow(name, "", inputs=inputs)
+    own = {key: value for key, value in inputs.items() if key not in job.settings}
+    scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
+    settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
+    return BatchRow(name, job.word, job.error or "", own, {}, scores, settings)
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def read_figures(result: Result) -> dict[str, Any]:
+    """Figures of an antibody numbering: chain type, species, germline genes and CDR sequences.
+
+    Values of several domains or definitions are separated by ``; ``. Empty for other results, whose figures
+    are their scores.
+    """
+    try:
+        summary = result.tables.get("summary.csv") if result.regions else None
+    except UnreadableFileError:
+        summary = None
+    found: dict[str, Any] = {}
+    for column, heading in _DOMAIN_FIGURES.items():
+        if summary is not None and column in summary.columns:
+            found[heading] = "; ".join(summary[column].dropna().astype(str))
+    for label, sequence in _list_cdrs(result):
+        found[label] = f"{found[label]}; {sequence}" if label in found else sequence
+    return found
+
+
+def _list_cdrs(result: Result) -> Iterator[tuple[str, str]]:
+    try:
+        regions = result.regions
+    except UnreadableFileError:
+        return
+    for region in regions:
+        if region.is_cdr:
+            yield region.label, region.sequence
+
+
+def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
+    """Tabulate the rows of a batch, in their order.
+
+    Returns:
+        One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed), the user's own
+        columns, the figures by heading, ``score.NAME`` and the settings that differ between the rows
+        (``settings.NAME``); missing where a job has none.
+    """
+    columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
+    if any(row.reason for row in rows):
+        columns[REASON] = [row.reason or None for row in rows]
+    inputs = [row.inputs for row in rows]
+    columns |= {name: values for name, values in _collect(inputs) if values != columns[NAME]}
+    figures = dict(_collect([row.figures for row in rows]))
+    columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
+    columns |= {f"score.{name}": values for name, values in _collect([row.scores for row in rows])}
+    for name, values in _collect([row.settings for row in rows]):
+        if len({str(value) for value in values}) > 1:
+            columns[f"settings.{name}"] = values
+    frame = pd.DataFrame(columns)
+    return frame.dropna(axis="columns", how="all") if len(frame) else frame
+
+
+def _collect(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
+    for name in dict.fromkeys(name for part in parts for name in part):
+        yield str(name), [part.get(name) for part in parts]
+
+
+def count_states(states: Sequence[str]) -> str:
+    """How many jobs are in each state, such as ``8 jobs: 7 complete, 1 failed``."""
+    known = [(state, states.count(state)) for state in _STATES]
+    told = [f"{number:,} {_WORDS.get(state, state.lower())}" for state, number in known if number]
+    return f"{count(len(states), 'job')}{': ' if told else ''}{', '.join(told)}"
+
+
+def describe_opening(key: str, profile: str = "", saved: Mapping[str, str] | None = None) -> RowResults:
+    """What the rows of a batch's table open; see :class:`RowResults`."""
+    is_named = bool(profile) and profile != active_profile().name
+    return RowResults(key, NAME, STATE, REASON, profile, is_named, saved or {})
