@@ -108,7 +108,8 @@ def form(
         job_name: name of the job; by default one is proposed. ``name`` says the same, for tools that have no
             setting of this name.
         profile: which service; by default the active profile's.
-        **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable.
+        **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable, or a path
+            such as ``"df.VH"``.
 
     Raises:
         UnknownToolError: the service has no such tool.

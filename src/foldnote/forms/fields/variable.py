@@ -1,44 +1,142 @@
 """A Python variable bound to a field: the field shows the variable's value and follows its changes.
 
 Variables, and the files that a form names, are checked after each cell. Typing into the field ends the
-binding. The variable itself is never changed.
+binding. The variable itself is never changed, and reading a path such as ``df.VH`` or ``settings["heavy"]``
+runs no code of the user's: it takes what is stored, and no property, method or ``__getitem__`` of a class.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol
+from types import MemberDescriptorType
+from typing import Any, Final, Protocol
 
 from foldnote.client.inputs.file_values import LocalFile
 from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import MISSING
 
+_LABELLED: Final = {("pandas", "DataFrame"), ("pandas", "Series")}
+"""Package and class of what has its columns or rows as attributes, too."""
+_INDEXED: Final = {*_LABELLED, ("polars", "DataFrame"), ("polars", "Series"), ("numpy", "ndarray")}
+"""Package and class of what is indexed by its own code; subclasses are not."""
+_TUPLE_FIELD: Final[type[Any]] = type(inspect.Attribute.name)
+"""The class of the fields of named tuples."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One step of a path: an attribute's name, or the key or position of an item."""
+
+    key: str | int
+    is_item: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The name of a notebook variable, given in place of a setting's value."""
+    """A notebook variable, or a path from one, given in place of a setting's value."""
 
+    text: str
+    """The variable or path as in code."""
     name: str
+    """The variable's name."""
+    steps: tuple[PathStep, ...] = ()
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the notebook has the variable."""
+        return self.name in getattr(_shell(), "user_ns", {})
 
     def read(self) -> Any:
-        """The variable's value as plain data; `MISSING` while it is not defined."""
-        names = getattr(_shell(), "user_ns", {})
-        return _plain(names[self.name]) if self.name in names else MISSING
+        """The value as plain data; `MISSING` while the variable is not defined or has nothing there."""
+        value = getattr(_shell(), "user_ns", {}).get(self.name, MISSING)
+        for step in self.steps:
+            value = _find_item(value, step.key) if step.is_item else _find_attribute(value, str(step.key))
+        return value if value is MISSING else _plain(value)
 
 
 def variable(name: str) -> Variable:
     """Bind a field to a notebook variable: ``fn.form(tool, heavy=fn.variable("my_sequence"))``.
 
+    Args:
+        name: the variable's name, or a path from it by attributes and items: ``"df.VH"``, ``'df["VH"][3]'``,
+            ``"settings.heavy"``. Nothing is called.
+
     Raises:
-        ArgumentError: ``name`` is not a valid variable name.
+        ArgumentError: ``name`` is neither.
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ArgumentError(f"variable() takes the name of a variable in quotation marks, not {name!r:.80}.")
-    return Variable(name)
+    root, steps = _read_path(name) if isinstance(name, str) else (None, ())
+    if root is None:
+        raise ArgumentError(
+            'variable() takes the name of a variable in quotation marks, or a path such as "df.VH" or'
+            f" 'df[\"VH\"][3]', not {name!r:.80}."
+        )
+    return Variable(name.strip(), root, steps)
+
+
+def _read_path(text: str) -> tuple[str | None, tuple[PathStep, ...]]:
+    """The variable and the steps of a path; None for any other expression."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None, ()
+    steps: list[PathStep] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute) and not node.attr.startswith("_"):
+            steps.append(PathStep(node.attr, False))
+        elif isinstance(node, ast.Subscript) and (key := _read_key(node.slice)) is not None:
+            steps.append(PathStep(key, True))
+        else:
+            return None, ()
+        node = node.value
+    return node.id, tuple(reversed(steps))
+
+
+def _read_key(node: ast.expr) -> str | int | None:
+    """A key that is text or a whole number; None for others."""
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    value = node.value if isinstance(node, ast.Constant) else None
+    if type(value) is int:
+        return sign * value
+    return value if isinstance(value, str) and sign == 1 else None
+
+
+def _find_attribute(value: Any, name: str) -> Any:
+    """A stored attribute, or what a table has under this label; `MISSING` for what is computed or absent."""
+    if _kind(value) in _LABELLED:
+        return MISSING if hasattr(type(value), name) else _find_item(value, name)
+    found = inspect.getattr_static(value, name, MISSING)
+    if isinstance(found, MemberDescriptorType | _TUPLE_FIELD):  # a slot, or a field of a named tuple
+        try:
+            return found.__get__(value, type(value))
+        except (AttributeError, TypeError):
+            return MISSING
+    return MISSING if hasattr(type(found), "__get__") else found
+
+
+def _find_item(value: Any, key: str | int) -> Any:
+    """An item of a dict, list or tuple, or of an array or table; `MISSING` where there is none."""
+    try:
+        if isinstance(value, dict):
+            return dict.get(value, key, MISSING)
+        if isinstance(value, list):
+            return list.__getitem__(value, key)  # type: ignore[index]
+        if isinstance(value, tuple):
+            return tuple.__getitem__(value, key)  # type: ignore[index]
+        return value[key] if _kind(value) in _INDEXED else MISSING
+    except Exception:  # noqa: BLE001 - libraries raise errors of their own for a key that is not there
+        return MISSING
+
+
+def _kind(value: Any) -> tuple[str, str]:
+    return type(value).__module__.partition(".")[0], type(value).__name__
 
 
 class Follower(Protocol):
@@ -59,8 +157,8 @@ class Bindings:
 
     @property
     def names(self) -> dict[str, str]:
-        """The variable of each bound field."""
-        return {field: bound.name for field, bound in self._bound.items()}
+        """The variable or path of each bound field."""
+        return {field: bound.text for field, bound in self._bound.items()}
 
     def take(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Bind each `Variable` among the values; returns the values with the variables' contents."""
@@ -98,8 +196,12 @@ class Bindings:
         bound = self._bound.get(name)
         if bound is None:
             return ""
-        is_there = bound.read() is not MISSING
-        return f"follows the variable {bound.name}{'' if is_there else ', which is not defined yet'}"
+        followed = f"follows {'' if bound.steps else 'the variable '}{bound.text}"
+        if bound.read() is not MISSING:
+            return followed
+        if not bound.is_defined:
+            return f"{followed}, {f'and {bound.name}' if bound.steps else 'which'} is not defined yet"
+        return f"{followed}, where no plain value is stored"
 
     def listen(self, is_wanted: bool) -> None:
         """Start checking variables and files after each cell, if ``is_wanted``."""
