@@ -21,6 +21,7 @@ __all__ = [
     "account",
     "batch",
     "batches",
+    "compare",
     "connect",
     "explore",
     "form",

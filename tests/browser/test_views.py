@@ -33,6 +33,17 @@ import foreign_archives, result_archives
 import foldnote as fn
 fn.open_result(result_archives.write_zip(pathlib.Path("prediction.zip"), foreign_archives.boltz()))
 """
+_COMPARE = f"""
+import sys, pathlib
+sys.path.insert(0, {str(DATA.parent)!r})
+from result_archives import write_fold_result
+import foldnote as fn
+jobs = [("fv-1", "6y1l_imgt", {{"seed": 1}}), ("fv-variant-with-a-long-name", "c143_imgt", {{"seed": 2}})]
+fn.compare([
+    fn.open_result(write_fold_result(pathlib.Path("."), name, fold, settings, {{"ptm": 0.8}}))
+    for name, fold, settings in jobs
+], align="framework")
+"""
 _NO_LIBRARY = """
 Object.defineProperty(window, '$3Dmolpromise', { get: () => undefined, set: () => {} });
 Object.defineProperty(window, '$3Dmol', { get: () => undefined, set: () => {} });
@@ -89,6 +100,35 @@ def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
     expect(notebook.page.locator(".fnv-table").first).to_contain_text("FR1")
     notebook.picture("view-light", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_two_jobs_are_compared(notebook):
+    view = show(notebook, _COMPARE)
+    canvas = view.locator("canvas").first
+    notebook.wait_until_drawn(canvas)
+    both = canvas.evaluate(_COLOURS)
+    view.get_by_role("checkbox", name="fv-variant-with-a-long-name").uncheck()
+    notebook.page.wait_for_timeout(300)
+    one = canvas.evaluate(_COLOURS)
+    view.get_by_role("checkbox", name="fv-variant-with-a-long-name").check()
+    area = notebook.page.locator(".jp-OutputArea").first
+    notebook.picture("comparison-light", area)
+    view.get_by_label("Colour by").select_option("deviation")
+    expect(view.locator(".fnv-legend")).to_contain_text("6 Å or more")
+    notebook.set_theme("dark")
+    notebook.page.set_viewport_size({"width": 560, "height": 1600})
+    notebook.page.wait_for_timeout(500)
+    notebook.picture("comparison-dark-narrow", area)
+    fits = view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    faults = notebook.accessibility_faults(".jp-OutputArea .fnv-view")
+    notebook.set_theme("light")
+    notebook.page.set_viewport_size({"width": 1300, "height": 1000})
+    assert both["orange"] > 500
+    assert one["orange"] < 0.05 * both["orange"]
+    assert fits
+    assert faults == []
+    expect(area).to_contain_text("CDR-H3")
+    expect(area.locator(".fnv-align mark").first).to_be_visible()
 
 
 def test_plots_are_as_wide_as_they_are_drawn(notebook):

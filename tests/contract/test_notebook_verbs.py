@@ -5,6 +5,7 @@ from job_settings import SETTINGS
 from scripted_service import answers
 
 import foldnote as fn
+from foldnote.errors import ArgumentError
 from foldnote.notebook import NotebookBatch, NotebookRun
 
 
@@ -41,3 +42,22 @@ def test_a_screening_is_a_batch(scripted, connect, monkeypatch):
     batch = fn.screen(fn.uploaded("r.pdb"), [fn.uploaded("a.sdf")], tool="vina", exhaustiveness=4)
     assert isinstance(batch, NotebookBatch)
     assert batch.record.tool == "vina"
+
+
+def test_jobs_are_compared_by_name_or_as_they_are(here, settings, name):
+    first = here.jobs.submit("anarci", settings, job_name=f"{name}-1").wait(60)
+    changed = {**settings, "scheme": "kabat"}
+    here.jobs.submit("anarci", changed, job_name=f"{name}-2").wait(60)
+    found = fn.compare(first, f"{name}-2")
+    assert found.names == (f"{name}-1", f"{name}-2")
+    assert found.settings.loc["scheme"].tolist() == ["imgt", "kabat"]
+    assert found.notes[0].startswith("No structures are compared")
+    assert fn.compare([first, f"{name}-2"]).settings.equals(found.settings)
+
+
+def test_what_cannot_be_compared_is_named(here, settings, name):
+    with pytest.raises(ArgumentError, match="neither a file nor a job 'no-such-job'"):
+        fn.compare("no-such-job", "other")
+    batch = here.batches.submit("anarci", [settings, settings], batch_name=name)
+    with pytest.raises(ArgumentError, match=r"is a batch.*subjobs\(\)\[:2\]"):
+        fn.compare(name, batch)

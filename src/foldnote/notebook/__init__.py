@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
     from foldnote.notebook.submission_verbs import submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
-    from foldnote.notebook.view_verbs import explore, grid, job, jobs, view
+    from foldnote.notebook.view_verbs import compare, explore, grid, job, jobs, view
     from foldnote.results import open_result
 
 __all__ = [
     "account",
     "batch",
     "batches",
+    "compare",
     "connect",
     "explore",
     "form",
@@ -63,7 +64,7 @@ _HOMES = {
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
     "submission_verbs": ("submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),
-    "view_verbs": ("explore", "grid", "job", "jobs", "view"),
+    "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),
 }
 """The names of each module."""
 _CHECKED = {

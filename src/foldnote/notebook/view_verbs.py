@@ -5,16 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from foldnote.client import BatchHandle, JobHandle
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import ArgumentError, UnreadableFileError
+from foldnote.errors import (
+    ArgumentError,
+    JobFailedError,
+    JobStoppedError,
+    NotFoundError,
+    UnfinishedJobError,
+    UnreadableFileError,
+)
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, make_live, make_live_batch
 from foldnote.notebook.verbs import verb
-from foldnote.results import Model, Molecule, PairingMethod, Result, StatedMeaning, Structure
+from foldnote.results import (
+    Comparison,
+    Model,
+    Molecule,
+    PairingMethod,
+    Result,
+    StatedMeaning,
+    Structure,
+)
+from foldnote.results import compare as _compare
+from foldnote.results.side_by_side.items import ComparedItem, Source
 from foldnote.viewers import (
     Grid,
     Scene,
@@ -114,6 +132,64 @@ def grid(
     if isinstance(items, str) or not isinstance(items, Sequence):
         raise ArgumentError(f"Give a list of structures, not {type(items).__name__}.")
     return make_grid([view(item, color=color, style=style) for item in items], columns)
+
+
+Comparable = JobHandle | Result | Structure | Model | str | Path
+
+
+@verb
+def compare(
+    *items: Comparable | Sequence[Comparable],
+    align: str = "all",
+    pairing: PairingMethod = "auto",
+    profile: str | None = None,
+) -> Comparison:
+    """Compare jobs or structures: superposed, by region, by sequence, by settings and by scores.
+
+    A cell shows everything; ``.table``, ``.settings``, ``.scores``, ``.deviations`` and ``.alignments`` are
+    the data. The first structure is the reference. Jobs without a result are compared by their settings.
+
+    Args:
+        items: 2 to 20 jobs, names of jobs, results, models, structures or paths, or one list of them. Text is
+            the path of a file if there is one, else the name of a job.
+        align: what is superposed: ``all``, ``framework``, a chain (``chain H``), a CDR (``CDR-H3``), or
+            residues of the reference (``H:1-25 30;L:1-20``).
+        pairing: how residues are paired; see :func:`view`.
+        profile: the service of jobs that are given by name; by default the active profile's.
+
+    Raises:
+        ArgumentError: there are fewer than 2 or more than 20, one is a batch or of another type, there is no
+            such file or job, or the reference has no such region, chain or residue.
+        UnreadableFileError: a file is damaged.
+    """
+    only = items[0] if len(items) == 1 else None
+    given = only if isinstance(only, Sequence) and not isinstance(only, str) else items
+    sources = [_find_source(item, profile) for item in given]
+    return _compare(sources, align=align, pairing=pairing)
+
+
+def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
+    """A job's result, or its settings if it has none; anything else as it is."""
+    if isinstance(item, str) and not Path(item).expanduser().exists():
+        try:
+            item = job(item, profile=profile)
+        except NotFoundError as exc:
+            raise ArgumentError(f"There is neither a file nor a job {item!r}.") from exc
+    if isinstance(item, BatchHandle):
+        raise ArgumentError(
+            f"{item.job_name} is a batch. Compare some of its jobs: "
+            f"fn.compare(fn.batch({item.job_name!r}).subjobs()[:2])."
+        )
+    if not isinstance(item, JobHandle):
+        return item  # type: ignore[no-any-return]
+    try:
+        return item.result()
+    except (JobFailedError, JobStoppedError, UnfinishedJobError, NotFoundError):
+        problem = f"it has no result ({item.record.word.lower()})"
+        record = item.record
+        return ComparedItem(
+            item.job_name, item.tool, record.settings, record.score or {}, problem=problem, is_job=True
+        )
 
 
 @verb

@@ -45,10 +45,10 @@ Attributes of a :class:`Result`, each read on first use:
 residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``matrix`` float32 (L, L) in Å,
 ``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
 
-Functions on results: :func:`superpose` (RMSD and TM-score of two structures), :func:`find_contacts`
-(contacts and hydrogen bonds of a molecule with a structure), :func:`rank_table`, :func:`merge_results` (many
-jobs with their settings), and for plots :func:`list_plddt`, :func:`list_chain_starts`, :func:`make_coverage`
-and :func:`make_distribution`.
+Functions on results: :func:`superpose` (RMSD and TM-score of two structures), :func:`compare` (results by
+region, sequence, settings and scores), :func:`find_contacts` (contacts and hydrogen bonds of a molecule with
+a structure), :func:`rank_table`, :func:`merge_results` (many jobs with their settings), and for plots
+:func:`list_plddt`, :func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
 
 **Confidence is never guessed.** A structure has a pLDDT only if its file, or a score file that belongs to it,
 states one; values in the B-factor column alone are not taken for a pLDDT. :meth:`Structure.state_b_factors`
@@ -86,6 +86,7 @@ from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result
 from foldnote.results.sequences.alignment import Alignment
 from foldnote.results.sequences.antibody_numbering import Region
+from foldnote.results.side_by_side.comparison import Comparison, compare
 from foldnote.results.structure.b_column import BColumn, StatedMeaning
 from foldnote.results.structure.chains import Chain, Ligand
 from foldnote.results.structure.confidence import Confidence
@@ -97,6 +98,7 @@ __all__ = [
     "Archive",
     "BColumn",
     "Chain",
+    "Comparison",
     "Confidence",
     "Coverage",
     "Distribution",
@@ -116,6 +118,7 @@ __all__ = [
     "StatedMeaning",
     "Structure",
     "Superposition",
+    "compare",
     "find_contacts",
     "find_metric",
     "list_chain_starts",

@@ -73,18 +73,3 @@ def _load_entry_point(tool: str) -> View | None:
             f"The entry point {points[0].value!r} of {ENTRY_POINT_GROUP} cannot be loaded: {exc}"
         ) from exc
     return view
-
-
-def find_job_name(result: Result) -> str:
-    """Name of the job, from the manifest or the client's record of the job; empty if unknown."""
-    return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
-
-
-def find_tool_type(result: Result) -> str:
-    """Tool type of the job, from the manifest or the client's record of the job; empty if unknown."""
-    return _find_origin(result, result.manifest.tool if result.manifest else "", "Type", "type")
-
-
-def _find_origin(result: Result, stated: str | None, *spellings: str) -> str:
-    job = result.origin.get("job", {})
-    return stated or next((str(job[name]) for name in spellings if job.get(name)), "")

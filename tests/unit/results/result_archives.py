@@ -73,3 +73,14 @@ def with_b_factors(values: list[float]) -> str:
     """The Fv with one B-factor a residue."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
     return "\n".join(f"{line[:60]}{value:6.2f}{line[66:]}" for line, value in zip(lines, values, strict=True))
+
+
+def write_fold_result(folder: Path, job_name: str, fold: str, settings: dict, scores: dict) -> Path:
+    """The result of a job whose structure is one of the folds."""
+    manifest = {"job": {"jobName": job_name, "type": "abodybuilder"}, "settings": settings}
+    members = {
+        "prediction.pdb": gzip.decompress((DATA / "folds" / f"{fold}.pdb.gz").read_bytes()),
+        "score.json": json.dumps(scores),
+        "manifest.json": json.dumps(manifest),
+    }
+    return write_zip(folder / f"{job_name}.zip", members)

@@ -1,18 +1,21 @@
 """Superposition of two structures: residue pairs, least-squares fit, RMSD and TM-score.
 
+:meth:`Superposition.refit` fits a selection of the pairs, such as the framework of an antibody.
+
 Residues are paired by number if the chains share a numbering, else by sequence alignment, or by structural
 alignment on request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import gemmi
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results.comparison.chain_assignment import assign_chains, assign_chains_by_structure, gather
@@ -47,7 +50,7 @@ class Superposition(NotebookRepr):
     Attributes:
         rotation: float64, shape (3, 3).
         translation: float64, shape (3,), Å; a mobile point x moves to ``rotation @ x + translation``.
-        rmsd: RMSD of the paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
+        rmsd: RMSD of all paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
         tm_score: TM-score of the paired protein residues (Zhang and Skolnick, 2004), 0 to 1, normalized by
             the number of protein residues in the fixed structure; None if fewer than three are paired. It is
             the maximum over many superpositions, not that of the least-squares fit.
@@ -60,6 +63,10 @@ class Superposition(NotebookRepr):
         identity: fraction of the pairs with identical residues, 0 to 1.
         pairs: one row per pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
             float64 in Å after the fit.
+        points: coordinates of the paired atoms of the fixed structure, float64, shape (n, 3), Å.
+        mobile_points: those of the mobile structure before the fit, float64, shape (n, 3), Å.
+        is_identical: whether the residues of each pair have the same letter, bool, shape (n,).
+        fitted: number of the pairs that the fit minimizes the RMSD of; all of them unless :meth:`refit`.
     """
 
     rotation: Floats
@@ -73,6 +80,10 @@ class Superposition(NotebookRepr):
     mobile_coverage: float
     identity: float
     pairs: pd.DataFrame
+    points: Floats
+    mobile_points: Floats
+    is_identical: NDArray[np.bool_]
+    fitted: int
 
     @property
     def matrix(self) -> Floats:
@@ -104,6 +115,39 @@ class Superposition(NotebookRepr):
         for model in moved:
             model.transform_pos_and_adp(transform)
         return moved
+
+    def refit(self, residues: Collection[tuple[str, str]]) -> Superposition:
+        """Return the superposition that minimizes the RMSD of some pairs only; the pairs stay the same.
+
+        Args:
+            residues: (chain, number) of residues in the fixed structure.
+
+        Raises:
+            ArgumentError: fewer than three of these residues are paired.
+        """
+        chosen = self.select(residues)
+        if int(chosen.sum()) < _MIN_PAIRS:
+            raise ArgumentError(
+                f"Only {int(chosen.sum())} of the {len(residues)} selected residues have a counterpart; "
+                f"a superposition needs at least {_MIN_PAIRS}."
+            )
+        rotation, translation = fit(self.mobile_points[chosen], self.points[chosen])
+        distances = np.linalg.norm(self.mobile_points @ rotation.T + translation - self.points, axis=1)
+        return replace(
+            self,
+            rotation=rotation,
+            translation=translation,
+            rmsd=_average(distances),
+            pairs=self.pairs.assign(distance=distances),
+            fitted=int(chosen.sum()),
+        )
+
+    def select(self, residues: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
+        """Whether each pair has one of these residues of the fixed structure, (chain, number); shape (n,)."""
+        wanted = set(residues)
+        return np.array(
+            [key in wanted for key in zip(self.pairs["chain"], self.pairs["number"], strict=True)]
+        )
 
     def __repr__(self) -> str:
         tm = "" if self.tm_score is None else f", TM-score {self.tm_score:.3f}"
@@ -182,7 +226,7 @@ def _make_superposition(
     return Superposition(
         rotation=rotation,
         translation=translation,
-        rmsd=float(np.sqrt(np.mean(distances**2))),
+        rmsd=_average(distances),
         tm_score=_find_tm_score(pairings, fixed_traces),
         mobile_tm_score=_find_tm_score(pairings, mobile_traces),
         pairing=" and ".join(sorted({segment.method for p in pairings for segment in p.segments})),
@@ -191,7 +235,22 @@ def _make_superposition(
         mobile_coverage=len(rows) / sum(map(len, mobile_traces)),
         identity=sum(pairing.equal for pairing in pairings) / len(rows),
         pairs=frame.assign(distance=distances),
+        points=targets,
+        mobile_points=points,
+        is_identical=np.array(
+            [
+                p.fixed.letters[i] == p.mobile.letters[j]
+                for p in pairings
+                for i, j in zip(p.rows, p.mobile_rows, strict=True)
+            ]
+        ),
+        fitted=len(rows),
     )
+
+
+def _average(distances: Floats) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(distances**2)))
 
 
 def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[CentralAtoms]) -> float | None:

@@ -7,16 +7,26 @@ regions are those in the file, under the CDR definition that it names; none are 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.core.messages import explain
+from foldnote.results.structure.chains import Chain
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 _OTHER_FRAMEWORK = r"^FW([1-4])$"
 """Alternative spelling of framework regions."""
+_SCHEMES = {
+    "imgt": "IMGT",
+    "kabat": "Kabat",
+    "chothia": "Chothia",
+    "martin": "Martin",
+    "aho": "AHo",
+    "wolfguy": "Wolfguy",
+}
 
 
 @dataclass(frozen=True)
@@ -103,3 +113,30 @@ def find_regions(numbering: pd.DataFrame) -> tuple[Region, ...]:
                 )
             )
     return tuple(regions)
+
+
+def locate_region(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...] | None:
+    """Find the residues of a region in a structure, by number or else by position in the chain.
+
+    Args:
+        region: a region of a numbering.
+        chains: the structure's chains by name.
+
+    Returns:
+        Residue numbers with insertion code; None if the sequence there is another one.
+    """
+    chain = chains.get(region.chain)
+    if chain is None:
+        return None
+    letters = dict(zip(chain.numbers, chain.sequence, strict=True))
+    if "".join(letters.get(number, "-") for number in region.positions) == region.sequence:
+        return region.positions
+    places = [index - 1 for index in region.indices if 0 < index <= len(chain)]
+    if "".join(chain.sequence[place] for place in places) == region.sequence:
+        return tuple(chain.numbers[place] for place in places)
+    return None
+
+
+def name_scheme(word: str) -> str:
+    """Conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
+    return _SCHEMES.get(word.lower(), word)

@@ -23,15 +23,44 @@
     viewer.removeAllLabels();
     viewer.setStyle({}, {});
     paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
-    if (style === 'surface') (look ? paints : scene.chain.surfaces).forEach(function (part) {
+    if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(isShown).forEach(function (part) {
       viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
     showStep();
     (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
-    if (color === 'chain') scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
+    if (color === 'chain' && !hidden.has(0)) scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
     showLegend();
     viewer.render();
+  }
+
+  // Of superposed structures each can be hidden. Tags stand at residues of the first.
+  var hidden = new Set();
+  function isShown(part) { return !hidden.has(part[0].model); }
+
+  function addToggles() {
+    var bar = document.createElement('div');
+    bar.className = 'fnv-toggles';
+    bar.setAttribute('role', 'group');
+    bar.setAttribute('aria-label', 'Structures that are shown');
+    var boxes = scene.toggles.map(function (one, index) {
+      return addCheck(bar, one[0], one[1], function (isOn) {
+        if (isOn) hidden.delete(index); else hidden.add(index);
+        update();
+      });
+    });
+    function update() {
+      boxes.forEach(function (box, index) { box.checked = !hidden.has(index); });
+      wake(true).then(function () { if (viewer) repaint(); });
+    }
+    if (boxes.length > 2) {
+      addButton(bar, 'All', 'Show all structures', function () { hidden.clear(); update(); });
+      addButton(bar, 'First only', 'Show the reference only', function () {
+        boxes.forEach(function (box, index) { if (index) hidden.add(index); else hidden.delete(index); });
+        update();
+      });
+    }
+    stage.after(bar);
   }
 
   // Of the models that stand in for each other one is seen, with what it touches.
@@ -42,6 +71,10 @@
         var model = viewer.getModel(index);
         if (place === step) model.show(); else model.hide();
       });
+    });
+    scene.toggles.forEach(function (one, index) {
+      var model = viewer.getModel(index);
+      if (hidden.has(index)) model.hide(); else model.show();
     });
     var now = scene.steps[step];
     if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
@@ -190,7 +223,7 @@
     make('output', 'hover', stage);
     var tools = make('div', 'tools', stage);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
-    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; repaint(); });
+    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { color = value; repaint(); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; repaint(); });
     addButton(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', toggleSaving);
@@ -211,6 +244,7 @@
     hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −.';
     stage.after(hint);
     addSteps();
+    if (scene.toggles.length) addToggles();
     showLegend();
   }
 
@@ -314,7 +348,7 @@
     if (!find('tools')) addHands();
     showStep();
     follow();
-    if (kept || (root.fnSelection || []).length) repaint();
+    if (kept || hidden.size || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
     delete made.show;
     viewer.render();

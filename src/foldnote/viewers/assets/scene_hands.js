@@ -22,6 +22,17 @@ function addButton(tools, word, title, act) {
   return button;
 }
 
+function addCheck(bar, word, color, change) {
+  var label = bar.appendChild(document.createElement('label'));
+  var box = label.appendChild(document.createElement('input'));
+  box.type = 'checkbox';
+  box.checked = true;
+  box.onchange = function () { change(box.checked); };
+  make('span', 'swatch', label).style.backgroundColor = color;
+  make('span', 'name', label).textContent = word;
+  return box;
+}
+
 // The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
 function guardWheel(stage) {
   var awake = false;

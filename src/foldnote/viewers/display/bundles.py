@@ -16,13 +16,14 @@ from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
+from foldnote.results.provenance.identity import find_tool_type
 from foldnote.settings import EMBEDDED
 from foldnote.text import count
 from foldnote.viewers.display.batch_rows import count_states, describe_opening, read_rows, tabulate_rows
 from foldnote.viewers.display.batches import list_contacts, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
-from foldnote.viewers.layouts import find_tool_type, find_view
+from foldnote.viewers.layouts import find_view
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes

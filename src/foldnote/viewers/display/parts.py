@@ -19,6 +19,7 @@ from foldnote.results import (
     Structure,
     Superposition,
 )
+from foldnote.results.side_by_side.comparison import Comparison
 from foldnote.viewers.display.bundles import (
     Bundle,
     bundle,
@@ -27,6 +28,7 @@ from foldnote.viewers.display.bundles import (
     message_bundle,
     table_bundle,
 )
+from foldnote.viewers.display.comparison_views import show_comparison
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.molecule_view import compose_molecules
@@ -61,6 +63,7 @@ def _show_pose(pose: Pose) -> Bundle:
 
 
 _SHOWN: tuple[tuple[type, Callable[[Any], Bundle]], ...] = (
+    (Comparison, show_comparison),
     (Structure, lambda item: bundle(compose(item))),
     (Model, _show_model),
     (Pae, lambda item: bundle(plot_pae(item, f"Predicted aligned error from {item.source}"))),

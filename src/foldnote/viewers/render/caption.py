@@ -56,7 +56,9 @@ def write_legends(scene: Scene) -> dict[str, str]:
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
     marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
-    parts = [_write_section("Coloured by chain" if chains else "Coloured by element", [*chains, *others])]
+    parts = [
+        _write_section(f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others])
+    ]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
     return "".join(parts)

@@ -176,6 +176,8 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
+        "group": scene.group.capitalize(),
+        "toggles": _list_toggles(scene),
         "bond": palette.BOND,
         "around": AROUND,
         "labels": list_labels(scene),
@@ -193,6 +195,12 @@ def _list_targets(scene: Scene) -> list[Any]:
         targets += [None] if any(step.contacts for step in scene.steps) else []
         targets += [None] if any(step.lines for step in scene.steps) else []
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
+
+
+def _list_toggles(scene: Scene) -> list[tuple[str, str]]:
+    """(name, colour) of each structure that a reader can hide; empty for one, and for steps."""
+    is_overlay = scene.group != "chain" and len(scene.models) > 1 and not scene.steps
+    return [(model.label or model.name, model.color) for model in scene.models] if is_overlay else []
 
 
 def _write_picture(scene: Scene) -> str:

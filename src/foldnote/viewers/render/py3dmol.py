@@ -69,7 +69,8 @@ def render(scene: Scene) -> SceneView:
     if scene.rotation:
         x, y, z, angle = scene.rotation
         view.rotate(angle, {"x": x, "y": y, "z": z})
-    view.zoom(AROUND if is_near else _FILL)
+    is_overlay = scene.group != "chain"
+    view.zoom(AROUND if is_near else 1.0 if is_overlay else _FILL)
     return view
 
 

@@ -71,6 +71,8 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
         own = {one.chain.name: one for one in polymers if one.index == index}
         rules += [(one.selection, {"color": one.chain.color}, one.options) for one in own.values()]
         for mark in model.highlights:
+            if mark.chain in own and own[mark.chain].chain.color == mark.color:
+                continue  # superposed structures: a tag only
             options = {**(own[mark.chain].options if mark.chain in own else {}), "thickness": _CDR_THICKNESS}
             rules.append((select_highlight(index, model, mark), {"color": mark.color}, options))
     return rules

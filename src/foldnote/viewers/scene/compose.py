@@ -13,6 +13,7 @@ import numpy as np
 from foldnote import settings
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Chain, Region, Structure
+from foldnote.results.sequences.antibody_numbering import locate_region
 from foldnote.results.structure.formats import MOLECULE_FORMATS
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import find_colorings
@@ -47,7 +48,17 @@ def compose(
     is_antibody = bool(cdrs)
     traces = read_traces(structure)
     everything = join_points(traces)
-    highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
+    highlights = tuple(
+        mark_region(
+            region.label,
+            region.chain,
+            numbers,
+            traces,
+            palette.CDRS.get(region.label, palette.OTHER_REGION),
+            region.sequence,
+        )
+        for region, numbers in cdrs
+    )
     drawn = write_model_text(structure)
     bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
     chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
@@ -112,7 +123,7 @@ def _place_cdrs(
     chains = {chain.name: chain for chain in structure.chains}
     placed, lost = [], []
     for region in wanted:
-        numbers = _find_numbers(region, chains)
+        numbers = locate_region(region, chains)
         if numbers:
             placed.append((region, numbers))
         else:
@@ -124,35 +135,34 @@ def _place_cdrs(
     return placed, (note,)
 
 
-def _find_numbers(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...] | None:
-    chain = chains.get(region.chain)
-    if chain is None:
-        return None
-    letters = dict(zip(chain.numbers, chain.sequence, strict=True))
-    if "".join(letters.get(number, "-") for number in region.positions) == region.sequence:
-        return region.positions
-    places = [index - 1 for index in region.indices if 0 < index <= len(chain)]
-    if "".join(chain.sequence[place] for place in places) == region.sequence:
-        return tuple(chain.numbers[place] for place in places)
-    return None
-
-
-def _make_highlight(
-    region: Region,
+def mark_region(
+    label: str,
+    chain: str,
     numbers: tuple[str, ...],
     traces: Mapping[str, ChainTrace],
-    everything: Points,
+    color: str,
+    sequence: str = "",
 ) -> Highlight:
-    trace, wanted = traces[region.chain], set(numbers)
+    """A highlight of some residues of one chain, whose tag stands just outside of them.
+
+    Args:
+        label: full name, such as ``CDR-H3``.
+        chain: chain name.
+        numbers: residue numbers with insertion code.
+        traces: the structure's backbone traces by chain.
+        color: ``#rrggbb``.
+        sequence: its residues, for the legend.
+    """
+    trace, wanted = traces[chain], set(numbers)
     own = trace.points[[name in wanted for name in trace.numbers]]
     return Highlight(
-        label=region.label,
-        tag=region.label.removeprefix("CDR-"),
-        chain=region.chain,
+        label=label,
+        tag=label.removeprefix("CDR-"),
+        chain=chain,
         numbers=numbers,
-        color=palette.CDRS.get(region.label, palette.OTHER_REGION),
-        sequence=region.sequence,
-        centre=_find_tag_place(own, everything.mean(axis=0)) if len(own) else None,
+        color=color,
+        sequence=sequence,
+        centre=_find_tag_place(own, join_points(dict(traces)).mean(axis=0)) if len(own) else None,
     )
 
 

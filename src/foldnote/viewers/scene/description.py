@@ -9,19 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from foldnote.results import Region, Structure
+from foldnote.results.sequences.antibody_numbering import name_scheme
 from foldnote.text import count
 from foldnote.viewers.scene.model import SceneChain
 
 Facts = tuple[tuple[str, str], ...]
-
-_SCHEMES = {
-    "imgt": "IMGT",
-    "kabat": "Kabat",
-    "chothia": "Chothia",
-    "martin": "Martin",
-    "aho": "AHo",
-    "wolfguy": "Wolfguy",
-}
 
 
 def describe(
@@ -52,11 +44,6 @@ def find_marking(cdrs: Sequence[Region]) -> str:
         return ""
     definition, scheme = name_scheme(cdrs[0].definition), name_scheme(cdrs[0].scheme)
     return f"CDRs by the {definition} definition, {scheme} numbering"
-
-
-def name_scheme(word: str) -> str:
-    """Conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
-    return _SCHEMES.get(word.lower(), word)
 
 
 def span(numbers: Sequence[str]) -> str:

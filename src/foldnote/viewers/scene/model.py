@@ -162,6 +162,8 @@ class Scene(_Plain):
     """Noun for one step."""
     rotation: tuple[float, float, float, float] | None = None
     """Initial rotation: axis (x, y, z) and angle in degrees."""
+    group: Literal["chain", "job", "structure"] = "chain"
+    """What each colour stands for without a colouring; superposed structures have one colour each."""
     height_px: int = Field(default=440, ge=120, le=4000)
 
     @property

@@ -41,6 +41,9 @@ UNKNOWN = "#9aa0a6"
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 """Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light."""
 
+DEVIATION = ("#7fa6cf", "#d99a2b", "#a8123e")
+"""Pale blue, ochre, crimson: small to large; each is visible on white and on black."""
+
 DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
 """Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers."""
 
@@ -64,6 +67,12 @@ def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
 def chain_color(index: int) -> str:
     """Colour of the chain with this 0-based index, as ``#rrggbb``."""
     return CHAINS[index % len(CHAINS)]
+
+
+def structure_color(index: int) -> str:
+    """Colour of one of up to 21 superposed structures: the chains' colours, then darker and paler ones."""
+    color, turn = chain_color(index), index // len(CHAINS)
+    return color if turn == 0 else ramp((color, "#000000" if turn % 2 else "#ffffff"), 11)[4]
 
 
 def text_color(background: str) -> str:

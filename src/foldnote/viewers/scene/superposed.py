@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import gemmi
+
 from foldnote.errors import ArgumentError
 from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
+from foldnote.results.side_by_side.comparison import Comparison
+from foldnote.results.side_by_side.items import name_sources
 from foldnote.text import count
-from foldnote.viewers.layouts import find_job_name
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.compose import compose, mark_region
+from foldnote.viewers.scene.joint_coloring import color_by_deviation, join_colorings
 from foldnote.viewers.scene.model import Scene, SceneModel
+from foldnote.viewers.scene.model_text import write_model_text
+from foldnote.viewers.scene.traces import read_traces
 
 Item = Structure | Model | Result | str | Path
 
@@ -41,43 +47,92 @@ def overlay(
         raise ArgumentError("Give at least two structures to superpose.")
     first, *others = structures
     fits = [superpose(first, other, pairing=pairing) for other in others]
-    moved = [first, *(_move(fit, other) for fit, other in zip(fits, others, strict=True))]
-    names = _name_items(items, structures)
+    names = name_sources(items)
     said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
     notes = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
-    scene = compose_superposed(moved, names, said, title=title, notes=notes)
+    scene = compose_superposed(structures, names, said, fits, title=title, notes=notes)
     return scene.model_copy(update={"height_px": height_px})
+
+
+def compose_comparison(comparison: Comparison) -> Scene | None:
+    """The superposed structures of a comparison, with the CDRs of the reference; None without any.
+
+    Raises:
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+    """
+    structures, fits = comparison.structures, list(comparison.fits.values())
+    if not fits:
+        return None
+    names = list(structures)
+    said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
+    notes = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
+    scene = compose_superposed(
+        list(structures.values()),
+        names,
+        said,
+        fits,
+        title=f"{count(len(names), 'structure')} superposed on {names[0]}, by {comparison.align}",
+        notes=notes,
+        is_brief=True,
+    )
+    first = scene.models[0]
+    traces = read_traces(structures[names[0]])
+    marks = tuple(
+        mark_region(region.label, region.chain, region.numbers, traces, first.chains[0].color)
+        for region in comparison.regions
+        if region.is_cdr
+    )
+    marked = first.model_copy(update={"highlights": marks})
+    is_jobs = all(item.is_job for item in comparison.items)
+    return scene.model_copy(
+        update={
+            "models": (marked, *scene.models[1:]),
+            "marking": f"{comparison.region_source}, of {names[0]}" if marks else "",
+            "group": "job" if is_jobs else "structure",
+        }
+    )
 
 
 def compose_superposed(
     structures: Sequence[Structure],
     names: Sequence[str],
     said: Sequence[str],
+    fits: Sequence[Superposition] = (),
     *,
     title: str = "",
     notes: Sequence[str] = (),
+    is_brief: bool = False,
 ) -> Scene:
-    """Structures that are superposed already, each in a colour of its own; the first is the reference.
+    """Several structures, each in a colour of its own; the first is the reference.
 
     Args:
-        structures: as they lie, at least one.
+        structures: at least one.
         names: what to call each.
         said: how each fits, in words.
+        fits: superpositions of the others on the first; without them the structures are drawn as they lie.
         title: heading.
         notes: what a reader must know of the superposition.
+        is_brief: leave the words on the fits out of the legend.
     """
     scenes = [compose(structure) for structure in structures]
+    texts = [scene.models[0].text for scene in scenes]
+    if fits:
+        moved = [_write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]
+        texts = [texts[0], *moved]
     models = tuple(
-        _tint(scene.models[0], place, name, words)
-        for place, (scene, name, words) in enumerate(zip(scenes, names, said, strict=True))
+        _tint(scene.models[0], place, name, "" if is_brief else words, text)
+        for place, (scene, name, words, text) in enumerate(zip(scenes, names, said, texts, strict=True))
     )
     lengths = [count(sum(chain.length for chain in model.chains), "residue") for model in models]
     facts = [(name, f"{length}; {words}") for name, length, words in zip(names, lengths, said, strict=True)]
+    deviation = [color_by_deviation(structures, [fit.pairs for fit in fits])] if fits else []
     return Scene(
         models=models,
         title=title or f"{count(len(models), 'structure')} superposed on {names[0]}",
         facts=tuple(facts),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys([*notes, *(note for scene in scenes for note in scene.notes)])),
+        colorings=(*deviation, *join_colorings([scene.colorings for scene in scenes])),
+        group="structure",
         rotation=scenes[0].rotation,
     )
 
@@ -104,47 +159,32 @@ def find_structure(item: Item) -> Structure:
     )
 
 
-def _move(fit: Superposition, structure: Structure) -> Structure:
+def _write_moved(fit: Superposition, structure: Structure) -> str:
+    """The text that the superposed structure is drawn from: its first model, in the format of its file."""
     moved = fit.move_structure(structure)
+    del moved[1:]
     moved.setup_entities()
-    return Structure(structure.name, "mmcif", moved.make_mmcif_document().as_string())
+    if structure.format == "pdb":
+        text = moved.make_pdb_string(gemmi.PdbWriteOptions(minimal=True))
+    else:
+        text = moved.make_mmcif_document().as_string()
+    return write_model_text(Structure(structure.name, structure.format, text)).text
 
 
-def _name_items(items: Sequence[Item], structures: Sequence[Structure]) -> list[str]:
-    """Unique names: the short one, else the longer one, else numbered."""
-    choices = [_list_names(item, structure) for item, structure in zip(items, structures, strict=True)]
-    names = [choice[0] for choice in choices]
-    if len(set(names)) < len(names):
-        names = [choice[-1] if names.count(choice[0]) > 1 else choice[0] for choice in choices]
-    return [
-        f"{name} ({names[: index + 1].count(name)})" if names.count(name) > 1 else name
-        for index, name in enumerate(names)
-    ]
-
-
-def _list_names(item: Item, structure: Structure) -> tuple[str, str]:
-    """A short and a longer name of an item."""
-    if isinstance(item, Result):
-        name = find_job_name(item) or item.name
-        return name, f"{name}, {structure.name}"
-    if isinstance(item, Model):
-        return f"Rank {item.rank}", f"{item.prediction} rank {item.rank}".strip()
-    if isinstance(item, str | Path):
-        path = Path(item)
-        return structure.name, f"{path.absolute().parent.name}/{structure.name}"
-    return structure.name, structure.name
-
-
-def _tint(model: SceneModel, place: int, name: str, words: str) -> SceneModel:
-    """Colour a model, and add the fit to the legend entry of its first chain."""
-    color = palette.chain_color(place)
+def _tint(model: SceneModel, place: int, name: str, words: str, text: str) -> SceneModel:
+    """Colour a model, place it, and add the fit to the legend entry of its first chain."""
+    color = palette.structure_color(place)
     chains = tuple(
         chain.model_copy(
-            update={"color": color, "label": f"{name} · {chain.label}" + ("" if i else f" · {words}")}
+            update={
+                "color": color,
+                "label": f"{name} · {chain.label}" + (f" · {words}" if words and not i else ""),
+            }
         )
         for i, chain in enumerate(model.chains)
     )
-    return model.model_copy(update={"label": name, "chains": chains, "highlights": ()})
+    changes = {"label": name, "color": color, "chains": chains, "highlights": (), "text": text}
+    return model.model_copy(update=changes)
 
 
 def _describe_fit(fit: Superposition, reference: str) -> str:

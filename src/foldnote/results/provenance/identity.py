@@ -1,0 +1,33 @@
+"""The job that a result is of: its name, tool and settings, from the manifest or the client's record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldnote.results.result import Result
+
+
+def find_job_name(result: Result) -> str:
+    """Name of the job, from the manifest or the client's record of the job; empty if unknown."""
+    return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
+
+
+def find_tool_type(result: Result) -> str:
+    """Tool type of the job, from the manifest or the client's record of the job; empty if unknown."""
+    return _find_origin(result, result.manifest.tool if result.manifest else "", "Type", "type")
+
+
+def find_settings(result: Result) -> Mapping[str, Any]:
+    """The settings that were run, with defaults filled in if the manifest has them; empty if unknown."""
+    found = result.manifest.data.get("settings") if result.manifest else None
+    if not isinstance(found, Mapping):
+        record = result.origin.get("job", {})
+        found = record.get("settings", record.get("Settings"))
+    return found if isinstance(found, Mapping) else {}
+
+
+def _find_origin(result: Result, stated: str | None, *spellings: str) -> str:
+    job = result.origin.get("job", {})
+    return stated or next((str(job[name]) for name in spellings if job.get(name)), "")

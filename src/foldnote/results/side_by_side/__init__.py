@@ -1,0 +1,1 @@
+"""Comparison of results: structures by region, aligned sequences, settings that differ, scores."""

@@ -1,0 +1,198 @@
+"""Show a comparison: superposed structures, aligned sequences, RMSD by region, settings and scores.
+
+Parts that do not apply are left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Alignment
+from foldnote.results.comparison.traces import read_traces
+from foldnote.results.sequences.alignment import GAP
+from foldnote.results.side_by_side.comparison import Comparison
+from foldnote.text import count, join_words
+from foldnote.viewers.display.bundles import Bundle, bundle, join_bundles, message_bundle, table_bundle
+from foldnote.viewers.render.caption import write_notes
+from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.scene.superposed import compose_comparison
+
+_COLUMNS_PER_BLOCK = 60
+_MAX_NAME = 24
+_MAX_NAMED = 4
+_MAX_LETTERS = 200
+_HEADINGS = {
+    "structure": "structure",
+    "region": "region",
+    "chain": "chain",
+    "residues": "residues",
+    "pairs": "pairs",
+    "rmsd": "RMSD (Å)",
+    "rmsd_fitted": "RMSD, own fit (Å)",
+    "tm_score": "TM-score",
+    "own_tm_score": "TM-score, own length",
+    "identity": "identity",
+    "pairing": "paired by",
+}
+
+
+def show_comparison(comparison: Comparison) -> Bundle:
+    """One mime bundle of all parts of a comparison.
+
+    Raises:
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+    """
+    parts = [_note_bundle(comparison), _scene_bundle(comparison)]
+    if len(comparison.table):
+        parts.append(table_bundle(_title_table(comparison.table), f"RMSD, superposed by {comparison.align}"))
+        parts.append(_text_bundle(_describe_table(comparison)))
+    parts += [_alignment_bundle(chain, each, comparison) for chain, each in comparison.alignments.items()]
+    parts += [_settings_bundle(comparison), _score_bundle(comparison)]
+    return join_bundles([part for part in parts if part])
+
+
+def _note_bundle(comparison: Comparison) -> Bundle:
+    """The title and what was not compared."""
+    names = comparison.names
+    few = join_words(names, "and") if len(names) <= _MAX_NAMED else f"{len(names)} jobs or structures"
+    title = f"Comparison of {few}"
+    html = (
+        f'<div class="fnv-view"><style>{read_asset("scene.css")}{read_asset("comparison.css")}</style>'
+        f'<p class="fnv-head">{escape(title)}</p>{write_notes(comparison.notes)}</div>'
+    )
+    return {"text/html": html, "text/plain": "\n".join([title, *comparison.notes])}
+
+
+def _scene_bundle(comparison: Comparison) -> Bundle:
+    try:
+        scene = compose_comparison(comparison)
+    except UnreadableFileError as exc:
+        return message_bundle(exc.message)
+    return bundle(scene) if scene else {}
+
+
+def _title_table(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as shown: units in the headings, without columns that say the same in each row."""
+    same = [name for name in ("structure", "pairing") if table[name].nunique() < 2]
+    return table.drop(columns=same).rename(columns=_HEADINGS)
+
+
+def _describe_table(comparison: Comparison) -> str:
+    ways = sorted(set(comparison.table["pairing"]))
+    text = (
+        "RMSD: Cα (C3' of nucleic acids) of the paired residues, under the superposition above; own fit: "
+        f"with the region superposed by itself. Pairs by {join_words(ways, 'or')}. TM-score: maximum of all "
+        f"superpositions, normalized by {comparison.reference} and by the structure's own length. "
+        "Identity: fraction of the pairs."
+    )
+    source = f" {comparison.region_source}, of {comparison.reference}." if comparison.regions else ""
+    return text + source
+
+
+def _text_bundle(text: str) -> Bundle:
+    html = f'<div class="fnv-view"><p class="fnv-facts">{escape(text)}</p></div>'
+    return {"text/html": html, "text/plain": text}
+
+
+def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) -> Bundle:
+    """The aligned sequences of one chain in blocks, with the differences from the reference marked."""
+    if alignment.depth < 2:
+        return {}
+    first, *others = alignment.sequences
+    places = _list_numbers(chain, first, comparison)
+    above = _write_regions(chain, places, comparison)
+    different = sum(len({row[at] for row in alignment.sequences}) > 1 for at in range(alignment.length))
+    head = f"Sequences of chain {chain}: {count(different, 'column')} of {alignment.length} with differences"
+    width = min(_MAX_NAME, max(map(len, alignment.names)))
+    blocks, plain = [], []
+    for start in range(0, alignment.length, _COLUMNS_PER_BLOCK):
+        part = slice(start, start + _COLUMNS_PER_BLOCK)
+        numbers = [number for number in places[part] if number]
+        span = f"{numbers[0]}–{numbers[-1]}" if numbers else ""
+        rows = [f"<i>{' ' * width}  {escape(above[part])}</i>"] if above[part].strip() else []
+        rows.append(f"{_fit_name(alignment.names[0], width)}  {escape(first[part])}  <i>{escape(span)}</i>")
+        rows += [
+            f"{_fit_name(name, width)}  {_mark(row[part], first[part])}"
+            for name, row in zip(alignment.names[1:], others, strict=True)
+        ]
+        blocks.append("<pre>" + "\n".join(rows) + "</pre>")
+        plain += [
+            f"{name[:width]:<{width}}  {row[part]}"
+            for name, row in zip(alignment.names, alignment.sequences, strict=True)
+        ]
+        plain.append("")
+    legend = "Marked: other than in the reference. Residues without coordinates are not listed."
+    html = (
+        f'<div class="fnv-view"><p class="fnv-head">{escape(head)}</p>'
+        f'<div class="fnv-align" tabindex="0" role="group" aria-label="{escape(head)}">'
+        f"{''.join(blocks)}</div>"
+        f'<p class="fnv-facts">{legend}</p></div>'
+    )
+    return {"text/html": html, "text/plain": "\n".join([head, *plain]).rstrip()}
+
+
+def _list_numbers(chain: str, row: str, comparison: Comparison) -> list[str]:
+    """Residue number of the reference in each column; "" in an insertion."""
+    traces = read_traces(comparison.structures[comparison.reference])
+    numbers = iter(next((trace.numbers for trace in traces if trace.chain == chain), ()))
+    return ["" if letter == GAP else next(numbers, "") for letter in row]
+
+
+def _write_regions(chain: str, numbers: Sequence[str], comparison: Comparison) -> str:
+    """A line that names the CDRs above their columns."""
+    line = [" "] * len(numbers)
+    for region in comparison.regions:
+        if region.is_cdr and region.chain == chain:
+            wanted = set(region.numbers)
+            columns = [place for place, number in enumerate(numbers) if number in wanted]
+            if columns:
+                word = region.label.removeprefix("CDR-").ljust(columns[-1] - columns[0] + 1, "─")
+                line[columns[0] : columns[0] + len(word)] = word
+    return "".join(line)[: len(numbers)]
+
+
+def _fit_name(name: str, width: int) -> str:
+    text = name if len(name) <= width else f"{name[: width - 1]}…"
+    return f'<span title="{escape(name)}">{escape(text.ljust(width))}</span>'
+
+
+def _mark(row: str, first: str) -> str:
+    parts = []
+    for letter, own in zip(row, first, strict=True):
+        parts.append(escape(letter) if letter == own else f"<mark>{escape(letter)}</mark>")
+    return "".join(parts).replace("</mark><mark>", "")
+
+
+def _settings_bundle(comparison: Comparison) -> Bundle:
+    known = [item for item in comparison.items if item.settings]
+    if len(known) < 2:
+        return {}
+    if comparison.settings.empty:
+        return _text_bundle(f"Settings: the same in {join_words([item.name for item in known], 'and')}.")
+    shown = comparison.settings.map(_write_value)
+    return table_bundle(shown, f"Settings that differ ({len(shown)})")
+
+
+def _score_bundle(comparison: Comparison) -> Bundle:
+    frame = comparison.scores
+    if frame.empty:
+        return _text_bundle("Scores: none of them has any.")
+    return table_bundle(frame.map(_write_value), "Scores")
+
+
+def _write_value(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, Mapping):
+        text = str(dict(value))
+    short = " ".join(text.split())
+    return short if len(short) <= _MAX_LETTERS else f"{short[:_MAX_LETTERS]}…"
