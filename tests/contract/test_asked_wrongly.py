@@ -63,7 +63,7 @@ WRONG_CALLS = {
     "a dict of columns": (lambda: fn.submit_batch("anarci", {"sequence": [SEQUENCE]}), "this is a dict"),
     "a number as table": (lambda: fn.submit_batch("anarci", 5), "this is a int"),
     "a column of a table": (lambda: fn.submit_batch("anarci", pd.Series([SEQUENCE])), "a row of this"),
-    "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "does not have a FASTA extension"),
+    "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "is not the path of a table"),
     "an unknown column": (
         lambda: fn.submit_batch("anarci", [{"sequence": SEQUENCE, "schem": "imgt"}]),
         "'schem' is not a setting .* Did you mean scheme",

@@ -5,7 +5,7 @@ sends them; forms import neither viewers nor the service. A form reads and write
 `Form.set`, `Form.code`. Widget state holds no secrets and no file contents.
 """
 
-from foldnote.forms.batch.table_text import match_columns
+from foldnote.forms.batch.mapped_table import map_table
 from foldnote.forms.fields.field import Field, FieldHost, Reading
 from foldnote.forms.fields.registry import FieldKind, kind_for, kinds, register_kind
 from foldnote.forms.fields.section import list_names
@@ -34,7 +34,7 @@ __all__ = [
     "kind_for",
     "kinds",
     "list_names",
-    "match_columns",
+    "map_table",
     "read_specs",
     "register_kind",
     "start",

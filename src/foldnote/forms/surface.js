@@ -167,8 +167,10 @@ class Surface {
     const notice = new Notice(place, file);
     try {
       if (!field) {
-        const text = await file.slice(0, MAX_THROUGH_KERNEL).text();
-        this.send({ kind: 'rows', text });
+        if (file.size > MAX_THROUGH_KERNEL) {
+          throw new Error(`${file.name} is too large: ${MAX_THROUGH_KERNEL / 1e6} MB is the most here.`);
+        }
+        this.send({ kind: 'rows', name: file.name }, [await file.arrayBuffer()]);
       } else if (!(await this.sendByHttp(field, file, notice))) {
         await this.sendByKernel(field, file);
       }

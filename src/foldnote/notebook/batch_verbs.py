@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from foldnote import settings as options
 from foldnote.client import Client
-from foldnote.client.inputs.batch_table import Rows, expand_rows
-from foldnote.client.inputs.fasta import find_sequence_setting, read_fasta_file
+from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.submission.preview import Preview
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import ArgumentError
-from foldnote.forms import list_names, match_columns, read_specs
+from foldnote.forms import map_table
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, make_live_batch
@@ -94,10 +93,12 @@ def submit_batch(
 
     Args:
         tool: the tool's type, or a tool of any catalog.
-        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out. Or the path of a
-            FASTA file, for a tool that needs one sequence: each record is a row, and its name the job's.
-        columns: the column of each setting; by default every column is the setting of its name or title, and
-            ``VH``, ``VL`` and ``seq`` are the sequences that they commonly are.
+        table: a DataFrame, a list of mappings, or the path of a CSV, TSV, FASTA or Excel file; a missing cell
+            leaves its setting out. Columns that feed no setting are kept on this computer and come back in
+            ``batch.results()``.
+        columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``. By default the
+            columns' names decide (settings, titles, common names such as ``VH`` and ``SMILES``), then their
+            contents: a column of heavy chains feeds a setting of heavy chains.
         sweep: values of a setting that every row gets in turn; several settings are combined.
         names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
             setting, else they are the batch's name and a number.
@@ -118,13 +119,8 @@ def submit_batch(
         BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
     """
     client = connection.find_client(profile)
-    if isinstance(table, str | Path):
-        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
-        table, names = read_fasta_file(table, tool), names or "name"
-        columns = columns or {find_sequence_setting(tool): find_sequence_setting(tool)}
-    else:
-        tool, columns, names = _match(client, tool, table, columns, names)
-    rows = expand_rows(table, columns, sweep, settings, names)
+    tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+    rows = map_table(tool, table, columns, names, {*settings, *(sweep or ())}).expand(sweep, settings)
     limits: dict[str, Any] = {
         "again": again,
         "project_tag": project_tag,
@@ -139,34 +135,6 @@ def submit_batch(
         return found
     _ask_before(found)
     return found.submit()
-
-
-def _match(
-    client: Client, tool: str | Tool, table: Any, columns: Mapping[str, str] | None, names: str | None
-) -> tuple[str | Tool, Mapping[str, str] | None, str | None]:
-    """The tool, columns and names of a table, with settings found for other column names.
-
-    Raises:
-        ArgumentError: a column is neither a setting nor a name.
-    """
-    heads = [head for head in _read_heads(table) if head != names]
-    if columns is not None or not heads:
-        return tool, columns, names
-    tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
-    schema, known = tool.settings_schema or {}, set(list_names(tool))
-    others = [head for head in heads if head not in known]
-    if not others or schema.get("additionalProperties") is not False:
-        return tool, None, names
-    found, named = match_columns(others, [spec for spec in read_specs(schema) if spec.name not in heads])
-    return tool, {head: head for head in heads if head in known} | found, names or named
-
-
-def _read_heads(table: Any) -> list[str]:
-    """The names of a table's columns; empty for iterators, which can be read only once."""
-    if hasattr(table, "columns"):
-        return [str(name) for name in table.columns]
-    rows = table if isinstance(table, list | tuple) else ()
-    return list(dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row))
 
 
 def _look(

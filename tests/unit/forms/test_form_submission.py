@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from html import unescape
 
 import httpx
 import ipywidgets as widgets
@@ -396,16 +397,34 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("id,name,VH\na,b,EVQ\n", "Only one column can name the jobs"),
-        ("heavy,VH\nEVQ,EVQ\n", "heavy and VH both mean the setting heavy"),
-        ("colour,VH\nred,EVQ\n", "is not a setting of this tool"),
-        (">a\nEVQLVESGG\n", "needs the settings heavy, light"),
+        ("heavy,VH\nEVQ,EVQ\n", "'heavy' is used for Heavy chain; 'VH' could be meant as well and is kept."),
+        ("heavyy,VL\nEVQ,DIQ\n", "'heavyy' is kept. Did you mean heavy?"),
+        ("VH,VH\nEVQ,DIQ\n", "Several columns are named 'VH'; column 2 is called 'VH (2)' here."),
     ],
+    ids=["two columns for one setting", "a misspelt setting", "one name twice"],
 )
-def test_a_table_that_means_two_things_is_refused_in_a_sentence(client, text, sentence):
+def test_what_was_decided_between_columns_is_said(client, text, sentence):
     form = make_form(client, values=ABB)
-    assert not form.batch_table.add_text(text)
-    assert sentence in Page(form.widget).text
+    assert form.batch_table.add_text(text)
+    assert sentence in unescape(Page(form.widget).text)
+
+
+async def test_what_a_table_says_beyond_settings_comes_back_beside_the_results(client):
+    form = make_form(client, values=ABB)
+    form.batch_table.add_text("id,Seq1,KD_nM\nmAb 1,EVQLVESGGGLVQP,0.5\nmAb 2,EVQLVESGGGLVQPGG,12\n")
+    form.batch_table.batch.remap("Seq1", "heavy")
+    form.batch_table.forget_preview()
+    await form.batch_table.press()
+    await form.batch_table.press()
+    again = await asyncio.to_thread(client.batches.get, form.batch.job_name)
+    for batch in (form.batch, again):
+        results = await asyncio.to_thread(batch.results)
+        assert list(results["id"]) == ["mAb 1", "mAb 2"]
+        assert list(results["KD_nM"]) == [0.5, 12]
+        frame = await asyncio.to_thread(batch.to_frame)
+        assert list(frame["input.KD_nM"]) == [0.5, 12]
+        assert "input.Seq1" not in frame
+    assert "KD_nM" not in str([job.record for job in form.batch.subjobs()])
 
 
 @pytest.mark.parametrize("has_file", [False, True])

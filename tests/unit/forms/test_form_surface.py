@@ -168,7 +168,7 @@ def test_a_table_that_was_dropped_becomes_rows_of_the_batch(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "more.csv").write_text("a\n7\n")
     form = Form(make_tool({"a": {"type": "number"}}))
-    ask(form, "rows", text="\ufeffa\n5\n6\n")
+    ask(form, "rows", "", ("a\n5\n6\n".encode("utf-16"),), name="x.csv")
     ask(form, "path", path="more.csv", root=str(tmp_path))
     assert form.batch_table.settings() == [{"a": 5}, {"a": 6}, {"a": 7}]
 

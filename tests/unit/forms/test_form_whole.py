@@ -9,10 +9,12 @@ from form_builders import label_of, make_form, make_tool
 from page import Page, classes_of
 
 from foldnote import catalog
+from foldnote.client.inputs.table_text import read_text
 from foldnote.errors import FoldnoteError
 from foldnote.forms import Form, SchemaForm, variable
 from foldnote.forms.batch.batch_table import write_rows
-from foldnote.forms.batch.table_text import read_table
+from foldnote.forms.batch.column_mapping import map_columns
+from foldnote.forms.batch.draft_batch import DraftBatch
 
 TOOL = {
     "heavy": {"type": "string", "title": "Heavy chain"},
@@ -144,19 +146,22 @@ def specs():
     return [field.spec for field in make_form(TOOL).section.fields]
 
 
+def read_rows(text):
+    rows = DraftBatch()
+    rows.add_table(read_text(text), specs())
+    return rows.list_settings(specs())
+
+
 @pytest.mark.parametrize("mark", ["\t", ",", ";"])
 def test_a_pasted_table_is_read_by_names_or_titles_and_by_the_settings_types(mark):
     text = "\n".join(
         mark.join(row) for row in (["Heavy chain", "count", "fast", "MODE"], ["EVQ", "3", "yes", "b"])
     )
-    assert [row.settings for row in read_table(text, specs())] == [
-        {"heavy": "EVQ", "count": 3, "fast": True, "mode": "b"}
-    ]
+    assert read_rows(text) == [{"heavy": "EVQ", "count": 3, "fast": True, "mode": "b"}]
 
 
 def test_an_empty_cell_leaves_its_setting_to_the_form():
-    rows = read_table("heavy,count\nEVQ,\n,4\n", specs())
-    assert [row.settings for row in rows] == [{"heavy": "EVQ"}, {"count": 4}]
+    assert read_rows("heavy,count\nEVQ,\n,4\n") == [{"heavy": "EVQ"}, {"count": 4}]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +170,7 @@ def test_an_empty_cell_leaves_its_setting_to_the_form():
 )
 def test_a_table_that_cannot_be_read_says_why(text, said):
     with pytest.raises(Exception, match=said):
-        read_table(text, specs())
+        map_columns(read_text(text, {"heavy"}), specs())
 
 
 def test_rows_are_judged_one_by_one_with_what_the_form_says_beside_them():

@@ -25,6 +25,7 @@ class Rows:
         inputs: the table's and the sweep's values of each subjob, by column.
         index: the table's index if each of its rows is one subjob; None otherwise.
         dtypes: dtypes of the table's columns, by name.
+        kept: columns of ``inputs`` that feed no setting; they stay on this computer.
     """
 
     settings: list[dict[str, Any]]
@@ -32,6 +33,7 @@ class Rows:
     inputs: list[dict[str, Any]]
     index: pd.Index[Any] | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
 
 def expand_rows(
@@ -75,7 +77,9 @@ def expand_rows(
     is_frame = hasattr(table, "dtypes")  # a list has an ``index`` too, a method
     index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
     dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in (sweep or {})}
-    return Rows(rows, wished, inputs, index, dtypes)
+    fed = {*chosen.values(), *(sweep or ())}
+    kept = dict.fromkeys(name for record in records for name in record if name not in fed)
+    return Rows(rows, wished, inputs, index, dtypes, tuple(kept))
 
 
 def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | None = None) -> Rows:

@@ -50,17 +50,29 @@ def read_fasta(text: str, tool: Tool, where: str = "The text") -> list[dict[str,
     field = find_sequence_setting(tool)
     if not is_fasta(text):
         raise ArgumentError(f"{where} is not FASTA: it does not begin with a header line '>name'.")
-    rows: list[dict[str, str]] = []
-    for number, record in enumerate(text.lstrip("\ufeff \t\r\n")[1:].split("\n>"), start=1):
-        head, _, letters = record.replace("\r", "").partition("\n")
-        sequence = "".join(letters.split())
-        name = (head.split() or [f"record-{number}"])[0]
-        if not sequence:
-            raise ArgumentError(f"{where}: record {number} ({name}) has no sequence.")
-        rows.append({"name": name, field: sequence})
+    rows = [{"name": name, field: letters} for name, letters, _ in split_records(text, where)]
     for row, name in zip(rows, make_names(row["name"] for row in rows), strict=True):
         row["name"] = name
     return rows
+
+
+def split_records(text: str, where: str = "The text") -> list[tuple[str, str, str]]:
+    """Split FASTA into records: identifier, letters without white space, and the rest of the header line.
+
+    Raises:
+        ArgumentError: a record has no sequence.
+    """
+    records = []
+    plain = text.lstrip("\ufeff \t\r\n").replace("\r\n", "\n").replace("\r", "\n")
+    for number, record in enumerate(plain[1:].split("\n>"), start=1):
+        head, _, letters = record.partition("\n")
+        name, _, more = head.strip().partition(" ")
+        name = name or f"record-{number}"
+        sequence = "".join(letters.split())
+        if not sequence:
+            raise ArgumentError(f"{where}: record {number} ({name}) has no sequence.")
+        records.append((name, sequence, more.strip()))
+    return records
 
 
 def find_sequence_setting(tool: Tool) -> str:
@@ -84,15 +96,17 @@ def find_sequence_setting(tool: Tool) -> str:
 
 def make_names(wished: Iterable[str]) -> list[str]:
     """Make valid, unique job names from identifiers: ``mAb 1`` becomes ``mAb-1``."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    last: dict[str, int] = {}
     for wish in wished:
         stem = clean_job_name(wish)
-        name, number = stem, 1
+        name, number = stem, last.get(stem, 1)
         while name in names:
             number += 1
             name = f"{stem[:90]}-{number}"
-        names.append(name)
-    return names
+        last[stem] = number
+        names[name] = None
+    return list(names)
 
 
 def _is_sequence(field: object) -> bool:

@@ -20,7 +20,7 @@ from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview, learn
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
-from foldnote.client.tables.batch_results import Sheet, join_results
+from foldnote.client.tables.batch_results import Sheet, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import FoldnoteError, NotFoundError
@@ -64,12 +64,17 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
         Returns:
             One row per subjob, in the order of the batch's rows, with the columns of
-            ``client.jobs.to_frame``, then ``settings.NAME`` (as submitted) and ``score.NAME`` (the result's
-            metrics, in the tool's units; missing where a job has none).
+            ``client.jobs.to_frame``, then ``settings.NAME`` (as submitted), ``score.NAME`` (the result's
+            metrics, in the tool's units; missing where a job has none) and ``input.NAME`` for the columns of
+            the submitted table that feed no setting, if it was submitted from this computer.
         """
         found = yield from _list_subjobs(self._connection, self.job_name)
+        sheet = self.sheet
+        if sheet is None:
+            ledger, jobs = Ledger(service=self._connection.service), {job.job_name: job for job in found}
+            sheet = yield Run(lambda: _find_sheet(ledger, self.job_name, jobs))
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
-        return frame
+        return frame if sheet is None else (yield Run(lambda: add_kept(frame, sheet)))
 
     @operation
     def results(self, table: pd.DataFrame | None = None) -> Operation[pd.DataFrame]:

@@ -35,6 +35,7 @@ class Sheet:
         inputs: the values of each row in the user's table.
         index: the table's index; None for numbers from 0.
         dtypes: dtypes of the table's columns, by name.
+        kept: columns of ``inputs`` that feed no setting.
     """
 
     batches: tuple[str, ...]
@@ -43,6 +44,7 @@ class Sheet:
     inputs: tuple[Mapping[str, Any], ...]
     index: pd.Index[Any] | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
     @classmethod
     def of_jobs(cls, batch_name: str, jobs: Sequence[Job]) -> Sheet:
@@ -54,7 +56,7 @@ class Sheet:
     def of_rows(cls, batch_name: str, names: Sequence[str], rows: Rows) -> Sheet:
         """Make the sheet of a newly submitted batch."""
         settings, inputs = tuple(rows.settings), tuple(rows.inputs)
-        return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes)
+        return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes, rows.kept)
 
     @classmethod
     def read(cls, text: str) -> Sheet:
@@ -72,6 +74,7 @@ class Sheet:
             tuple(kept["inputs"]),
             None if index is None else _read_index(index),
             kept["dtypes"],
+            tuple(kept.get("kept", ())),  # sheets of 0.1 before it was recorded
         )
 
     def write(self) -> str:
@@ -83,6 +86,7 @@ class Sheet:
             "inputs": self.inputs,
             "index": _write_index(self.index),
             "dtypes": {name: str(kind) for name, kind in self.dtypes.items()},
+            "kept": self.kept,
         }
         return json.dumps(kept, default=_write_value)
 
@@ -99,7 +103,8 @@ class Sheet:
         if len(table) != len(self.names):
             raise FoldnoteError(f"The table has {len(table)} rows, but the batch has {len(self.names)}.")
         records = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-        return replace(self, inputs=tuple(records), index=table.index, dtypes=read_dtypes(table))
+        dtypes = read_dtypes(table)
+        return replace(self, inputs=tuple(records), index=table.index, dtypes=dtypes, kept=())
 
     def open_rows(self, jobs: Mapping[str, Job]) -> list[int]:
         """Indices of rows whose job failed, was stopped or was deleted."""
@@ -177,6 +182,19 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
         columns[f"score.{name}"] = [(job.score or {}).get(name) if job else None for job in records]
     frame = pd.DataFrame(columns)
     return frame.rename_axis("row") if sheet.index is None else frame.set_axis(sheet.index)
+
+
+def add_kept(frame: pd.DataFrame, sheet: Sheet) -> pd.DataFrame:
+    """Add the kept columns of the user's table, as ``input.NAME``, to a table of a batch's jobs by name."""
+    if not sheet.kept:
+        return frame
+    import pandas as pd
+
+    columns = {
+        f"input.{name}": _restore([row.get(name) for row in sheet.inputs], sheet.dtypes.get(name))
+        for name in sheet.kept
+    }
+    return frame.join(pd.DataFrame(columns).set_axis(list(sheet.names)))
 
 
 def _restore(values: list[Any], dtype: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The batch table of a form: rows added from the form, pasted from a spreadsheet or read from a CSV file.
+"""The batch table of a form: rows added from the form, pasted from a spreadsheet or read from a file.
 
 Settings that a row does not give are those of the form. Each row is validated as it is added; the first press
 of the button checks and prices the batch, the second submits it.
@@ -6,21 +6,24 @@ of the button checks and prices the batch, the second submits it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
 import ipywidgets as widgets
 
 from foldnote import catalog
-from foldnote.client.inputs.fasta import find_sequence_setting, is_fasta, make_names, read_fasta
+from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes
+from foldnote.client.inputs.table_text import TextTable, read_text
 from foldnote.errors import BatchSettingsError, FoldnoteError
-from foldnote.forms.batch.table_text import TableRow, read_table
+from foldnote.forms.batch.column_mapping import list_header_words
+from foldnote.forms.batch.draft_batch import DraftBatch, DraftRow
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.files.file_reference import describe_file, settle
 from foldnote.forms.jobs.background_calls import call, start
+from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.submission.filled_form import FilledForm, StatusLine
 from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
@@ -63,10 +66,9 @@ class BatchTable:
         self._form = form
         self._verdicts = verdicts
         self.on_submit = on_submit
+        self.batch = DraftBatch()
         self.rows: list[dict[str, Any]] = []
-        """Settings of each row, without those taken from the form."""
-        self.names: list[str] = []
-        """Job name of each row; empty if the table does not give one."""
+        """Settings of each row with settled files, without those taken from the form."""
         self._preview: Any = None
         self._priced: Snapshot | None = None
         """The rows and their files that the price is for; None without one."""
@@ -78,24 +80,29 @@ class BatchTable:
         """Add the form's settings as a row."""
         self._open()
         if self._form.show_errors():
-            self._take([dict(self._form.value)])
+            self.batch.add_settings(self._form.value)
+            self._show_added("1 row added.")
         else:
             self._say("No row was added: the form's settings need attention. Rows can be pasted here.")
 
     def add_text(self, text: str) -> bool:
         """Add the rows of a table or FASTA text; if it cannot be read, show why and return False."""
+        return self._add(lambda words: read_text(text, words))
+
+    def add_file(self, data: bytes, name: str) -> bool:
+        """Add the rows of a file, by its bytes; if it cannot be read, show why and return False."""
+        return self._add(lambda words: read_table_bytes(data, name, words), name)
+
+    def _add(self, read: Callable[[Collection[str]], TextTable], file_name: str = "") -> bool:
         self._open()
+        specs = self._specs()
         try:
-            if is_fasta(text):
-                field = find_sequence_setting(self._form.tool)
-                records = read_fasta(text, self._form.tool)
-                found = [TableRow({field: record[field]}, record["name"]) for record in records]
-            else:
-                found = read_table(text, [field.spec for field in self._form.section.fields])
+            table = read(list_header_words(specs))
         except FoldnoteError as error:
             self._say(error.message, is_bad=True)
             return False
-        self._take([row.settings for row in found], [row.name for row in found])
+        notes = self.batch.add_table(table, specs, file_name)
+        self._show_added(" ".join((f"{count(len(table.rows), 'row')} added.", *notes)))
         return True
 
     def settings(self) -> list[dict[str, Any]]:
@@ -105,18 +112,24 @@ class BatchTable:
 
     def verdicts(self) -> list[str]:
         """The first problem of each row, as a sentence; empty for a valid row."""
-        found = []
-        for position, settings in enumerate(self.settings()):
+        pairs = zip(self.batch.rows, self.settings(), strict=True)
+        return [
+            self._judge(row, settings) or self._refused.get(position, "")
+            for position, (row, settings) in enumerate(pairs)
+        ]
+
+    def _judge(self, row: DraftRow, settings: dict[str, Any]) -> str:
+        """The first problem of a row; one whose completed settings are the same is not validated again."""
+        if row.judged is None or not is_same(row.judged[0], settings):
             problems = catalog.check(self._form.tool, settings).problems
-            first = f"{problems[0].field}: {problems[0].message}" if problems else ""
-            found.append(first or self._refused.get(position, ""))
-        return found
+            row.judged = settings, f"{problems[0].field}: {problems[0].message}" if problems else ""
+        return row.judged[1]
 
     def refresh(self) -> None:
         """Show the rows with their verdicts, completed with the form's current settings."""
-        if not self._is_built or not self.rows:
+        if not self._is_built or not len(self.batch):
             return
-        self.rows = [self._settle(row) for row in self.rows]
+        self._read_rows()
         if self._priced is not None and not is_same(self._priced, self._snapshot()):
             self._preview, self._priced, self._refused = None, None, {}
             self._say("")
@@ -136,9 +149,7 @@ class BatchTable:
 
     def job_names(self) -> list[str] | None:
         """A name for each job if the table names any; None if they are numbered after the batch."""
-        if not any(self.names):
-            return None
-        return make_names(name or f"row-{row}" for row, name in enumerate(self.names, start=1))
+        return self.batch.list_names()
 
     def forget_preview(self) -> None:
         """Drop price and verdicts of the service, because the rows changed."""
@@ -180,9 +191,9 @@ class BatchTable:
             priced = self._snapshot()
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
             extensions = await upload_alignment(form, priced.extensions)
-            more: dict[str, Any] = {"names": self.job_names()}
-            more |= {"extensions": extensions} if extensions else {}
-            found = await call(form.client.batches, "preview", form.tool, rows, **more)
+            more: dict[str, Any] = {"extensions": extensions} if extensions else {}
+            batch = self.batch.to_rows(rows, self._specs())
+            found = await call(form.client.batches, "preview", form.tool, batch, **more)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._show_error(error)
             return
@@ -208,11 +219,16 @@ class BatchTable:
         self._say(f"Submitted as the batch {batch.job_name}.")
         self._verdicts.guard(lambda: self.on_submit(batch))
 
-    def _take(self, rows: list[dict[str, Any]], names: Sequence[str] = ()) -> None:
-        self.names += list(names) or [""] * len(rows)
-        self.rows += [self._settle(row) for row in rows]
+    def _show_added(self, words: str) -> None:
         self.forget_preview()
-        self._say(f"{count(len(rows), 'row')} added.")
+        self._say(words)
+
+    def _specs(self) -> list[FieldSpec]:
+        return [field.spec for field in self._form.section.fields]
+
+    def _read_rows(self) -> None:
+        """Read the rows of the batch, with their files settled."""
+        self.rows = [self._settle(row) for row in self.batch.list_settings(self._specs())]
 
     def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row with its files settled as local files, uploads, job files or contents."""
@@ -254,8 +270,8 @@ class BatchTable:
         add = looks.button("Add pasted rows", "foldnote-second")
         add.on_click(lambda _button: self._add_pasted())
         self._file = widgets.FileUpload(
-            accept=".csv,.tsv,.txt,.fasta,.fa,.faa",
-            description="Choose a CSV or FASTA file",
+            accept=",".join(ENDINGS),
+            description="Choose a table or FASTA file",
             layout=looks.layout,
         )
         self._file.add_class("foldnote-second")
@@ -277,13 +293,14 @@ class BatchTable:
 
     def _read_file(self, change: Mapping[str, Any]) -> None:
         for file in change["new"]:
-            self.add_text(bytes(file["content"]).decode("utf-8", "replace"))
+            self.add_file(bytes(file["content"]), str(file["name"]))
         if change["new"]:
             self._file.value = ()  # drop the contents from the widget
 
     def _remove(self, number: int) -> None:
-        del self.rows[max(0, len(self.rows) - number) :]
-        del self.names[len(self.rows) :]
+        for _ in range(min(number, len(self.batch))):
+            self.batch.remove(len(self.batch) - 1)
+        self._read_rows()
         self.forget_preview()
         if not self.rows:
             self._table.value = ""

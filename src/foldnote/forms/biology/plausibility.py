@@ -29,7 +29,7 @@ def find_caution(chain: str, spec: FieldSpec) -> str:
     wanted = _wanted_kind(spec.name)
     if not wanted:
         return ""
-    found = _find_kinds(chain)
+    found = find_kinds(chain)
     if found and wanted not in found:
         return f"this looks like a {found[0]} chain: are the chains swapped?"
     if len(chain) < _SHORTEST_DOMAIN:
@@ -43,6 +43,6 @@ def _wanted_kind(name: str) -> str:
     return next((kind for kind in ("heavy", "light") if folded.startswith(kind)), "")
 
 
-def _find_kinds(chain: str) -> list[str]:
+def find_kinds(chain: str) -> list[str]:
     """``heavy`` and ``light`` for the variable domains in a chain; both in a single-chain Fv."""
     return [kind for kind, mark in (("heavy", _HEAVY), ("light", _LIGHT)) if mark.search(chain)]

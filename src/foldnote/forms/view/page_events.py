@@ -178,7 +178,7 @@ class Surface:
             return
         found = Path(path).expanduser()
         if found.is_file() and found.stat().st_size <= _MAX_TABLE_BYTES:
-            self._batch.add_text(found.read_text(encoding="utf-8-sig", errors="replace"))
+            self._batch.add_file(found.read_bytes(), found.name)
         else:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
 
@@ -189,9 +189,10 @@ class Surface:
             path = save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0]))
             field.take(LocalFile(path))
 
-    def _take_rows(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
+    def _take_rows(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Add the rows of a table that was dropped on the batch."""
-        self._batch.add_text(str(message.get("text") or "").removeprefix("\ufeff"))
+        if buffers:
+            self._batch.add_file(bytes(buffers[0]), str(message.get("name") or "The file"))
 
     def _open_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """List the files of a job in the tree of the field's chooser."""

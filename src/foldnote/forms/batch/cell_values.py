@@ -1,0 +1,68 @@
+"""The values of a table's cells: of settings by their type, of kept columns by what all their cells are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from foldnote.forms.schema.spec import FieldSpec
+
+_YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})")
+_DECIMAL = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+
+
+def read_cell(spec: FieldSpec, text: str) -> Any:
+    """The value of a cell; text that does not match the type is kept, so that validation reports it."""
+    for choice in spec.choices:
+        if text in (choice.label, str(choice.value)):
+            return choice.value
+    if spec.type in ("number", "integer"):
+        return _read_number(text)
+    if spec.type == "boolean":
+        return _YES.get(text.lower(), text)
+    if spec.type == "array":
+        parts = _read_json(text)
+        if isinstance(parts, list):
+            return parts
+        words = [part.strip() for part in re.split(r"[;,\n]", text) if part.strip()]
+        is_number = spec.items.get("type") in ("number", "integer")
+        return [_read_number(word) for word in words] if is_number else words
+    if spec.type != "string":
+        found = _read_json(text)
+        return text if found is None else found
+    return text
+
+
+def infer_values(cells: Sequence[str]) -> list[Any]:
+    """The values of a kept column: numbers if every filled cell is one, else text; None where empty.
+
+    ``007`` and ``1,5`` are text, since a number would not be written so.
+    """
+    filled = [cell for cell in cells if cell]
+    kind: type = str
+    if filled and all(_WHOLE.fullmatch(cell) for cell in filled):
+        kind = int
+    elif filled and all(_DECIMAL.fullmatch(cell) for cell in filled):
+        kind = float
+    return [kind(cell) if cell else None for cell in cells]
+
+
+def _read_number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _read_json(text: str) -> Any:
+    if text[:1] not in "[{":
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,55 @@
+"""What a column of a table contains, told by a sample of its cells: antibody chains, proteins, molecules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from foldnote.forms.biology.plausibility import find_kinds
+
+Contents = Literal["heavy", "light", "protein", "smiles", ""]
+_SAMPLE = 40
+_SHARE = 0.8
+"""Share of the sampled cells that must agree; a few may be mistyped."""
+_PROTEIN = re.compile(r"[ACDEFGHIKLMNPQRSTVWYXBZJUO*.:/-]{15,}", re.IGNORECASE)
+_NUCLEOTIDES = frozenset("ACGTUN-")
+_BRACKET_ATOM = re.compile(r"\[[^\[\]\s]{1,20}\]")
+_SMILES = re.compile(r"(?:Cl|Br|[BCNOPSFIbcnops*]|[0-9%()=#\-/\\.+:$~])+")
+_BONDED = re.compile(r"[=#(\[]|[cnos]\d")
+
+
+def describe_column(cells: Sequence[str]) -> Contents:
+    """What most cells of a column contain.
+
+    ``heavy`` and ``light`` are variable domains of antibodies, told by their J region; ``protein`` is any
+    other sequence of at least 15 amino acids; ``smiles`` are molecules; empty if it is none of these.
+    """
+    filled = [cell for cell in cells if cell]
+    step = max(1, len(filled) // _SAMPLE)
+    sample = filled[::step][:_SAMPLE]
+    if not sample:
+        return ""
+    chains = ["".join(cell.split()).upper() for cell in sample]
+    if _is_most([is_protein(chain) for chain in chains]):
+        found = [find_kinds(chain) for chain in chains]
+        if _is_most([kinds == ["heavy"] for kinds in found]):
+            return "heavy"
+        return "light" if _is_most([kinds == ["light"] for kinds in found]) else "protein"
+    is_smiles = _is_most([_is_smiles(cell) for cell in sample])
+    has_bonds = sum(bool(_BONDED.search(cell)) for cell in sample) >= len(sample) / 2
+    return "smiles" if is_smiles and has_bonds else ""
+
+
+def is_protein(chain: str) -> bool:
+    """Whether a text is an amino-acid sequence, and not one of nucleotides."""
+    return bool(_PROTEIN.fullmatch(chain)) and not set(chain) <= _NUCLEOTIDES
+
+
+def _is_smiles(cell: str) -> bool:
+    plain = _BRACKET_ATOM.sub("C", cell)
+    return bool(_SMILES.fullmatch(plain)) and any(letter.isalpha() for letter in plain)
+
+
+def _is_most(facts: Sequence[bool]) -> bool:
+    return sum(facts) >= _SHARE * len(facts)

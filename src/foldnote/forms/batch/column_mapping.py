@@ -1,0 +1,358 @@
+"""Map the columns of a table to settings: by their names, and by their contents where names say nothing.
+
+A column feeds one setting, or the jobs' names, or is kept beside the results. No setting is fed by two
+columns: of two that mean the same, a proposal takes the one whose name says it most clearly and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import Enum
+from typing import Literal
+
+from foldnote.catalog.wording import find_near
+from foldnote.client.inputs.table_text import TextTable, fold
+from foldnote.errors import ArgumentError
+from foldnote.forms.batch.column_contents import Contents, describe_column
+from foldnote.forms.schema.spec import FieldSpec
+from foldnote.text import join_words
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAMES = ("jobname", "id", "name")
+_OTHER_NAMES = _words(
+    "identifier accession entry sample sampleid clone cloneid antibody antibodyid antibodyname mab compound"
+    " compoundid compoundname molecule moleculename ligand"
+)
+_CHAINS = {
+    "heavy": _words("vh hc h heavy heavychain vhsequence heavysequence heavychainsequence vhh"),
+    "light": _words("vl vk lc l light lightchain vlsequence lightsequence lightchainsequence"),
+}
+_SEQUENCES = _words("sequence seq aa protein") | _CHAINS["heavy"] | _CHAINS["light"]
+_SMILES = _words("smiles smi canonicalsmiles isomericsmiles structure ligand molecule compound")
+_EXACT = 4
+"""Rank of a column that has the very name of a setting."""
+
+
+class Purpose(Enum):
+    """What a column is for that feeds no setting."""
+
+    JOB_NAME = "the job's name"
+    KEPT = "kept beside the results"
+
+
+Target = str | Purpose
+"""Name of the setting that a column feeds, or its purpose."""
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """What each column of a table is for."""
+
+    targets: Mapping[str, Target]
+    """By column, in the order of the table."""
+    notes: tuple[str, ...] = ()
+    """What was decided between columns, as sentences."""
+    rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By setting: the columns that could all feed it, where there are several; the first does."""
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """By column: why it may be mapped wrongly, as a sentence."""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The column of each setting."""
+        return {target: name for name, target in self.targets.items() if isinstance(target, str)}
+
+    @property
+    def job_names(self) -> str | None:
+        """The column of the jobs' names, or None."""
+        return next((name for name, use in self.targets.items() if use is Purpose.JOB_NAME), None)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that feed neither a setting nor the names."""
+        return tuple(name for name, use in self.targets.items() if use is Purpose.KEPT)
+
+    def with_target(self, column: str, target: Target) -> ColumnMapping:
+        """The mapping with another use of one column; a column that had that use is kept instead, and noted.
+
+        Raises:
+            ArgumentError: there is no such column.
+        """
+        if column not in self.targets:
+            raise ArgumentError(f"The table has no column {column!r}. It has: {', '.join(self.targets)}.")
+        found = dict(self.targets)
+        notes = []
+        for other, use in self.targets.items():
+            if other != column and use == target and target is not Purpose.KEPT:
+                found[other] = Purpose.KEPT
+                what = target if isinstance(target, str) else target.value
+                notes.append(f"{column!r} is now {what!r}; {other!r} is kept beside the results.")
+        found[column] = target
+        return ColumnMapping(found, tuple(notes))
+
+
+def propose_mapping(
+    table: TextTable, specs: Iterable[FieldSpec], taken: Collection[str] = ()
+) -> ColumnMapping:
+    """Propose what each column is for; columns that mean nothing to the tool are kept.
+
+    Args:
+        table: the table.
+        specs: the tool's settings.
+        taken: settings that are given otherwise; only a column of exactly their name is mapped to them.
+    """
+    specs = tuple(specs)
+    contents = {name: describe_column(table.cells(name)) for name in table.columns}
+    found: dict[str, Target] = {}
+    rivals: dict[str, tuple[str, ...]] = {}
+    _map_names(table.columns, specs, taken, found, rivals)
+    is_open = [spec for spec in specs if spec.name not in taken and not spec.is_secret]
+    _map_contents(table, is_open, contents, found, rivals)
+    named = find_name_column(table, found)
+    if named is not None:
+        found[named] = Purpose.JOB_NAME
+    targets = {name: found.get(name, Purpose.KEPT) for name in table.columns}
+    titles = {spec.name: spec.title for spec in specs}
+    notes = [_describe_rivals(titles[setting], columns) for setting, columns in rivals.items()]
+    unfed = [spec.name for spec in specs if spec.name not in found.values()]
+    for name, use in targets.items():
+        if use is Purpose.KEPT and (near := find_misspelt(name, unfed)):
+            notes.append(f"The column {name[:60]!r} is kept. Did you mean {near}?")
+    return ColumnMapping(
+        targets,
+        tuple(notes),
+        rivals,
+        _find_doubts(targets, contents),
+    )
+
+
+def doubt_mapping(table: TextTable, targets: Mapping[str, Target]) -> dict[str, str]:
+    """The columns whose contents contradict what they are mapped to, each with a sentence."""
+    contents = {name: describe_column(table.cells(name)) for name in table.columns}
+    return _find_doubts(targets, contents)
+
+
+def _describe_rivals(title: str, columns: Sequence[str]) -> str:
+    others = join_words([repr(name) for name in columns[1:]], "and")
+    verb = "is" if len(columns) == 2 else "are"
+    return f"{columns[0]!r} is used for {title}; {others} could be meant as well and {verb} kept."
+
+
+def _find_doubts(targets: Mapping[str, Target], contents: Mapping[str, Contents]) -> dict[str, str]:
+    found = {name: _doubt(target, contents[name]) for name, target in targets.items()}
+    return {name: doubt for name, doubt in found.items() if doubt}
+
+
+def _map_names(
+    columns: Sequence[str],
+    specs: tuple[FieldSpec, ...],
+    taken: Collection[str],
+    found: dict[str, Target],
+    rivals: dict[str, tuple[str, ...]],
+) -> None:
+    """Map the columns whose names say what they are."""
+    ranked = [
+        (points, place, name, spec.name)
+        for place, name in enumerate(columns)
+        for spec in specs
+        if (points := _rank_name(name, spec)) and (points == _EXACT or spec.name not in taken)
+    ]
+    for _, _, name, setting in sorted(ranked, key=lambda each: (-each[0], each[1])):
+        if name in found or any(name in columns for columns in rivals.values()):
+            continue
+        first = next((other for other, use in found.items() if use == setting), None)
+        if first is None:
+            found[name] = setting
+        else:
+            rivals[setting] = (*rivals.get(setting, (first,)), name)
+
+
+def _rank_name(name: str, spec: FieldSpec) -> int:
+    """How clearly a column's name means a setting, from 0 (not at all) to 4 (its very name)."""
+    folded = fold(name)
+    if name == spec.name:
+        return _EXACT
+    if folded and folded in (fold(spec.name), fold(spec.title)):
+        return 3
+    if spec.role in ("sequence", "sequences"):
+        chain = _find_chain(spec.name)
+        if chain:
+            return 2 if folded in _CHAINS[chain] else 0
+        return 1 if spec.required and folded in _SEQUENCES else 0
+    if spec.role == "smiles" and folded in _SMILES:
+        return 2 if "smi" in folded else 1
+    return 0
+
+
+def _find_chain(setting: str) -> Literal["heavy", "light", ""]:
+    """The chain that a setting is named after."""
+    folded = fold(setting)
+    return "heavy" if folded.startswith("heavy") else "light" if folded.startswith("light") else ""
+
+
+def _map_contents(
+    table: TextTable,
+    specs: Sequence[FieldSpec],
+    contents: Mapping[str, Contents],
+    found: dict[str, Target],
+    rivals: dict[str, tuple[str, ...]],
+) -> None:
+    """Map columns by what they contain."""
+    for spec in specs:
+        if spec.name in found.values():
+            continue
+        rest = [name for name in table.columns if name not in found]
+        fitting = [name for name in rest if _fits(spec, contents[name])]
+        fitting = fitting or [name for name in rest if _has_choices(table.cells(name), spec, specs)]
+        if fitting:
+            found[fitting[0]] = spec.name
+        if len(fitting) > 1:
+            rivals[spec.name] = tuple(fitting)
+
+
+def _fits(spec: FieldSpec, contents: Contents) -> bool:
+    if spec.role == "smiles":
+        return contents == "smiles"
+    if spec.role not in ("sequence", "sequences") or spec.notes.get("alphabet") == "nucleotide":
+        return False
+    chain = _find_chain(spec.name)
+    if chain:
+        return contents == chain
+    return spec.required and contents in ("heavy", "light", "protein")
+
+
+def _has_choices(cells: Sequence[str], spec: FieldSpec, specs: Sequence[FieldSpec]) -> bool:
+    """Whether all cells are allowed values of this setting, and of no other."""
+    words, filled = _list_words(spec), {cell for cell in cells if cell}
+    if len(words) < 2 or not filled or not filled <= words:
+        return False
+    return sum(filled <= _list_words(other) for other in specs) == 1
+
+
+def _list_words(spec: FieldSpec) -> set[str]:
+    """The allowed values of a setting that are words, and their labels."""
+    if spec.type not in ("string", ""):
+        return set()
+    words = {word for choice in spec.choices for word in (choice.label, str(choice.value))}
+    return {word for word in words if len(word) > 1 and not word.isdigit()}
+
+
+def find_name_column(table: TextTable, used: Collection[str]) -> str | None:
+    """The free column that names the jobs: one with a usual name, or a less usual one if it is unique."""
+    rest = [name for name in table.columns if name not in used]
+    usual = [name for word in _NAMES for name in rest if fold(name) == word and all(table.cells(name))]
+    others = [name for name in rest if fold(name) in _OTHER_NAMES and _is_unique(table.cells(name))]
+    return next(iter([*usual, *others]), None)
+
+
+def _is_unique(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(cells) and len(set(cells)) == len(cells)
+
+
+def _doubt(target: Target, contents: Contents) -> str:
+    if not isinstance(target, str):
+        return ""
+    wanted = _find_chain(target)
+    if wanted and contents in ("heavy", "light") and contents != wanted:
+        return f"These look like {contents} chains: are the columns swapped?"
+    return ""
+
+
+def list_header_words(specs: Iterable[FieldSpec]) -> frozenset[str]:
+    """Names that only a header line has, folded: settings, their titles, and common names of columns."""
+    own = {fold(word) for spec in specs for word in (spec.name, spec.title)}
+    return frozenset(own | {*_NAMES, *_OTHER_NAMES, *_SEQUENCES, *_SMILES}) - {""}
+
+
+def map_columns(
+    table: TextTable, specs: Iterable[FieldSpec], names: str | None = None, taken: Collection[str] = ()
+) -> ColumnMapping:
+    """The proposed mapping of a table in code, where nobody looks at it: only if it is unambiguous.
+
+    Args:
+        table: the table.
+        specs: the tool's settings.
+        names: the column of the jobs' names; by default the one that is called so.
+        taken: settings that are given otherwise.
+
+    Raises:
+        ArgumentError: two columns mean one setting, a column's name is nearly that of a setting, or there is
+            no column ``names``.
+    """
+    specs = tuple(specs)
+    if names is not None and names not in table.columns:
+        raise ArgumentError(f"The table has no column {names!r}. It has: {', '.join(table.columns)}.")
+    others = [name for name in table.columns if name != names]
+    rest = TextTable(tuple(others), tuple(zip(*(table.cells(name) for name in others), strict=True)))
+    found = propose_mapping(rest, specs, taken)
+    for setting, columns in found.rivals.items():
+        said = join_words([*columns], "and")
+        raise ArgumentError(
+            f"The columns {said} both mean the setting {setting}. Name the one that is meant:"
+            f" columns={{{columns[0]!r}: {setting!r}}}."
+        )
+    for name in found.kept:
+        near = find_misspelt(name, [spec.name for spec in specs if spec.name not in found.columns])
+        if near:
+            raise ArgumentError(
+                f"The column {name[:60]!r} is not a setting of this tool. Did you mean {near}? With columns="
+                " the columns that it does not name are kept beside the results."
+            )
+    if names is None:
+        return found
+    targets = {name: use for name, use in found.targets.items() if use is not Purpose.JOB_NAME}
+    return ColumnMapping(
+        {
+            name: Purpose.JOB_NAME if name == names else targets.get(name, Purpose.KEPT)
+            for name in table.columns
+        }
+    )
+
+
+def find_misspelt(name: str, settings: Iterable[str]) -> str | None:
+    """The setting whose name a column's name nearly is, or None."""
+    folded = {fold(setting): setting for setting in settings}
+    near = get_close_matches(fold(name), list(folded), n=1, cutoff=0.8) if len(name) > 3 else []
+    return folded[near[0]] if near else None
+
+
+def orient_columns(
+    columns: Mapping[str, str], heads: Collection[str], settings: Collection[str]
+) -> dict[str, str]:
+    """The column of each setting, of ``{"VH": "heavy"}`` as of ``{"heavy": "VH"}``.
+
+    Args:
+        columns: settings by column, or columns by setting.
+        heads: the table's columns.
+        settings: the tool's settings.
+
+    Raises:
+        ArgumentError: both readings are possible and differ, a setting is unknown, or two columns are to feed
+            one setting.
+    """
+    by_column = all(name in heads and use in settings for name, use in columns.items())
+    by_setting = all(name in settings and use in heads for name, use in columns.items())
+    if by_column and by_setting and any(columns.get(use) != name for name, use in columns.items()):
+        raise ArgumentError(
+            f"columns={dict(columns)} can be read in two ways, since columns and settings share these names."
+            " Rename the columns of the table first."
+        )
+    unknown = [use for name, use in columns.items() if name in heads and use not in (*heads, *settings)]
+    if unknown and all(name in heads for name in columns):
+        near = find_near(unknown[0], settings)
+        hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(settings)}."
+        raise ArgumentError(f"The tool has no setting {unknown[0]!r}. {hint}")
+    if not by_column or by_setting:
+        return dict(columns)
+    found: dict[str, str] = {}
+    for name, setting in columns.items():
+        if setting in found:
+            raise ArgumentError(f"The columns {found[setting]} and {name} both mean the setting {setting}.")
+        found[setting] = name
+    return found

@@ -1,0 +1,218 @@
+"""The rows of a form's batch, without widgets: cells of tables, settings from the form, and their mapping.
+
+A row has cells, by column of the tables that were read, and settings of its own, which the form, an edit or a
+sweep gave it and which take precedence. The mapping says which column feeds which setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldnote.client.inputs.batch_table import Rows
+from foldnote.client.inputs.fasta import make_names
+from foldnote.client.inputs.table_text import TextTable
+from foldnote.errors import ArgumentError
+from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.column_mapping import (
+    ColumnMapping,
+    Purpose,
+    Target,
+    doubt_mapping,
+    propose_mapping,
+)
+from foldnote.forms.schema.spec import FieldSpec
+
+
+@dataclass(eq=False)
+class DraftRow:
+    """One row."""
+
+    cells: dict[str, str] = field(default_factory=dict)
+    """By column of the tables; a row of the form has none."""
+    own: dict[str, Any] = field(default_factory=dict)
+    """Settings that take precedence over those of cells."""
+    suffix: str = ""
+    """Of its job's name, after a sweep."""
+    judged: tuple[Any, str] | None = None
+    """Settings that were validated last, and their first problem."""
+
+    def copy(self) -> DraftRow:
+        """An independent copy."""
+        return DraftRow(dict(self.cells), deepcopy(self.own), self.suffix)
+
+
+class DraftBatch:
+    """The rows of one batch."""
+
+    def __init__(self) -> None:
+        self.rows: list[DraftRow] = []
+        self.mapping = ColumnMapping({})
+        """What each column of the tables is for."""
+        self.swept: dict[str, list[Any]] = {}
+        """Values by setting that was swept over all rows."""
+        self.file_name = ""
+        """Name of the one file whose rows, all and unchanged, these are; empty otherwise."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add_settings(self, settings: Mapping[str, Any]) -> None:
+        """Add a row of settings from the form."""
+        self.file_name = ""
+        self.rows.append(DraftRow(own=dict(settings)))
+
+    def add_table(self, table: TextTable, specs: Sequence[FieldSpec], file_name: str = "") -> tuple[str, ...]:
+        """Add the rows of a table; returns what was assumed, as sentences.
+
+        A column that an earlier table had, or that means the same setting, continues that column.
+        """
+        self.file_name = file_name if not self.rows else ""
+        proposed = propose_mapping(table, specs)
+        places, notes = self._place_columns(proposed)
+        for cells in table.rows:
+            pairs = zip(table.columns, cells, strict=True)
+            self.rows.append(DraftRow({places[name]: cell for name, cell in pairs if cell}))
+        self._doubt()
+        return (*table.notes, *proposed.notes, *notes)
+
+    def _place_columns(self, proposed: ColumnMapping) -> tuple[dict[str, str], list[str]]:
+        """Where the cells of new columns are put, by new column; adds those that are new to the mapping."""
+        targets = dict(self.mapping.targets)
+        places, notes = {}, []
+        for name, target in proposed.targets.items():
+            same = next((own for own, use in targets.items() if use == target), None)
+            if name in targets or target is Purpose.KEPT or same is None:
+                places[name] = name
+                targets.setdefault(name, target)
+            else:
+                places[name] = same
+                notes.append(f"The column {name!r} continues {same!r}, which means the same.")
+        self.mapping = ColumnMapping(targets)
+        return places, notes
+
+    def remap(self, column: str, target: Target) -> tuple[str, ...]:
+        """Use a column for something else; returns what that changed for others, as sentences.
+
+        Raises:
+            ArgumentError: there is no such column, or a sweep gives that setting already.
+        """
+        if target in self.swept:
+            raise ArgumentError(f"The setting {target!r} is swept already; remove the sweep first.")
+        self.mapping = self.mapping.with_target(column, target)
+        notes = self.mapping.notes
+        self._doubt()
+        return notes
+
+    def _doubt(self) -> None:
+        table = TextTable(
+            tuple(self.mapping.targets),
+            tuple(tuple(row.cells.get(name, "") for name in self.mapping.targets) for row in self.rows),
+        )
+        self.mapping = replace(self.mapping, doubts=doubt_mapping(table, self.mapping.targets))
+
+    def list_settings(self, specs: Iterable[FieldSpec]) -> list[dict[str, Any]]:
+        """The settings that each row gives."""
+        kinds = {spec.name: spec for spec in specs}
+        fed = [(kinds[s], column) for s, column in self.mapping.columns.items() if s in kinds]
+        return [
+            {spec.name: read_cell(spec, row.cells[column]) for spec, column in fed if column in row.cells}
+            | row.own
+            for row in self.rows
+        ]
+
+    def list_names(self) -> list[str] | None:
+        """A valid, unique name for each job if a column names any; None if they are numbered."""
+        column = self.mapping.job_names
+        given = [row.cells.get(column, "") if column else "" for row in self.rows]
+        if not any(given):
+            return None
+        stems = [name or f"row-{number}" for number, name in enumerate(given, start=1)]
+        return make_names(stem + row.suffix for stem, row in zip(stems, self.rows, strict=True))
+
+    def to_rows(self, completed: Sequence[Mapping[str, Any]], specs: Iterable[FieldSpec]) -> Rows:
+        """The batch to submit; what the tables say beyond settings stays on this computer.
+
+        Args:
+            completed: the settings of each row as they are sent.
+            specs: the tool's settings.
+        """
+        settings = [dict(row) for row in completed]
+        names = self.list_names()
+        if not self.mapping.targets:
+            return Rows(settings, names, settings)
+        columns = {name: self._list_inputs(name, target) for name, target in self.mapping.targets.items()}
+        own = self.list_settings(specs)
+        columns |= {name: [row.get(name) for row in own] for name in self.swept}
+        inputs = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+        names_column = self.mapping.job_names
+        kept = (*self.mapping.kept, *([names_column] if names_column else []))
+        order = tuple(name for name in self.mapping.targets if name in kept)
+        return Rows(settings, names, inputs, kept=order)
+
+    def _list_inputs(self, column: str, target: Target) -> list[Any]:
+        cells = infer_values([row.cells.get(column, "") for row in self.rows])
+        if not isinstance(target, str):
+            return cells
+        return [row.own.get(target, cell) for row, cell in zip(self.rows, cells, strict=True)]
+
+    def remove(self, index: int) -> None:
+        """Remove a row; without rows, columns and sweeps go, too."""
+        del self.rows[index]
+        self.file_name = ""
+        if not self.rows:
+            self.clear()
+
+    def duplicate(self, index: int) -> None:
+        """Insert a copy of a row below it."""
+        self.rows.insert(index + 1, self.rows[index].copy())
+        self.file_name = ""
+
+    def edit(self, index: int, spec: FieldSpec, text: str) -> None:
+        """Set a setting of one row, in the cell that feeds it, if any; empty text leaves it to the form."""
+        row, column = self.rows[index], self.mapping.columns.get(spec.name)
+        row.own.pop(spec.name, None)
+        if column is None:
+            if text:
+                row.own[spec.name] = read_cell(spec, text)
+        elif text:
+            row.cells[column] = text
+        else:
+            row.cells.pop(column, None)
+        self.file_name = ""
+
+    def sweep(self, setting: str, values: Sequence[Any]) -> None:
+        """Repeat every row for each value of a setting.
+
+        Raises:
+            ArgumentError: there are no values, or a column or a sweep gives the setting already.
+        """
+        if not values:
+            raise ArgumentError(f"The sweep of {setting!r} has no values.")
+        if setting in self.mapping.columns:
+            raise ArgumentError(
+                f"The column {self.mapping.columns[setting]!r} gives {setting!r} already. Keep that column"
+                " instead of using it, or sweep another setting."
+            )
+        if setting in self.swept:
+            raise ArgumentError(f"The setting {setting!r} is swept already.")
+        self.rows = [
+            self._vary(row, setting, value, number if len(values) > 1 else 0)
+            for row in self.rows
+            for number, value in enumerate(values, start=1)
+        ]
+        self.swept[setting] = list(values)
+
+    def _vary(self, row: DraftRow, setting: str, value: Any, number: int) -> DraftRow:
+        varied = row.copy()
+        varied.own[setting] = value
+        varied.suffix += f"-{number}" if number else ""
+        return varied
+
+    def clear(self) -> None:
+        """Remove all rows, columns and sweeps."""
+        self.rows.clear()
+        self.mapping, self.file_name = ColumnMapping({}), ""
+        self.swept.clear()

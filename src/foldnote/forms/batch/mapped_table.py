@@ -1,0 +1,181 @@
+"""A table in code, ready to be expanded into rows: which column feeds which setting, with typed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from foldnote.client.inputs.batch_table import Rows, expand_rows
+from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
+from foldnote.client.inputs.fasta import find_sequence_setting, make_names
+from foldnote.client.inputs.table_file import read_table_file
+from foldnote.client.inputs.table_text import TextTable, fold
+from foldnote.errors import ArgumentError
+from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.column_mapping import (
+    find_name_column,
+    list_header_words,
+    map_columns,
+    orient_columns,
+)
+from foldnote.forms.schema.plan import read_plan
+from foldnote.forms.schema.spec import FieldSpec
+from foldnote.models import Tool
+
+_SAMPLE = 1000
+"""Rows of a DataFrame that decide what its columns contain."""
+
+
+@dataclass(frozen=True)
+class MappedTable:
+    """A table whose columns are mapped."""
+
+    table: Any
+    """A DataFrame, or one dict a row."""
+    columns: Mapping[str, str] | None
+    """The column of each setting; None if every column is the setting of its name."""
+    names: str | None
+    """The column of the jobs' names."""
+    has_free_names: bool = False
+    """Whether the cells of ``names`` may be anything, and are made valid and unique."""
+
+    def expand(
+        self, sweep: Mapping[str, Sequence[Any]] | None = None, shared: Mapping[str, Any] | None = None
+    ) -> Rows:
+        """The rows of settings, see `expand_rows`.
+
+        Raises:
+            ArgumentError: a column is missing, a setting is given twice, or there are no rows.
+        """
+        rows = expand_rows(self.table, self.columns, sweep, shared, self.names)
+        return replace(rows, names=make_names(rows.names)) if self.has_free_names and rows.names else rows
+
+
+def map_table(
+    tool: Tool,
+    table: Any,
+    columns: Mapping[str, str] | None = None,
+    names: str | None = None,
+    taken: Collection[str] = (),
+) -> MappedTable:
+    """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
+
+    Columns of a DataFrame or file that mean nothing to the tool are kept; a key of a mapping must be a
+    setting.
+
+    Args:
+        tool: the tool.
+        table: the table, or the path of a file.
+        columns: which column feeds which setting, in either direction, see `orient_columns`.
+        names: the column of the jobs' names.
+        taken: settings that are given otherwise.
+
+    Raises:
+        ArgumentError: the table cannot be read, or its columns do not say what they mean.
+    """
+    specs = list_specs(tool)
+    if isinstance(table, str | Path):
+        return _map_file(tool, table, specs, columns, names, taken)
+    heads = _read_heads(table)
+    settings = [spec.name for spec in specs]
+    if not heads:
+        return MappedTable(table, columns, names)
+    sample = _sample(table, heads)
+    if columns is not None:
+        fed = orient_columns(columns, heads, settings)
+        named = None if names is not None else find_name_column(sample, fed.values())
+        return MappedTable(table, fed, names or named, named is not None)
+    is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
+    others = [head for head in heads if head != names and head not in settings]
+    if not others or not is_closed:
+        return MappedTable(table, None, names)
+    found = map_columns(sample, specs, names, taken)
+    if not hasattr(table, "columns") and found.kept:
+        raise ArgumentError(
+            f"The column {found.kept[0][:60]!r} is not a setting of this tool. The settings are:"
+            f" {', '.join(settings)}."
+        )
+    return MappedTable(table, found.columns, found.job_names, names is None)
+
+
+def list_specs(tool: Tool) -> tuple[FieldSpec, ...]:
+    """The settings of a tool, including those that apply under conditions only."""
+    schema = tool.settings_schema
+    found = {part.spec.name: part.spec for part in reversed(read_plan(schema, schema).parts)}
+    return tuple(reversed(found.values()))
+
+
+def _map_file(
+    tool: Tool,
+    path: str | Path,
+    specs: Sequence[FieldSpec],
+    columns: Mapping[str, str] | None,
+    names: str | None,
+    taken: Collection[str],
+) -> MappedTable:
+    words = {fold(word) for pair in (columns or {}).items() for word in pair}
+    text = read_table_file(path, list_header_words(specs) | words)
+    if columns is None:
+        found = map_columns(text, specs, names, taken)
+        fed, names = found.columns, found.job_names
+        if Path(path).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *taken}):
+            find_sequence_setting(tool)
+    else:
+        fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
+        names = names or find_name_column(text, fed.values())
+    return MappedTable(type_cells(text, fed, specs, names), fed, names, has_free_names=True)
+
+
+def _lacks_settings(tool: Tool, given: Collection[str]) -> bool:
+    return any(name not in given for name in (tool.settings_schema or {}).get("required") or ())
+
+
+def type_cells(
+    table: TextTable, columns: Mapping[str, str], specs: Sequence[FieldSpec], names: str | None = None
+) -> list[dict[str, Any]]:
+    """One dict a row: typed values in columns that feed settings, numbers or text in the others.
+
+    Args:
+        table: the table.
+        columns: the column of each setting.
+        specs: the tool's settings.
+        names: the column of the jobs' names; a row without one is called after its number.
+    """
+    kinds = {spec.name: spec for spec in specs}
+    fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
+    typed: dict[str, list[Any]] = {}
+    for name in table.columns:
+        cells = table.cells(name)
+        if name in fed:
+            typed[name] = [read_cell(fed[name], cell) if cell else None for cell in cells]
+        elif name == names:
+            typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
+        else:
+            typed[name] = infer_values(cells)
+    return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+
+
+def _sample(table: Any, heads: Sequence[str]) -> TextTable:
+    """Names of the columns, and for a DataFrame the first rows as text, by which contents are recognized.
+
+    Keys of mappings were written by hand, so only their names count.
+    """
+    if not hasattr(table, "columns"):
+        return TextTable(tuple(heads), ())
+    first = table.head(_SAMPLE)
+    cells = [[_write(value) for value in first.iloc[:, place]] for place in range(len(heads))]
+    return TextTable(tuple(heads), tuple(zip(*cells, strict=True)))
+
+
+def _write(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else "" if value is None or value != value else str(value)
+
+
+def _read_heads(table: Any) -> list[str]:
+    """The names of a table's columns; empty for iterators, which can be read only once."""
+    if hasattr(table, "columns"):
+        return [str(name) for name in table.columns]
+    rows = table if isinstance(table, list | tuple) else ()
+    return list(dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row))

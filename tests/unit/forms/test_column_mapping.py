@@ -1,0 +1,195 @@
+"""Columns of a table become settings: by name, by contents, and never two for one."""
+
+import pytest
+from form_builders import make_tool
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote import catalog
+from foldnote.client.inputs.table_text import TextTable
+from foldnote.errors import ArgumentError
+from foldnote.forms.batch.cell_values import infer_values
+from foldnote.forms.batch.column_contents import describe_column
+from foldnote.forms.batch.column_mapping import (
+    Purpose,
+    list_header_words,
+    map_columns,
+    orient_columns,
+    propose_mapping,
+)
+from foldnote.forms.batch.draft_batch import DraftBatch
+from foldnote.forms.batch.mapped_table import list_specs
+
+FV = catalog.tool("abodybuilder")
+HEAVY = FV.example_job["settings"]["heavy"]
+LIGHT = FV.example_job["settings"]["light"]
+SMILES = ["CC(=O)Oc1ccccc1C(=O)O", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", "c1ccccc1O"]
+DOCKING = make_tool(
+    {"ligand": {"type": "string", "x-foldnote": {"role": "smiles"}}, "scheme": {"enum": ["imgt", "kabat"]}}
+)
+KEPT, NAMED = Purpose.KEPT, Purpose.JOB_NAME
+
+
+def table(**columns):
+    return TextTable(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
+def propose(tool, **columns):
+    return propose_mapping(table(**columns), list_specs(tool))
+
+
+PROPOSED = {
+    "names": (
+        FV,
+        {"id": ["a"], "VH": ["EVQ"], "VL": ["DIQ"], "KD_nM": ["1"]},
+        [NAMED, "heavy", "light", KEPT],
+    ),
+    "contents": (FV, {"Seq1": [HEAVY], "Seq2": [LIGHT]}, ["heavy", "light"]),
+    "contents in the other order": (FV, {"Seq1": [LIGHT], "Seq2": [HEAVY]}, ["light", "heavy"]),
+    "titles": (FV, {"Heavy chain": [HEAVY], "LIGHT": [LIGHT]}, ["heavy", "light"]),
+    "one sequence": (catalog.tool("anarci"), {"clone": ["a"], "x": [LIGHT]}, [NAMED, "sequence"]),
+    "a choice": (catalog.tool("anarci"), {"x": [LIGHT], "how": ["imgt"]}, ["sequence", "scheme"]),
+    "molecules": (DOCKING, {"cpd": ["1"], "m": SMILES[:1]}, [KEPT, "ligand"]),
+    "molecules by name": (DOCKING, {"compound": ["1"], "Canonical SMILES": ["x"]}, [NAMED, "ligand"]),
+    "names that are not unique": (FV, {"clone": ["a", "a"], "VH": ["E", "Q"]}, [KEPT, "heavy"]),
+    "id before name": (FV, {"name": ["x"], "id": ["a"], "VH": ["E"]}, [KEPT, NAMED, "heavy"]),
+}
+
+
+@pytest.mark.parametrize("what", PROPOSED)
+def test_a_column_is_mapped_by_its_name_or_contents(what):
+    tool, columns, wanted = PROPOSED[what]
+    assert list(propose(tool, **columns).targets.values()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([HEAVY, HEAVY.lower(), ""], "heavy"),
+        ([LIGHT], "light"),
+        ([HEAVY + "GGGGSGGGGS" + LIGHT], "protein"),
+        (["MKTAYIAKQRQISFVKSHFSRQ"], "protein"),
+        (["ACGTACGTACGTACGTACGT"], ""),
+        (SMILES, "smiles"),
+        (["mAb-1", "CNC", "0.5"], ""),
+        (["1", "2.5"], ""),
+        ([], ""),
+    ],
+    ids=["heavy", "light", "single-chain", "protein", "DNA", "molecules", "words", "numbers", "nothing"],
+)
+def test_contents_are_recognized(cells, kind):
+    assert describe_column(cells) == kind
+
+
+def test_chains_under_the_wrong_names_are_doubted():
+    found = propose(FV, VH=[LIGHT], VL=[HEAVY])
+    assert found.columns == {"heavy": "VH", "light": "VL"}
+    assert found.doubts["VH"] == "These look like light chains: are the columns swapped?"
+
+
+NAMES = st.sampled_from(
+    ["VH", "heavy", "Heavy chain", "VL", "light", "hc", "id", "name", "clone", "note", "Seq1", "x"]
+)
+CELLS = st.sampled_from([HEAVY, LIGHT, "a", "b", "", "1.5"])
+
+
+@given(st.lists(NAMES, unique=True, min_size=1, max_size=6), st.data())
+def test_no_setting_is_fed_twice_and_every_column_has_one_use(names, data):
+    cells = st.lists(CELLS, min_size=3, max_size=3)
+    columns = {name: data.draw(cells) for name in names}
+    found = propose(FV, **columns)
+    settings = [use for use in found.targets.values() if isinstance(use, str)]
+    assert list(found.targets) == names
+    assert len(settings) == len(set(settings))
+    assert list(found.targets.values()).count(NAMED) <= 1
+    for column in names:
+        for target in ("heavy", "light", NAMED, KEPT):
+            changed = found.with_target(column, target)
+            assert changed.targets[column] == target
+            assert target is KEPT or list(changed.targets.values()).count(target) == 1
+
+
+def test_a_setting_that_another_column_takes_over_is_said():
+    found = propose(FV, VH=["E"], VH2=["Q"]).with_target("VH2", "heavy")
+    assert found.targets == {"VH": KEPT, "VH2": "heavy"}
+    assert found.notes == ("'VH2' is now 'heavy'; 'VH' is kept beside the results.",)
+
+
+@pytest.mark.parametrize("columns", [{"VH": "heavy", "VL": "light"}, {"heavy": "VH", "light": "VL"}])
+def test_a_mapping_in_code_is_read_in_both_directions(columns):
+    assert orient_columns(columns, ["VH", "VL", "KD"], ["heavy", "light"]) == {"heavy": "VH", "light": "VL"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"VH": "heavy", "VL": "heavy"}, "columns VH and VL both mean the setting heavy"),
+        ({"VH": "hevy"}, "no setting 'hevy'. Did you mean heavy?"),
+        ({"heavy": "light"}, "can be read in two ways"),
+    ],
+    ids=["two for one", "misspelt", "both"],
+)
+def test_a_mapping_in_code_that_cannot_be_meant_is_refused(columns, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        orient_columns(columns, ["VH", "VL", "heavy", "light"], ["heavy", "light"])
+
+
+def test_in_code_nothing_ambiguous_is_guessed():
+    with pytest.raises(ArgumentError, match=r"Name the one that is meant: columns=\{'VH': 'sequence'\}"):
+        map_columns(table(VH=["E"], VL=["D"]), list_specs(catalog.tool("anarci")))
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1", "", "-20"], [1, None, -20]),
+        (["0.5", "1", "1e-9"], [0.5, 1.0, 1e-9]),
+        (["007", "1"], ["007", "1"]),
+        (["1,5"], ["1,5"]),
+        (["", ""], [None, None]),
+    ],
+    ids=["whole", "decimal", "zeros in front", "decimal comma", "empty"],
+)
+def test_kept_columns_are_numbers_only_if_they_are_written_so(cells, values):
+    assert infer_values(cells) == values
+
+
+def make_rows(**columns):
+    rows = DraftBatch()
+    rows.add_table(table(**columns), list_specs(FV))
+    return rows
+
+
+def test_rows_are_edited_duplicated_and_removed_singly():
+    specs = {spec.name: spec for spec in list_specs(FV)}
+    rows = make_rows(id=["a", "b"], VH=["EVQ", "QVQ"], KD=["1", "2"])
+    rows.duplicate(0)
+    rows.edit(1, specs["heavy"], "EVQL")
+    rows.edit(1, specs["light"], "DIQ")
+    rows.remove(2)
+    assert rows.list_settings(specs.values()) == [{"heavy": "EVQ"}, {"heavy": "EVQL", "light": "DIQ"}]
+    assert rows.list_names() == ["a", "a-2"]
+    assert [row["KD"] for row in rows.to_rows([{}, {}], specs.values()).inputs] == [1, 1]
+
+
+def test_a_sweep_multiplies_the_rows_and_numbers_their_names():
+    rows = make_rows(id=["a", "b"], VH=["EVQ", "QVQ"])
+    rows.sweep("light", ["DIQ", "EIV", "SYE"])
+    assert len(rows) == 6
+    assert rows.list_names() == ["a-1", "a-2", "a-3", "b-1", "b-2", "b-3"]
+    sent = rows.to_rows(rows.list_settings(list_specs(FV)), list_specs(FV))
+    assert sent.inputs[1] == {"id": "a", "VH": "EVQ", "light": "EIV"}
+    assert sent.kept == ("id",)
+    with pytest.raises(ArgumentError, match="The column 'VH' gives 'heavy' already"):
+        rows.sweep("heavy", ["EVQ"])
+
+
+def test_a_second_table_continues_the_columns_that_mean_the_same():
+    rows = make_rows(VH=["EVQ"])
+    notes = rows.add_table(table(HC=["QVQ"], lot=["7"]), list_specs(FV))
+    assert notes == ("The column 'HC' continues 'VH', which means the same.",)
+    assert rows.list_settings(list_specs(FV)) == [{"heavy": "EVQ"}, {"heavy": "QVQ"}]
+
+
+def test_words_of_the_tool_are_words_of_a_header():
+    assert {"heavychain", "vh", "id"} <= list_header_words(list_specs(FV))
