@@ -162,3 +162,36 @@ def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []
+
+
+_BATCH = f"""
+import foldnote as fn, pandas as pd
+names = ["rows-a.sleep-3", "rows-b.fail", "rows-c.score"]
+table = pd.DataFrame({{"id": names, "heavy": "{VH}", "light": ["{VL}"[: 107 - n] for n in range(3)]}})
+fn.submit_batch("abodybuilder", table, batch_name="rows")
+"""
+
+
+def test_the_table_of_a_batch_is_live_and_its_rows_open_their_results(notebook):
+    notebook.run_code(_BATCH)
+    card, table = output(notebook).locator(".foldnote-card"), output(notebook).locator(".fnv-table").first
+    expect(table).to_contain_text("Running", timeout=JOB_MS)
+    table.get_by_role("button", name="name").click()
+    table.get_by_role("button", name="name").click()
+    table.get_by_role("button", name="rows-a.sleep-3").click()
+    expect(table).to_contain_text("its result appears here")
+    expect(card).to_contain_text("2 of 3 jobs complete, 1 failed", timeout=JOB_MS)
+    expect(card).to_contain_text(".retry()")
+    pane = table.get_by_role("region", name="Result of rows-a.sleep-3")
+    expect(pane).to_contain_text("Probe of the tests")  # order and open row are kept
+    assert [text.split(".")[0] for text in table.locator(".fnt-open").all_inner_texts()] == [
+        "rows-c",
+        "rows-b",
+        "rows-a",
+    ]
+    table.locator(".fnt-open").nth(2).press("ArrowUp")
+    expect(table.locator(".fnt-open").nth(1)).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    expect(table.get_by_role("region", name="Result of rows-b.fail")).to_contain_text("asked to fail")
+    assert notebook.accessibility_faults(".fnv-table") == []
+    notebook.picture("batch-rows", output(notebook))

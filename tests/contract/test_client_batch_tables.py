@@ -66,6 +66,9 @@ async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, tab
     assert list(frame["score.probe"])[:2] == [0.5, 0.5]
     assert math.isnan(frame.loc[30, "score.probe"])
     assert frame["duration_s"].dtype == "float64"
+    rows = await settle(batch.list_rows())
+    assert [row.job.word for row in rows] == ["Complete", "Complete", "Failed"]
+    assert [row.inputs for row in rows] == [{"note": note} for note in "xyz"], "neither settings nor names"
     found = await settle(api.batches.get(name))
     assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
     assert list((await settle(found.results()))["note"]) == ["x", "y", "z"]

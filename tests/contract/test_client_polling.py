@@ -4,6 +4,7 @@ import asyncio
 from time import monotonic
 
 import httpx
+import pandas as pd
 import pytest
 from job_settings import SETTINGS
 from pydantic import SecretStr
@@ -11,11 +12,14 @@ from pydantic import SecretStr
 from foldnote.client import Client
 from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.transport import AsyncHttpTransport
+from foldnote.client.inputs.batch_table import expand_rows
 from foldnote.client.resources.jobs import AsyncJobs
 from foldnote.client.watching.poller import AccountPoller
 from foldnote.settings import Profile
 from foldnote.viewers import JobCard
 from foldnote.viewers.card import watch
+from foldnote.viewers.card.batch_card import BatchCard
+from foldnote.viewers.card.output import ResultSlot
 
 
 class Simulated:
@@ -62,15 +66,38 @@ def submit_all(client: Client, name: str) -> list:
 async def test_forty_cards_cost_twelve_requests_a_minute(counted, client, name):
     jobs, asked, clock = counted
     handles = await asyncio.to_thread(submit_all, client, name)
-    cards = [JobCard(handle.record, jobs) for handle in handles]
+    cards = [JobCard(handle.record, jobs) for handle in handles if not handle.record.is_batch]
+    batch = next(handle for handle in handles if handle.record.is_batch)
+    cards.append(BatchCard(batch, jobs, ResultSlot(), profile="p", on_final=print, again=None))
     begin = clock()
     while clock() < begin + 90:
         await asyncio.sleep(0.05)
     late = [url for at, url in asked if at > begin + 12]
-    for card, handle in zip(cards, handles, strict=True):
+    for card in cards:
         card.close()
+    for handle in handles:
         await asyncio.to_thread(handle.stop)
     assert 5 <= len(late) * 60 / 78 <= 13
+
+
+async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted, client, name):
+    jobs, _, _ = counted
+    table = pd.DataFrame(
+        {"id": [f"{name}-a.sleep-1", f"{name}-b.fail"], "VH": SETTINGS["sequence"], "kind": "x"}
+    )
+    rows = expand_rows(table, {"sequence": "VH"}, names="id")
+    batch, slot = await asyncio.to_thread(client.batches.submit, "anarci", rows, name), ResultSlot()
+    ended = []
+    card = BatchCard(batch, jobs, slot, profile="p", on_final=ended.append, again=None)
+    assert slot.bundle["text/plain"].startswith("2 jobs: ")
+    async with asyncio.timeout(30):
+        while not ended:
+            await asyncio.sleep(0.05)
+    lines = slot.bundle["text/plain"].splitlines()
+    assert lines[0].startswith("2 jobs: 1 complete, 1 failed")
+    assert lines[1].split()[:4] == ["name", "state", "reason", "kind"]
+    assert "1 of 2 jobs complete, 1 failed." in card.bundle()["text/html"]
+    assert ".retry()" in card.bundle()["text/plain"]
 
 
 async def test_jobs_are_polled_by_their_names(api, settle, settings, name):

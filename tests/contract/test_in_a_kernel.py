@@ -25,6 +25,8 @@ CELLS = [
     "fn.submit('anarci', job_name='kernel.fail', **job.settings).wait(60, progress=False)",
     "fn.form('anarci', **job.settings)",
     COMPLETE + "fn.tools.anarcy",
+    "batch = fn.submit_batch('anarci', [job.settings] * 2, batch_name='kernel-batch')\nbatch",
+    "done = batch.wait(60, progress=False)",
 ]
 
 
@@ -87,3 +89,13 @@ def test_names_and_settings_of_tools_are_completed(cells):
     tools, settings, *error = filter(None, shown(cells[8]).splitlines())  # printed at once or line by line
     assert (tools, settings) == ("['abodybuilder']", "['scheme=']")
     assert error[0] == "ToolFunctionError: There is no tool 'anarcy' here. Did you mean anarci?"
+
+
+def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
+    kept = shown(cells[9])
+    assert kept.splitlines()[0] == "kernel-batch (anarci): Complete: 2 of 2 jobs complete."
+    assert "2 jobs: 2 complete" in kept
+    assert "Running" not in kept
+    assert any(
+        'class="fnv-table"' in output.get("data", {}).get("text/html", "") for output in cells[9].outputs
+    )

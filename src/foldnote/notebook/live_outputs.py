@@ -11,7 +11,6 @@ from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
-_MAX_ROWS = 50
 _BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
 
 if TYPE_CHECKING:
@@ -27,6 +26,9 @@ class LiveHandle(JobHandle):
 
     Card and code both update the record of the handle, and waiting returns the same handle.
     """
+
+    _card: JobCard | None = None
+    """The card shown last."""
 
     def _seen(self, record: Job) -> Self:
         self._record = record
@@ -51,7 +53,11 @@ class LiveHandle(JobHandle):
                 if show:
                     show(record)
 
-            return self._seen(self.finish(timeout_s, note))
+            try:
+                return self._seen(self.finish(timeout_s, note))
+            finally:
+                if self._card is not None:
+                    self._card.take(self.record)
 
     def result(
         self,
@@ -95,7 +101,10 @@ class NotebookBatch(LiveHandle, BatchHandle):
 
 
 class NotebookRun(LiveHandle, PipelineRun):
-    """A run of a pipeline in a notebook."""
+    """A run of a pipeline that a notebook shows as a live card with the table of its stages below."""
+
+    def _ipython_display_(self) -> None:
+        _show(self, make_batch_card)
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
@@ -107,7 +116,7 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
         print(repr(handle))  # noqa: T201  IPython's terminal shows what is printed
         return
     slot, output = ResultSlot(), LiveOutput()
-    card = make(handle, slot)
+    card = handle._card = make(handle, slot)
     output.show(card._repr_mimebundle_())
     slot.show()
     if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
@@ -135,27 +144,17 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
     return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
 
 
-def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
-    """The live card of ``batch``, which puts its table into ``slot`` when all of its jobs have ended."""
-    from foldnote.viewers.card.job_card import JobCard
+def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> JobCard:
+    """The live card of a batch or pipeline, which keeps the table of its jobs in ``slot``."""
+    from foldnote.viewers.card.batch_card import BatchCard
 
-    def find_table() -> Mapping[str, Any]:
-        frame = batch.results()
-        more = f"<p>The first {_MAX_ROWS} of {len(frame):,} rows; results() returns all.</p>"
-        table = frame.head(_MAX_ROWS).to_html(notebook=True)
-        slot.put({"text/html": table + (more if len(frame) > _MAX_ROWS else ""), "text/plain": repr(frame)})
-        return slot.bundle
-
-    def show_end(record: Job) -> None:
-        batch._seen(record)
-        find_table()
-
-    return JobCard(
-        batch.record,
+    return BatchCard(
+        batch,
         connection.find_async_jobs(batch._connection),
-        on_final=show_end,
-        find_result=lambda: slot.bundle or find_table(),
-        again=_BATCH_AGAIN,
+        slot,
+        profile=batch._connection.profile.name,
+        on_final=batch._seen,
+        again=_BATCH_AGAIN if isinstance(batch, BatchHandle) else None,
     )
 
 

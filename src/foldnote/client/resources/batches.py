@@ -20,7 +20,7 @@ from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview, learn
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
-from foldnote.client.tables.batch_results import Sheet, add_kept, join_results
+from foldnote.client.tables.batch_results import Sheet, SheetRow, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import FoldnoteError, NotFoundError
@@ -98,6 +98,12 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         chosen = sheet if table is None else sheet.with_inputs(table)
         frame: pd.DataFrame = yield Run(lambda: join_results(chosen, jobs))
         return frame
+
+    @operation
+    def list_rows(self) -> Operation[list[SheetRow]]:
+        """List the rows with their own columns and the records of their jobs; for a retried row, the last."""
+        sheet, jobs = yield from _read_sheet(self)
+        return sheet.list_rows(jobs)
 
     @operation
     def retry(self) -> Operation[Self]:

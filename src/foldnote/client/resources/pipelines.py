@@ -17,6 +17,7 @@ from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission.extensions import choose_sent
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.client.submission.job_submission import uploads_in
+from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import SettingsError
@@ -54,6 +55,16 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         """Get the stages' jobs, in the order of the stages."""
         found = yield from _list_stages(self._connection, self.job_name)
         return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+
+    @operation
+    def list_rows(self) -> Operation[list[SheetRow]]:
+        """List the stages with their tools and the records of their jobs, in order."""
+        found = yield from _list_stages(self._connection, self.job_name)
+        stem = f"{self.job_name}-"
+        return [
+            SheetRow(job.job_name, {"stage": job.job_name.removeprefix(stem), "tool": job.tool_type}, job)
+            for job in found
+        ]
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:

@@ -25,6 +25,21 @@ _OUTCOMES = ("job_name", "status", "error", "duration_s", "weighted_hours")
 
 
 @dataclass(frozen=True)
+class SheetRow:
+    """A row of a batch, or a stage of a pipeline.
+
+    Attributes:
+        name: name of its current job.
+        inputs: the user's own columns, which are neither settings nor the name.
+        job: the job's record; None if the job was deleted.
+    """
+
+    name: str
+    inputs: Mapping[str, Any]
+    job: Job | None
+
+
+@dataclass(frozen=True)
 class Sheet:
     """The rows of a batch.
 
@@ -89,6 +104,20 @@ class Sheet:
             "kept": self.kept,
         }
         return json.dumps(kept, default=_write_value)
+
+    def list_rows(self, jobs: Mapping[str, Job]) -> list[SheetRow]:
+        """List the rows with the records of their jobs."""
+        rows = list(zip(self.names, self.inputs, self.settings, strict=True))
+        own = {
+            column
+            for name, inputs, settings in rows
+            for column, value in inputs.items()
+            if column not in settings and value != name and value not in settings.values()
+        }
+        return [
+            SheetRow(name, {key: value for key, value in inputs.items() if key in own}, jobs.get(name))
+            for name, inputs, _ in rows
+        ]
 
     def covers(self, jobs: Mapping[str, Job]) -> bool:
         """Whether these are the jobs of this sheet, not of a later batch of the same name."""

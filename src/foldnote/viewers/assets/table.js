@@ -129,7 +129,8 @@
   box.tabIndex = 0;
   box.setAttribute('role', 'region');
   box.setAttribute('aria-label', data.title || 'Table');
-  make('b', '', top).textContent = data.title;
+  var heading = make('b', '', top);
+  heading.textContent = data.title;
   var count = make('output', 'fnt-quiet', top), filter = make('input', '', top), save = make('button', '', top);
   filter.type = 'search';
   filter.placeholder = 'Filter rows';
@@ -153,6 +154,21 @@
     });
     tellOrder();
   }
+
+  // Shows newer values: the order, the filter and the place stay.
+  root.fnReplace = function (next) {
+    var by = sorted < 0 ? null : columns[sorted].name;
+    var isSame = JSON.stringify(next.columns) === JSON.stringify(columns);
+    data = Object.assign({}, data, next);
+    columns = data.columns;
+    all = data.values.length ? data.values[0].length : 0;
+    keys = [];
+    heading.textContent = data.title;
+    sorted = columns.findIndex(function (column) { return column.name === by; });
+    if (!isSame) drawHead();
+    if (rows) rows.replace(data);
+    choose();
+  };
 
   none = make('p', 'fnt-quiet', box);
   none.textContent = 'No row contains that.';

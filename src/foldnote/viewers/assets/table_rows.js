@@ -1,7 +1,7 @@
 // Rows that stand for jobs: a click or Enter opens the job's result below the table. The result is in the document, or
 // asked from what shows the table by the event `fn-open-job`; else a line of code says how to get it.
 (function (root, data, table) {
-  var opens = data.opens, open = null, isFocused = null;
+  var opens = data.opens, open = null, isFocused = null, last = null;
   var memory = window.foldnoteRows = window.foldnoteRows || {};
   var kept = memory[opens.key] = memory[opens.key] || {};
   var make = table.make;
@@ -89,7 +89,7 @@
     pane.setAttribute('aria-label', 'Result of ' + job);
     var bar = make('div', 'fnt-pane-top', pane), title = make('b', '', bar), body = make('div', 'fnt-pane-body', pane);
     var order = table.order(), place = order.indexOf(row);
-    var state = read(opens.state, row);
+    var state = last = read(opens.state, row);
     title.textContent = job;
     make('span', 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-'), bar).textContent = state;
     var step = function (by) { open = null; toggle(nameOf(order[place + by])); table.reveal(place + by); };
@@ -135,6 +135,11 @@
   return {
     dress: dress, beforePaint: beforePaint, afterPaint: afterPaint,
     remember: function (order) { Object.assign(kept, order); },
-    recall: function () { return kept; }
+    recall: function () { return kept; },
+    replace: function (next) {
+      data = next;
+      opens = next.opens;
+      if (open !== null && (rowOf(open) < 0 || read(opens.state, rowOf(open)) !== last)) show();
+    }
   };
 })

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.models.job import StatusCounts
 from foldnote.text import format_duration, format_size
 from foldnote.viewers.render.html import read_asset
 
@@ -63,8 +64,11 @@ def find_appearance(job: Job) -> StateAppearance:
 
 def describe_rerun(job: Job) -> str:
     """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
-    if not job.is_final or job.status is JobStatus.COMPLETE:
+    has_failed = job.is_batch and bool(job.failed)
+    if not job.is_final or (job.status is JobStatus.COMPLETE and not has_failed):
         return ""
+    if job.tool == "pipeline":
+        return "To run the pipeline again, run the cell of `fn.pipeline` with `again=True`."
     if job.is_batch:
         return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
     return (
@@ -150,9 +154,11 @@ def _format_usage(job: Job) -> str:
 
 
 def _write_progress(job: Job) -> str:
+    if job.is_batch and not job.is_final and job.statuses and job.statuses.total:
+        return _write_shares(job.statuses)
     if job.status is not JobStatus.RUNNING:
         return ""
-    progress = _find_progress(job)
+    progress = job.progress
     if progress is None:
         label = 'role="progressbar" aria-label="Progress unknown"'
         return f'<div class="fnc-bar fnc-unknown" {label}><i></i></div>'
@@ -163,11 +169,19 @@ def _write_progress(job: Job) -> str:
     return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
 
 
-def _find_progress(job: Job) -> float | None:
-    """Progress, 0 to 1; for a batch, the fraction of its jobs that have ended."""
-    if job.is_batch and job.statuses and job.statuses.total:
-        return (job.statuses.complete + job.statuses.stopped) / job.statuses.total
-    return job.progress
+def _write_shares(counts: StatusCounts) -> str:
+    """The bar of a batch: the shares of its complete, stopped or failed, and running jobs."""
+    shares = [("complete", counts.complete), ("failed", counts.stopped), ("running", counts.running)]
+    parts = "".join(
+        f'<i class="fnc-share-{word}" style="width:{100 * number / counts.total:.2f}%"></i>'
+        for word, number in shares
+        if number
+    )
+    percent = int(100 * (counts.complete + counts.stopped) / counts.total)
+    values = f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}"'
+    label = f'role="progressbar" aria-label="Jobs that have ended" {values}'
+    bar = f'<div class="fnc-bar fnc-shares" {label}>{parts}</div>'
+    return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
 
 
 def _count_jobs(job: Job) -> str:
@@ -175,10 +189,13 @@ def _count_jobs(job: Job) -> str:
     if not job.is_batch or job.statuses is None or not job.statuses.total:
         return ""
     counts = job.statuses
-    failed = job.failed or 0
-    parts = [(counts.running, "running"), (counts.in_queue, "queued"),
-             (failed, "failed"), (counts.stopped - failed, "stopped")]  # fmt: skip
-    told = [f"{counts.complete:,} of {counts.total:,} jobs complete"]
+    parts = [(counts.running, "running"), (counts.in_queue, "queued")]
+    if job.failed is None:
+        parts.append((counts.stopped, "without a result"))
+    else:
+        parts += [(job.failed, "failed"), (counts.stopped - job.failed, "stopped")]
+    noun = "stages" if job.tool == "pipeline" else "jobs"
+    told = [f"{counts.complete:,} of {counts.total:,} {noun} complete"]
     if job.batch_status is BatchStatus.AGGREGATING:
         told.append("building the archive of all results")
     return ", ".join(told + [f"{count:,} {word}" for count, word in parts if count > 0]) + "."

@@ -100,8 +100,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def bundle(self) -> dict[str, str]:
         """The current state of the card as a static mime bundle."""
-        html = write_card(self.job, is_live=False, again=self._again)
-        return {"text/html": html, "text/plain": write_plain_card(self.job, self._again)}
+        job = self._shown_record()
+        html = write_card(job, is_live=False, again=self._again)
+        return {"text/html": html, "text/plain": write_plain_card(job, self._again)}
 
     def close(self) -> None:
         """Stop following the job and remove the widget; the job continues."""
@@ -115,7 +116,22 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             return live
         return {**live, **self.bundle(), WIDGET_MIME: {}}
 
+    def take(self, job: Job) -> None:
+        """Show a record that was received elsewhere, such as by waiting for the job in a cell."""
+        was_final, self.job, self._outage = self.job.is_final, job, ""
+        self._paint()
+        if job.is_final and not was_final:
+            if self._watcher:
+                self._watcher.discard(self.watched)
+            self._finish()
+
+    def _shown_record(self) -> Job:
+        """The record as the card describes it."""
+        return self.job
+
     async def _receive(self, job: Job) -> None:
+        if self.job.is_final:  # meanwhile received elsewhere
+            return
         self.job, self._outage = job, ""
         self._paint()
         if self._log_switch.value:
@@ -148,7 +164,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
     def _paint(self) -> None:
-        html = write_card(self.job, outage=self._outage, again=self._again)
+        html = write_card(self._shown_record(), outage=self._outage, again=self._again)
         if self._face.value != html:
             self._face.value = html
         can_act = self.source is not None

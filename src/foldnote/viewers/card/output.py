@@ -65,7 +65,7 @@ class ResultSlot:
     """An output of a cell, reserved for a result that is not available yet."""
 
     def __init__(self) -> None:
-        self._output = CellOutput()
+        self._output = LiveOutput()
         self.bundle: Mapping[str, Any] = {}
         """Mime bundle of the result; empty until it is available."""
 

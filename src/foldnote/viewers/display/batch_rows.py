@@ -96,19 +96,18 @@ def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
 
 
 def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
-    """The row of a job from its record, of an unknown one without a state.
+    """The row of a job from its record.
 
     Args:
         name: the job's name.
-        job: its record; None before the first one.
-        inputs: the values of its row in the user's table.
+        job: its record; None if it was deleted.
+        inputs: the user's own columns of its row.
     """
     if job is None:
-        return BatchRow(name, "", inputs=inputs)
-    own = {key: value for key, value in inputs.items() if key not in job.settings}
+        return BatchRow(name, "Deleted", inputs=inputs)
     scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
     settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
-    return BatchRow(name, job.word, job.error or "", own, {}, scores, settings)
+    return BatchRow(name, job.word, job.error or "", inputs, {}, scores, settings)
 
 
 def _is_plain(value: object) -> bool:

@@ -19,7 +19,13 @@ from foldnote.results.naming.file_kinds import is_working_file
 from foldnote.results.provenance.identity import find_tool_type
 from foldnote.settings import EMBEDDED
 from foldnote.text import count
-from foldnote.viewers.display.batch_rows import count_states, describe_opening, read_rows, tabulate_rows
+from foldnote.viewers.display.batch_rows import (
+    BatchRow,
+    count_states,
+    describe_opening,
+    read_rows,
+    tabulate_rows,
+)
 from foldnote.viewers.display.batches import list_contacts, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
@@ -128,16 +134,29 @@ def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
         result: the batch's archive.
         profile: the profile of its service, for results that are not saved with the table.
     """
-    rows = read_rows(result)
+    return rows_bundle(read_rows(result), result.name, profile, lay_out_jobs(result))
+
+
+def rows_bundle(
+    rows: Sequence[BatchRow], key: str, profile: str = "", saved: Mapping[str, str] | None = None
+) -> Bundle:
+    """The table of a batch's jobs from its rows.
+
+    Args:
+        rows: one per job.
+        key: name of the batch.
+        profile: the profile of its service, for results that are not saved with the table.
+        saved: the results saved with the table, as HTML by job name.
+    """
     frame, title = tabulate_rows(rows), count_states([row.state for row in rows])
-    opens = describe_opening(result.name, profile, _lay_out_jobs(result))
+    opens = describe_opening(key, profile, saved)
     return {
         "text/html": write_table(frame, title, opens=opens),
         "text/plain": write_plain_table(frame, title),
     }
 
 
-def _lay_out_jobs(result: Result) -> dict[str, str]:
+def lay_out_jobs(result: Result) -> dict[str, str]:
     """The layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
     saved: dict[str, str] = {}
     left = MAX_SAVED_CHARACTERS

@@ -86,6 +86,11 @@ def write_program(*, opens_rows: bool) -> str:
     return f"(function(root,data){{({table})(root,data,{read_asset('table_rows.js').strip()})}})"
 
 
+def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[str, Any]:
+    """The data of a table whose rows open results, as JSON types, for :func:`write_program`."""
+    return {**_describe_frame(frame, frame, title), "note": "", "opens": _describe_opens(opens)}
+
+
 def _describe_opens(opens: RowResults | None) -> dict[str, Any] | None:
     return None if opens is None else {**vars(opens), "saved": dict(opens.saved)}
 

@@ -1,0 +1,185 @@
+"""The card of a batch or pipeline, and the table of its jobs below it.
+
+The table is live while jobs run: their records come with the polls of the card. When the batch has ended, the
+table becomes an ordinary output with the figures of the results, which the notebook keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import anywidget
+import traitlets
+
+from foldnote.client import BatchHandle, PipelineRun
+from foldnote.client.tables.batch_results import SheetRow
+from foldnote.errors import FoldnoteError
+from foldnote.models import Job
+from foldnote.results import Result
+from foldnote.viewers.card.job_card import JobCard
+from foldnote.viewers.card.output import ResultSlot
+from foldnote.viewers.card.watch import JobSource, Watched, find_watcher
+from foldnote.viewers.display.batch_rows import (
+    BatchRow,
+    count_states,
+    describe_opening,
+    make_row,
+    read_figures,
+    tabulate_rows,
+)
+from foldnote.viewers.display.bundles import lay_out_jobs, rows_bundle
+from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.tables.table import describe_table, write_program
+
+_GATHER_S = 0.3
+"""Records that arrive within this time are shown together."""
+
+
+class LiveTable(anywidget.AnyWidget):
+    """The table of a batch's jobs while they run; without its kernel, its saved copy is shown."""
+
+    _esm = f"const program = {write_program(opens_rows=True)};\n{read_asset('live_table.js')}"
+    _css = read_asset("table.css")
+    _data = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, key: str, profile: str) -> None:
+        """Make a table without rows.
+
+        Args:
+            key: name of the batch.
+            profile: the profile of its service.
+        """
+        self._key, self._profile = key, profile
+        self._rows: list[BatchRow] = []
+        super().__init__()
+
+    def show(self, rows: list[BatchRow]) -> None:
+        """Show these rows in place of the former ones; order, filter and open row stay."""
+        self._rows = rows
+        opens = describe_opening(self._key, self._profile)
+        self._data = describe_table(tabulate_rows(rows), count_states([row.state for row in rows]), opens)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        live = super()._repr_mimebundle_(**kwargs)
+        data = live[0] if isinstance(live, tuple) else live  # None without a display
+        return {**data, **rows_bundle(self._rows, self._key, self._profile)} if data else live
+
+
+class BatchCard(JobCard):
+    """The card of a batch or pipeline, which keeps the table of its jobs in an output up to date."""
+
+    def __init__(
+        self,
+        batch: BatchHandle | PipelineRun,
+        source: JobSource,
+        slot: ResultSlot,
+        *,
+        profile: str,
+        on_final: Callable[[Job], object],
+        again: str | None,
+    ) -> None:
+        """Show the card, and put the table into ``slot``.
+
+        Args:
+            batch: the batch or pipeline.
+            source: provides job records.
+            slot: the output of the table.
+            profile: the profile of the service.
+            on_final: called with the record when the batch has ended, before the table is made.
+            again: advice on running jobs without a result again; by default a line of code.
+        """
+        self._batch, self._slot, self._note_end = batch, slot, on_final
+        self._profile = profile
+        self._jobs: dict[str, Job | None] = {}
+        self._inputs: dict[str, Mapping[str, Any]] = {}
+        self._table: LiveTable | None = None
+        self._gathering: asyncio.TimerHandle | None = None
+        self._followed: list[Watched] = []
+        super().__init__(
+            batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
+            again=again,
+        )  # fmt: skip
+        if not self.job.is_final:
+            self._begin()
+
+    def close(self) -> None:
+        """Stop following the batch and its jobs, which continue."""
+        self._unfollow()
+        super().close()
+
+    def _begin(self) -> None:
+        """Show the live table, and follow the jobs that have not ended."""
+        try:
+            self._take_rows(self._batch.list_rows())
+        except FoldnoteError as exc:
+            self._show_outage(f"The jobs cannot be listed: {exc.message}")
+            return
+        self._table = LiveTable(self.job.job_name, self._profile)
+        self._table.show(self._make_rows())
+        self._slot.put(self._table._repr_mimebundle_())
+        watcher = find_watcher(self.source) if self.source else None
+        for name, job in self._jobs.items():
+            if watcher and job is not None and not job.is_final:
+                self._followed.append(Watched(name, self._receive_row, lambda _reason, _last_good: None))
+        for watched in self._followed:
+            if watcher:
+                watcher.add(watched)
+
+    def _take_rows(self, rows: list[SheetRow]) -> None:
+        self._jobs = {row.name: row.job for row in rows}
+        self._inputs = {row.name: row.inputs for row in rows}
+
+    async def _receive_row(self, job: Job) -> None:
+        if self._jobs.get(job.job_name) is job:
+            return
+        self._jobs[job.job_name] = job
+        if self._gathering is None:
+            self._gathering = asyncio.get_running_loop().call_later(_GATHER_S, self._refresh)
+
+    def _refresh(self) -> None:
+        self._gathering = None
+        if self._table is not None and not self.job.is_final:
+            self._table.show(self._make_rows())
+            self._paint()
+
+    def _make_rows(self, result: Result | None = None) -> list[BatchRow]:
+        """The rows; with the batch's archive, the figures of its results too."""
+        rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
+        found = result.jobs if result is not None else {}
+        return [
+            replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
+        ]
+
+    def _end(self, record: Job) -> None:
+        self._unfollow()
+        self._note_end(record)
+        self._finish_table()
+        self._paint()
+
+    def _finish_table(self) -> Mapping[str, Any]:
+        """Put the final table into the output, with the results that are saved with it."""
+        self._take_rows(self._batch.list_rows())
+        try:
+            result: Result | None = self._batch.result()
+        except FoldnoteError:  # no job has a result, or the archive could not be built; the table says which
+            result = None
+        saved = lay_out_jobs(result) if result is not None else {}
+        self._slot.put(rows_bundle(self._make_rows(result), self.job.job_name, self._profile, saved))
+        return self._slot.bundle
+
+    def _unfollow(self) -> None:
+        watcher = find_watcher(self.source) if self.source else None
+        for watched in self._followed:
+            if watcher:
+                watcher.discard(watched)
+        self._followed = []
+
+    def _shown_record(self) -> Job:
+        """The record with the number of failed jobs, which lists of jobs do not have."""
+        if self.job.failed is not None or not self._jobs:
+            return self.job
+        failed = sum(job is not None and job.is_failed for job in self._jobs.values())
+        return self.job.model_copy(update={"failed": failed})
