@@ -39,6 +39,7 @@ from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.locks import explain_other_hash, read_report
 from foldnote.service.engines.pip import (
     InstallerRun,
+    can_serve_others,
     explain_failure,
     pip_command,
     tells_full_disk,
@@ -307,8 +308,10 @@ class _Installation:
 
     def _make_environment(self, python: str) -> None:
         self._tell("creating the environment", 0.0, is_milestone=True)
+        # a pip of its own takes seconds and megabytes, and one of this python may not know another version
+        without_pip = ["--without-pip"] if python == sys.executable and can_serve_others() else []
         result = subprocess.run(
-            [python, "-m", "venv", str(self._env)],
+            [python, "-m", "venv", *without_pip, str(self._env)],
             capture_output=True,
             text=True,
             errors="replace",

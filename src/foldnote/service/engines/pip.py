@@ -14,9 +14,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _SILENCE_S = 3.0
+_SERVES_OTHERS = (22, 3)
 _SHOWN = re.compile(
     r"^\s*(Collecting|Downloading|Processing|Building|Preparing|Installing collected|Using cached)\b[^\n]*"
 )
@@ -48,9 +50,26 @@ _REASONS = (
 )
 
 
+def can_serve_others() -> bool:
+    """Whether the running interpreter has a pip that can install into other environments (22.3 or later)."""
+    try:
+        major, minor, *_ = version("pip").split(".")
+        return (int(major), int(minor)) >= _SERVES_OTHERS
+    except (PackageNotFoundError, ValueError):
+        return False
+
+
 def pip_command(python: Path, requirements: Sequence[str]) -> list[str]:
     """The call of pip that installs ``requirements`` in the environment of ``python``."""
-    return [str(python), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+    return [*_call_pip(python), "install", "--progress-bar", "off", *requirements]
+
+
+def _call_pip(python: Path) -> list[str]:
+    """The environment's own pip, or that of the running interpreter if it has none."""
+    folder = python.parent.parent
+    if any(folder.glob("lib/python*/site-packages/pip")) or (folder / "Lib/site-packages/pip").exists():
+        return [str(python), "-m", "pip"]
+    return [sys.executable, "-m", "pip", "--python", str(python)]
 
 
 def uv_command(python: Path, requirements: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
@@ -69,7 +88,7 @@ def uv_command(python: Path, requirements: Sequence[str], environment: Mapping[s
 def _has_own_registry(python: Path, environment: Mapping[str, str]) -> bool:
     """Whether the user's pip is configured for other registries than PyPI, or for none."""
     listing = subprocess.run(
-        [str(python), "-m", "pip", "config", "list"],
+        [*_call_pip(python), "config", "list"],
         capture_output=True,
         text=True,
         errors="replace",

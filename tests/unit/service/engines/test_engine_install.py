@@ -82,6 +82,18 @@ def test_an_engine_is_installed_proved_and_removed(make_engine):
     assert remove(engine) is False
 
 
+@pytest.mark.parametrize(("has_pip", "kept"), [(True, []), (False, ["pip"])], ids=["with pip", "without pip"])
+def test_an_environment_has_a_pip_of_its_own_only_where_the_running_python_has_none(
+    make_engine, monkeypatch, has_pip, kept
+):
+    if not has_pip:
+        monkeypatch.setattr("foldnote.service.engines.install.can_serve_others", lambda: False)
+    engine = make_engine("firstpart==1.0")
+    assert install_and_listen(engine)[1] is None
+    assert [each.name for each in (engine.home / "env/lib").glob("python*/site-packages/pip")] == kept
+    assert read_ready(engine)["packages"]["firstpart"] == "1.0"
+
+
 def test_engines_keep_one_copy_of_equal_large_files(make_engine, begin, tmp_path):
     engines = [make_engine("firstpart==1.0", "heavypart==1.0", name=name) for name in ("tiny", "other")]
     write_wheel(tmp_path / "wheels", "heavypart", data=bytes(100_000))
