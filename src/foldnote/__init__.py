@@ -33,6 +33,7 @@ __all__ = [
     "pipeline",
     "provision",
     "recommend",
+    "report",
     "screen",
     "stage",
     "submit",

@@ -34,6 +34,12 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         "--provenance", action="store_true", help="print the provenance of the result as JSON"
     )
     parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
+    parser.add_argument(
+        "--report", action="store_true", help="write an HTML page with the result, methods and references"
+    )
+    parser.add_argument(
+        "--references", choices=("bib", "ris"), help="write the publications to cite as BibTeX or RIS"
+    )
     parser.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
     add_name(parser)
 
@@ -50,6 +56,13 @@ def run_results(options: argparse.Namespace) -> int:
     options.to.mkdir(parents=True, exist_ok=True)
     if options.crate:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
+    elif options.report:
+        paths = [_write_report(_open(job, options), options)]
+    elif options.references:
+        place = options.to / f"{options.name}.{options.references}"
+        from foldnote.results import write_references
+
+        paths = [write_references(_open(job, options).references(), place)]
     elif options.unpack or options.patterns:
         paths = _unpack(_open(job, options), options)
     else:
@@ -75,6 +88,12 @@ def _open(job: JobHandle, options: argparse.Namespace) -> Result:
 
     path = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
     return open_result(path, origin=job.origin())
+
+
+def _write_report(result: Result, options: argparse.Namespace) -> Path:
+    from foldnote.viewers import ReportPart, write_report
+
+    return write_report(options.to / f"{options.name}.html", options.name, [ReportPart(options.name, result)])
 
 
 def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:

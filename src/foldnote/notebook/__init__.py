@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
     from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
     from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
+    from foldnote.notebook.report_verb import report
     from foldnote.notebook.submission_verbs import submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
     from foldnote.notebook.view_verbs import compare, explore, grid, job, jobs, view
@@ -43,6 +44,7 @@ __all__ = [
     "pipeline",
     "provision",
     "recommend",
+    "report",
     "screen",
     "stage",
     "submit",
@@ -62,6 +64,7 @@ _HOMES = {
     "form_verbs": ("NotebookForm", "form"),
     "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
+    "report_verb": ("report",),
     "submission_verbs": ("submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),
     "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),

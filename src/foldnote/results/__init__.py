@@ -82,6 +82,8 @@ from foldnote.results.plot_data import (
 from foldnote.results.prediction.model import Model, make_geometry_table
 from foldnote.results.prediction.pae import Pae
 from foldnote.results.provenance.manifest import Manifest
+from foldnote.results.provenance.methods import find_references, list_runs, write_methods
+from foldnote.results.provenance.references import Publication, to_bibtex, write_references
 from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result
 from foldnote.results.sequences.alignment import Alignment
@@ -112,6 +114,7 @@ __all__ = [
     "Pae",
     "PairingMethod",
     "Pose",
+    "Publication",
     "Region",
     "Result",
     "ResultFile",
@@ -121,8 +124,10 @@ __all__ = [
     "compare",
     "find_contacts",
     "find_metric",
+    "find_references",
     "list_chain_starts",
     "list_plddt",
+    "list_runs",
     "make_coverage",
     "make_distribution",
     "make_geometry_table",
@@ -133,4 +138,7 @@ __all__ = [
     "register_display",
     "register_part_display",
     "superpose",
+    "to_bibtex",
+    "write_methods",
+    "write_references",
 ]

@@ -38,6 +38,7 @@ from foldnote.results.prediction.model import Model, make_model_table
 from foldnote.results.prediction.ranking_files import read_order, read_sample_scores
 from foldnote.results.prediction.score_files import ScoreFiles, make_score_table, read_score_file
 from foldnote.results.provenance.manifest import Manifest, read_manifest
+from foldnote.results.provenance.references import Publication
 from foldnote.results.sequences.alignment import Alignment, read_alignment
 from foldnote.results.sequences.antibody_numbering import Region, find_regions, read_numbering
 from foldnote.results.structure.confidence import StatedPlddt
@@ -144,6 +145,15 @@ class Result:
         from foldnote.results.provenance.document import describe
 
         return describe(self)
+
+    def references(self) -> tuple[Publication, ...]:
+        """The publications to cite for what ran, each once; empty if the manifest names none.
+
+        :func:`foldnote.results.write_references` writes them as BibTeX or RIS.
+        """
+        from foldnote.results.provenance.methods import find_references
+
+        return find_references([self])
 
     def save_crate(self, place: str | Path, licence: str | None = None) -> Path:
         """Write the files and their provenance as an RO-Crate (Workflow Run Crate profile).

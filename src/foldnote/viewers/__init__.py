@@ -27,6 +27,7 @@ from foldnote.viewers.display.bundles import (
 from foldnote.viewers.display.grid import Grid, make_grid
 from foldnote.viewers.display.page import write_page
 from foldnote.viewers.display.parts import show_part
+from foldnote.viewers.display.report import ReportPart, write_report
 from foldnote.viewers.layouts import register_view, unregister_view
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import (
@@ -69,6 +70,7 @@ __all__ = [
     "LegendItem",
     "Line",
     "Plot",
+    "ReportPart",
     "Scene",
     "SceneChain",
     "SceneModel",
@@ -98,6 +100,7 @@ __all__ = [
     "table_bundle",
     "unregister_view",
     "write_page",
+    "write_report",
 ]
 
 register_display(lambda result: list(result_bundles(result)))

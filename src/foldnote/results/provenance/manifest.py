@@ -14,7 +14,7 @@ from typing import Any
 from foldnote.errors import UnreadableFileError
 from foldnote.results.tables.tabular import read_json
 
-_GENUINE = ("", "genuine", "genuine-task")
+_SUBSTITUTE = "substitute"
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Manifest:
         job_name: name of the job.
         tool: type of the tool requested.
         method: the method that was run.
-        kind: relation of the method to the tool: ``genuine``, ``genuine-task``, ``substitute`` or
-            ``adapter``.
+        kind: relation of the method to the tool: ``genuine``, ``genuine-task``, ``substitute``, ``adapter``
+            (the user's own copy of the program) or ``registered`` (a program that a lab registered).
         engine: the engine's folder name.
         version: version of the method.
         notes: remarks by the engine, such as "ProteinMPNN weights; not AbMPNN".
@@ -85,8 +85,8 @@ class Manifest:
 
     @property
     def is_substitute(self) -> bool:
-        """Whether the method differs from the one that the tool is named after."""
-        return self.kind not in _GENUINE
+        """Whether the method stands in for the one that the tool is named after."""
+        return self.kind == _SUBSTITUTE
 
     @property
     def has_stand_ins(self) -> bool:

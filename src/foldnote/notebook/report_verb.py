@@ -1,0 +1,73 @@
+"""``fn.report``: a page on jobs, for a meeting or a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from foldnote.client import BatchHandle, JobHandle
+from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
+from foldnote.notebook.verbs import verb
+from foldnote.notebook.view_verbs import job as find_job
+from foldnote.results import Result
+from foldnote.results import open_result as open_archive
+from foldnote.viewers import ReportPart, write_report
+
+Reportable = JobHandle | Result | str | Path
+
+
+@verb
+def report(
+    source: Reportable | Sequence[Reportable],
+    /,
+    path: str | Path = "report.html",
+    *,
+    title: str = "",
+    notes: str = "",
+    profile: str | None = None,
+) -> Path:
+    """Write a report as an HTML page: results, methods, references as BibTeX, settings, seeds and versions.
+
+    The page needs no network and no kernel. A job without a result is listed with the reason.
+
+    Args:
+        source: a job, batch or pipeline, its name, a result, the path of an archive, or several of these.
+        path: where the page goes, ending in ``.html``; an existing file is replaced.
+        title: heading of the page; by default the names of the jobs.
+        notes: text below the heading; an empty line begins a new paragraph.
+        profile: the service of jobs that are given by name; by default the active profile's.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ArgumentError: there is nothing to report on.
+        ConfigurationError: the path does not end in ``.html``.
+        NotFoundError: there is no such job.
+        ArchiveError: an archive cannot be read.
+        OSError: the page cannot be written.
+    """
+    items = [source] if isinstance(source, JobHandle | Result | str | Path) else list(source)
+    if not items:
+        raise ArgumentError("fn.report needs at least one job or result.")
+    parts = [_read_part(item, profile) for item in items]
+    return write_report(path, title or _join_titles(parts), parts, notes=notes)
+
+
+def _join_titles(parts: Sequence[ReportPart]) -> str:
+    first = parts[0].title
+    return first if len(parts) == 1 else f"{first} and {len(parts) - 1} more"
+
+
+def _read_part(item: Reportable, profile: str | None) -> ReportPart:
+    if isinstance(item, str) and not Path(item).exists():
+        item = find_job(item, profile=profile)
+    if isinstance(item, str | Path):
+        item = open_archive(item)
+    if isinstance(item, Result):
+        return ReportPart(item.name, item)
+    table = item.results() if isinstance(item, BatchHandle) else None
+    try:
+        return ReportPart(item.job_name, item.result(), table)
+    except (JobError, UnfinishedJobError, NotFoundError) as exc:
+        return ReportPart(item.job_name, table=table, reason=str(exc))
