@@ -2,10 +2,12 @@
 
 import base64
 import json
+import math
 import re
 import struct
 from pathlib import Path
 
+import gemmi
 import nbformat
 import pandas as pd
 import pytest
@@ -184,6 +186,123 @@ def test_a_pointer_over_a_residue_names_it(notebook):
         if named.inner_text():
             break
     expect(named).to_have_text(re.compile(r"Chain [HL] · [A-Z]{3} \d+[A-Z]?( · CDR-[HL]\d)?"))
+    notebook.page.mouse.move(5, 5)
+    expect(named).to_have_text("")
+
+
+_COMPLEX = f"""
+import foldnote as fn
+fn.view({str(DATA / "complexes" / "5zng.pdb.gz")!r}).model_copy(update={{'height_px': 300}})
+"""
+_PLACES = """
+([id, wanted]) => {
+  const viewer = window['viewer_' + id], box = document.querySelector('.fnv-stage').getBoundingClientRect();
+  return viewer.selectedAtoms(wanted === 'sticks' ? {} : wanted).filter(atom => wanted !== 'sticks' || atom.style.stick?.radius > 0.2)
+    .map(atom => viewer.modelToScreen(atom)).map(place => [place.x - scrollX, place.y - scrollY])
+    .filter(([x, y]) => x > box.left + 15 && x < box.right - 15 && y > box.top + 15 && y < box.bottom - 15);
+}
+"""
+
+
+def click_atoms(view: Locator, wanted: object, is_enough) -> None:
+    """Click where atoms are drawn until it is enough; one that lies behind another picks that one."""
+    page = view.page
+    for place in page.evaluate(_PLACES, [view.get_attribute("id"), wanted])[:60]:
+        page.mouse.click(*place)
+        page.wait_for_timeout(60)
+        if is_enough():
+            return
+
+
+def calculate(names: str) -> float:
+    """A distance (Å), angle or torsion (°) by gemmi, from names such as ``A LEU 993 N – A LEU 993 CA``."""
+    model = gemmi.read_structure(str(DATA / "complexes" / "5zng.pdb.gz"))[0]
+    places = []
+    for name in names.split(" – "):
+        chain, residue, number, atom = name.split()
+        places.append(model[chain][number][residue].find_atom(atom, "*").pos)
+    if len(places) == 2:
+        return places[0].dist(places[1])
+    return math.degrees(
+        gemmi.calculate_angle(*places) if len(places) == 3 else gemmi.calculate_dihedral(*places)
+    )
+
+
+def test_a_reader_looks_closely_and_measures(notebook):
+    view = show(notebook, _COMPLEX)
+    page, stage = notebook.page, view.locator(".fnv-stage")
+    notebook.wait_until_drawn(view.locator("canvas").first)
+    tools, box = view.locator(".fnv-tools").bounding_box(), stage.bounding_box()
+    assert tools["y"] + tools["height"] <= box["y"], "nothing lies over the molecule"
+    expect(view.locator(".fnv-interfaces tbody tr")).to_have_text(["A – C15 + 113380990 Å²"])
+
+    where = f"() => viewer_{view.get_attribute('id')}.getView().join()"
+    before = page.evaluate(where)
+    view.get_by_role("button", name="A – C").click()
+    expect(view.locator(".fnv-focus")).to_contain_text("8 hydrogen bonds, 0 salt bridges, 990 Å² buried")
+    page.wait_for_function(f"view => ({where})() !== view", arg=before)
+    page.wait_for_timeout(450)
+    notebook.picture("view-interface", view)
+    page.keyboard.press("Escape")
+    expect(view.locator(".fnv-focus")).to_have_count(0)
+
+    click_atoms(view, {"chain": "C", "atom": "CA"}, view.locator(".fnv-focus").count)
+    expect(view.locator(".fnv-focus")).to_have_text(
+        re.compile(r"[A-Z]{3} \d+ of chain [AC]: \d+ residues within 5 Å")
+    )
+    page.wait_for_timeout(450)
+    view.get_by_role("button", name="Measure").click()
+    measured = view.locator(".fnv-measured li")
+    for number, kind in enumerate(("distance", "angle", "torsion"), 1):
+        view.get_by_label("What is measured").select_option(kind)
+        click_atoms(view, "sticks", lambda number=number: measured.count() == number)
+        value, names = re.fullmatch(
+            r"\w+\s+(\S+?)(?: Å|°)\s+(.+?)\s+Remove", measured.nth(number - 1).inner_text().replace("\n", " ")
+        ).groups()
+        assert float(value.replace("−", "-")) == pytest.approx(calculate(names), abs=0.06), (kind, names)
+    notebook.set_theme("dark")
+    notebook.picture("view-measured-dark", view)
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+    notebook.set_theme("light")
+    view.get_by_role("button", name="Clear").click()
+    expect(measured).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(view.locator(".fnv-measure")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(view.locator(".fnv-focus")).to_have_count(0)
+
+
+def test_a_reader_hides_chains_and_returns_to_a_view(notebook):
+    view = show(notebook, _COMPLEX)
+    page, canvas = notebook.page, view.locator("canvas").first
+    notebook.wait_until_drawn(canvas)
+    where = f"() => viewer_{view.get_attribute('id')}.getView().map(value => value.toFixed(3)).join()"
+    view.get_by_role("button", name="Views").click()
+    view.get_by_label("Name").fill("From above")
+    page.keyboard.press("Enter")
+    kept, both = page.evaluate(where), canvas.evaluate(_COLOURS)
+    view.get_by_role("button", name="Show", exact=True).click()
+    view.get_by_role("checkbox", name="Chain A").uncheck()
+    page.wait_for_timeout(300)
+    one = canvas.evaluate(_COLOURS)
+    assert one["blue"] < 0.1 * both["blue"]
+    assert one["orange"] > 0.5 * both["orange"]
+    view.locator(".fnv-stage").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(where) != kept
+    view.get_by_role("button", name="From above", exact=True).click()
+    page.wait_for_function(f"view => ({where})() === view", arg=kept)
+    page.set_viewport_size({"width": 560, "height": 1200})
+    page.wait_for_timeout(300)
+    notebook.picture("view-tools-400", view)
+    assert view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.set_viewport_size({"width": 1300, "height": 1000})
+    view.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => document.fullscreenElement?.querySelector('.fnv-stage').clientHeight > 500")
+    notebook.picture("view-full-screen")
+    view.get_by_role("button", name="Leave full screen").click()
+    page.wait_for_function("() => !document.fullscreenElement")
+    assert notebook.faults == []
 
 
 def test_a_view_is_used_with_the_keyboard(notebook):

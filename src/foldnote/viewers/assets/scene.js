@@ -2,7 +2,7 @@
 (function (data, dress, scene, root) {
   var find = function (name) { return root.querySelector('.fnv-' + name); };
   var stage = find('stage'), note = find('note'), words = find('words');
-  var engine, viewer, kept, color = data.color, style = data.style, step = 0;
+  var engine, viewer, kept, color = data.color, style = data.style, step = 0, isChosen = false;
 
   function fail(title, advice) {
     release();
@@ -16,22 +16,38 @@
     root.dataset.fnState = 'failed';
   }
 
-  // The choices of a reader; what Python recorded is drawn first and stays as it is until something is chosen.
+  // What Python recorded stays as it is until colour, style or chains are chosen.
   function repaint() {
-    var look = scene.looks[color], paints = look ? inkResidues(look, scene) : scene.chain.paints;
     viewer.removeAllSurfaces();
     viewer.removeAllLabels();
+    if (isChosen || hidden.size || !seen.isPlain()) paintChoice(); else paintRecorded();
+    showStep();
+    (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
+    focus.paint(viewer);
+    seen.paint(viewer);
+    measures.paint(viewer);
+    viewer.render();
+  }
+
+  function paintRecorded() {
+    var place = viewer.getView();
+    viewer.removeAllShapes();
+    [focus, measures].forEach(function (one) { one.forget(); });
+    dashes = [];
+    dress(viewer);
+    viewer.setView(place);
+  }
+
+  function paintChoice() {
+    var look = scene.looks[color], paints = look ? inkResidues(look, scene) : scene.chain.paints;
     viewer.setStyle({}, {});
     paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
-    if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(isShown).forEach(function (part) {
+    if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(function (part) { return isShown(part) && seen.hasChain(part[0]); }).forEach(function (part) {
       viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
-    showStep();
-    (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
-    if (color === 'chain' && !hidden.has(0)) scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
+    if (color === 'chain' && !hidden.has(0)) scene.labels.filter(function (label) { return seen.hasChain(label[2]); }).forEach(function (label) { viewer.addLabel(label[0], label[1]); });
     showLegend();
-    viewer.render();
   }
 
   // Of superposed structures each can be hidden. Tags stand at residues of the first.
@@ -62,6 +78,22 @@
     }
     stage.after(bar);
   }
+
+  function choose(change) {
+    change();
+    isChosen = true;
+    repaint();
+  }
+
+  // What the tools for looking, measuring and hiding need of this view.
+  var view = {
+    scene: scene, root: root, stage: stage, find: find, repaint: function () { return wake(true).then(function () { if (viewer) repaint(); }); },
+    viewer: function () { return viewer; },
+    listSeen: function () { return viewer.selectedAtoms({}).filter(function (atom) { return !viewer.getModel(atom.model).hidden && seen.isSeen(atom); }); },
+    fly: fly,
+    turn: function (place) { travel(viewer.getView(), place); }
+  };
+  var seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view);
 
   // Of the models that stand in for each other one is seen, with what it touches.
   var dashes = [];
@@ -139,7 +171,7 @@
       go.type = 'button';
       go.title = 'Show in the picture';
       go.append.apply(go, Array.from(item.childNodes));
-      go.onclick = function () { wake(true).then(function () { if (viewer) fly(wanted); }); };
+      go.onclick = function () { wake(true).then(function () { if (viewer) fly(wanted, scene.bases.length ? 0.7 : 1); }); };
       item.appendChild(go);
     });
   }
@@ -154,12 +186,34 @@
     });
   }
 
-  function toggleSaving() {
-    var open = find('save');
-    if (open) open.remove();
-    else stage.after(askForPicture(stage, savePicture));
-    this.setAttribute('aria-expanded', String(!open));
-    if (!open) find('save').querySelector('input').select();
+  // A button that shows and removes what ``open`` makes below the picture.
+  function addPanel(tools, word, title, name, open, filled, closed) {
+    addButton(tools, word, title, function () {
+      var panel = find(name);
+      if (panel) panel.remove(); else stage.after(open());
+      this.setAttribute('aria-expanded', String(!panel));
+      if (panel) return closed && closed();
+      if (filled) filled();
+      var first = find(name).querySelector('input, select');
+      if (first) first.focus();
+    }).setAttribute('aria-expanded', 'false');
+  }
+
+  // Escape leaves one thing after another: clicked atoms, measuring, the close view.
+  function leave() {
+    var button = find('tools') && find('tools').querySelector('.fnv-measuring');
+    if (measures.isOn()) return measures.back() || (button.click(), true);
+    if (!focus.isOn()) return false;
+    focus.clear();
+    return true;
+  }
+
+  function addFullScreen(tools) {
+    if (!root.requestFullscreen) return;
+    var button = addButton(tools, 'Full screen', 'Fill the screen with this view', function () {
+      if (document.fullscreenElement === root) document.exitFullscreen(); else root.requestFullscreen().catch(function () { button.remove(); });
+    });
+    root.addEventListener('fullscreenchange', function () { button.textContent = document.fullscreenElement === root ? 'Leave full screen' : 'Full screen'; });
   }
 
   // Python asks for a picture, too; one that rests is woken for it.
@@ -167,7 +221,7 @@
     wake(true).then(function () { return drawPicture(viewer, stage, event.detail.wish); }).then(event.detail.done, event.detail.failed);
   });
 
-  var fit, first, size, flight = 0;
+  var fit, first, size, flight = 0, isPointed = false;
   // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
   function adapt() {
     var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
@@ -185,11 +239,15 @@
 
   // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
   function fly(selection, zoom) {
-    cancelAnimationFrame(flight);
-    var from = viewer.getView(), start = performance.now();
+    var from = viewer.getView();
     viewer.zoomTo(selection);
     if (zoom) viewer.zoom(zoom);
-    var to = viewer.getView(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
+    travel(from, viewer.getView());
+  }
+
+  function travel(from, to) {
+    cancelAnimationFrame(flight);
+    var start = performance.now(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
     (function step() {
       if (!viewer) return;
       var part = span ? Math.min(1, (performance.now() - start) / span) : 1;
@@ -201,6 +259,11 @@
   function resetView() {
     cancelAnimationFrame(flight);
     viewer.setView(first);
+    // A pocket is seen first; a reset shows the whole receptor, and a button leads back to the pocket.
+    if (scene.steps.length && scene.bases.length) {
+      viewer.zoomTo();
+      viewer.zoom(1.25);
+    }
     fit = 1;
     adapt();
     viewer.render();
@@ -212,27 +275,37 @@
   // What can be pointed at costs memory for each atom, so that in a large structure residues have one place each.
   function watchPointer() {
     var who = isLarge() ? { atom: ['CA', "O3'", "C4'", 'P'] } : {};
-    if (root.fnSelection) viewer.setClickable(who, true, function (atom, _, event) {
-      root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
+    viewer.setClickable(who, true, function (atom, _, event) {
+      if (measures.isOn()) measures.pick(atom);
+      else if (!root.fnSelection) focus.residue(atom);
+      else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
-    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = describeAtom(atom, scene, color); }, function () { find('hover').textContent = ''; });
+    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = isPointed ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
   }
 
   // What is there once, however often the picture is put to sleep and woken.
   function addHands() {
     make('output', 'hover', stage);
-    var tools = make('div', 'tools', stage);
+    stage.addEventListener('pointerenter', function () { isPointed = true; });
+    stage.addEventListener('pointerleave', function () { isPointed = false; find('hover').textContent = ''; });
+    var tools = make('div', 'tools', root);
+    stage.before(tools);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
-    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { color = value; repaint(); });
+    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { choose(function () { color = value; }); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
-    if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; repaint(); });
-    addButton(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', toggleSaving);
-    tools.lastChild.setAttribute('aria-expanded', 'false');
+    if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
+    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens are seen', 'seen', function () { return seen.open(viewer); });
+    addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
+    tools.lastChild.classList.add('fnv-measuring');
+    addPanel(tools, 'Views', 'Save where the camera is, and return there', 'places', places.open, places.fill);
+    addPanel(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', 'save', function () { return askForPicture(stage, savePicture); });
     addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
+    addFullScreen(tools);
     new ResizeObserver(resize).observe(stage);
     guardWheel(stage);
     listenToKeys(root, stage, function (key) {
       var act = KEYS[key];
+      if (viewer && key === 'Escape') return leave();
       if (!viewer || !(act || key === 'Home')) return false;
       if (key === 'Home') resetView();
       else if (Array.isArray(act)) viewer.rotate(act[0], act[1]);
@@ -241,11 +314,25 @@
     });
     var hint = document.createElement('p');
     hint.className = 'fnv-hint';
-    hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −.';
+    var isPicked = scene.bases.length && !root.fnSelection;
+    hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −.' + (isPicked ? ' Click a residue to see what is around it.' : '');
     stage.after(hint);
     addSteps();
     if (scene.toggles.length) addToggles();
+    addInterfaces();
     showLegend();
+  }
+
+  // Python wrote the table; each row leads to its interface.
+  function addInterfaces() {
+    root.querySelectorAll('.fnv-interfaces tbody tr').forEach(function (row, index) {
+      var cell = row.cells[0], go = document.createElement('button');
+      go.type = 'button';
+      go.title = 'Show this interface';
+      go.append.apply(go, Array.from(cell.childNodes));
+      go.onclick = function () { wake(true).then(function () { if (viewer) focus.interface(index); }); };
+      cell.appendChild(go);
+    });
   }
 
   function followTheme() {
@@ -348,6 +435,7 @@
     if (!find('tools')) addHands();
     showStep();
     follow();
+    [focus, measures].forEach(function (one) { one.forget(); });
     if (kept || hidden.size || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
     delete made.show;

@@ -49,9 +49,15 @@ var KEYS = {
 // ``act`` says whether it took a key of the picture.
 function listenToKeys(root, stage, act) {
   stage.addEventListener('keydown', function (event) {
-    if (event.target !== stage || !act(event.key)) return;
+    if (event.target !== stage || event.key === 'Escape' || !act(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
+  });
+  root.addEventListener('keydown', function (event) {
+    if (event.key !== 'Escape' || !act('Escape')) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!root.contains(document.activeElement)) stage.focus();
   });
   // Enter and Space belong to what they press, not to the notebook's shortcuts.
   root.addEventListener('keydown', function (event) {

@@ -11,12 +11,14 @@ from html import escape
 from foldnote.text import count
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
-from foldnote.viewers.scene.model import Highlight, Scene, SceneChain, Step
+from foldnote.viewers.scene.interfaces import CRITERIA
+from foldnote.viewers.scene.model import Highlight, Interface, Scene, SceneChain, Step
 
 
 def write_plain(scene: Scene) -> str:
     """Describe a scene as plain text."""
     lines = [scene.title, *(f"  {term}: {text}" for term, text in scene.facts)]
+    lines += [f"  {name_interface(one)}" for one in scene.interfaces]
     return "\n".join([*lines, *(f"  Note: {note}" for note in scene.notes)])
 
 
@@ -62,6 +64,41 @@ def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
     return "".join(parts)
+
+
+def write_interfaces(scene: Scene) -> str:
+    """HTML of the table of interfaces between chains; empty without interfaces."""
+    if not scene.interfaces:
+        return ""
+    heads = ("Interface", "Residues", "Contacts", "Hydrogen bonds", "Salt bridges", "Buried area")
+    head = "".join(f'<th scope="col">{word}</th>' for word in heads)
+    rows = "".join(f"<tr>{_write_interface(one)}</tr>" for one in scene.interfaces)
+    return (
+        '<div class="fnv-interfaces"><p class="fnv-sub">Interfaces between chains</p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<p class="fnv-criteria">{escape(CRITERIA)}</p>'
+    )
+
+
+def _write_interface(one: Interface) -> str:
+    figures = (
+        f"{len(one.numbers)} + {len(one.other_numbers)}",
+        f"{one.contacts}",
+        f"{len(one.hydrogen_bonds)}",
+        f"{one.bridges}",
+        f"{one.buried_area:,.0f} Å²",
+    )
+    return f'<th scope="row">{escape(f"{one.chain} – {one.other_chain}")}</th>' + "".join(
+        f"<td>{figure}</td>" for figure in figures
+    )
+
+
+def name_interface(one: Interface) -> str:
+    """An interface in one line, such as ``Interface of H and L: 38 + 40 residues, …``."""
+    bonds = [count(len(one.hydrogen_bonds), "hydrogen bond"), count(one.bridges, "salt bridge")]
+    residues = f"{len(one.numbers)} + {len(one.other_numbers)} residues"
+    area = f"{one.buried_area:,.0f} Å² buried"
+    return f"Interface of {one.chain} and {one.other_chain}: {', '.join([residues, *bonds, area])}"
 
 
 def write_words(scene: Scene) -> str:

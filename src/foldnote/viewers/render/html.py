@@ -18,6 +18,8 @@ from importlib.resources import files
 from typing import Any
 
 from foldnote.viewers.render.caption import (
+    name_interface,
+    write_interfaces,
     write_label,
     write_legend,
     write_legends,
@@ -35,18 +37,27 @@ from foldnote.viewers.render.styles import (
     list_others,
     list_style_rules,
     list_surfaces,
+    list_waters,
     model_format,
     select,
     select_highlight,
     select_residues,
 )
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.model import Scene, SceneModel, Step
+from foldnote.viewers.scene.model import Interface, Line, Scene, SceneModel, Step
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
 """URL of 3Dmol.js on the notebook server, relative to its base URL."""
 
+_PARTS = (
+    "scene_parts.js",
+    "scene_hands.js",
+    "scene_save.js",
+    "scene_seen.js",
+    "scene_focus.js",
+    "scene_measure.js",
+)
 _COLORING = {"name", "palette", "shades", "values"}
 _MARK = {"label", "chain", "numbers"}
 _NOT_RUN = (
@@ -103,7 +114,7 @@ def _write_view(scene: Scene, view_id: str, script: str) -> str:
     )
     return (
         f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
-        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}'
+        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}{write_interfaces(scene)}'
         f"{write_notes(scene.notes)}{write_words(scene)}{script}</div>"
     )
 
@@ -144,15 +155,39 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
         "label": step.label,
         "models": step.models,
         "contacts": touched,
-        "lines": [[line.start, line.end, line.label] for line in step.lines],
+        "lines": _pack_lines(step.lines),
         "drawing": drawings.index(step.drawing) if step.drawing else -1,
         "panel": write_panel(step),
     }
 
 
+def _pack_lines(lines: Sequence[Line]) -> list[list[Any]]:
+    return [[line.start, line.end, line.label] for line in lines]
+
+
+def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
+    """The selections of both sides, their colours, and the bonds between them."""
+    model = scene.models[0]
+    sides = ((interface.chain, interface.numbers), (interface.other_chain, interface.other_numbers))
+    colors = {chain.name: chain.color for chain in model.chains}
+    return {
+        "label": name_interface(interface),
+        "targets": [select_residues(0, model, chain, numbers) for chain, numbers in sides],
+        "colors": [colors.get(chain, palette.TOUCHED) for chain, _ in sides],
+        "lines": _pack_lines(interface.hydrogen_bonds),
+        "bridges": _pack_lines(interface.salt_bridges),
+    }
+
+
+def _name_content(scene: Scene) -> str:
+    """A key of the structures shown, by which a browser finds the views that were saved for them."""
+    texts = "".join(model.text for model in scene.models)
+    return hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def _make_payload(scene: Scene) -> dict[str, Any]:
     """Content that the page unpacks: the drawing code, run once per page, and the scene."""
-    parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_hands.js", "scene_save.js"))
+    parts = "\n".join(read_asset(name) for name in _PARTS)
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
     style = read_asset("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
@@ -181,6 +216,9 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "bond": palette.BOND,
         "around": AROUND,
         "labels": list_labels(scene),
+        "waters": list_waters(scene),
+        "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
+        "key": _name_content(scene),
         "others": list_others(scene),
     }
 

@@ -87,5 +87,5 @@ def color_models(view: SceneView, scene: Scene, coloring: Coloring | None, style
     for index in list_hidden(scene):
         view.setStyle({"model": index}, {})
     if coloring is None:
-        for text, options in list_labels(scene):
+        for text, options, _ in list_labels(scene):
             view.addLabel(text, options)

@@ -110,11 +110,11 @@ def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selecti
     return found
 
 
-def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any]]]:
-    """(text, label options) of the tags in the picture."""
+def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any], Selection]]:
+    """(text, label options, chain) of the tags in the picture."""
     return [
-        (highlight.tag, _tag_style(highlight))
-        for model in scene.models
+        (highlight.tag, _tag_style(highlight), select(index, highlight.chain))
+        for index, model in enumerate(scene.models)
         for highlight in model.highlights
         if highlight.tag and highlight.centre
     ]
@@ -134,6 +134,15 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
             if names:
                 found.append(({"model": index, "resn": _name_components(model, names)}, style))
     return found
+
+
+def list_waters(scene: Scene) -> list[tuple[int, list[str]]]:
+    """(model index, residue names) of the waters, which are drawn on demand only."""
+    return [
+        (index, _name_components(model, model.waters))
+        for index, model in enumerate(scene.models)
+        if model.waters and not model.is_reduced
+    ]
 
 
 def list_hidden(scene: Scene) -> list[int]:

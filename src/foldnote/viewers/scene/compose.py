@@ -18,6 +18,7 @@ from foldnote.results.structure.formats import MOLECULE_FORMATS
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import find_colorings
 from foldnote.viewers.scene.description import describe, find_marking
+from foldnote.viewers.scene.interfaces import list_interfaces
 from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain, SceneModel
 from foldnote.viewers.scene.model_text import write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
@@ -29,7 +30,12 @@ _TAG_OFFSET_A = 3.0
 
 
 def compose(
-    structure: Structure, regions: Sequence[Region] = (), *, title: str = "", height_px: int = 440
+    structure: Structure,
+    regions: Sequence[Region] = (),
+    *,
+    title: str = "",
+    height_px: int = 440,
+    with_interfaces: bool = True,
 ) -> Scene:
     """Return the scene of a structure, or of the molecules in a molecule file.
 
@@ -38,6 +44,7 @@ def compose(
         regions: regions of a numbering, of which the CDRs are highlighted.
         title: heading; defaults to the file name.
         height_px: height of the picture in pixels.
+        with_interfaces: whether to list the interfaces between chains.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -83,6 +90,7 @@ def compose(
         marking=find_marking([region for region, _ in cdrs]),
         facts=describe(structure, chains, cdrs),
         notes=(*notes, *filter(None, [drawn.note])),
+        interfaces=list_interfaces(structure) if with_interfaces else (),
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
         rotation=_find_rotation(everything, traces, highlights),

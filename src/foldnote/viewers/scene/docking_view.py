@@ -55,7 +55,7 @@ def compose_poses(
     Raises:
         UnreadableFileError: the receptor's file is damaged or holds no atoms.
     """
-    scene = compose(structure, title=title, height_px=height_px)
+    scene = compose(structure, title=title, height_px=height_px, with_interfaces=False)
     taken = list(poses[:MAX_POSES])
     pocket = read_pocket(structure)
     contacts = [measure_contacts(pocket, pose) for pose in taken]

@@ -139,6 +139,24 @@ class Step(_Plain):
     """(term, description) pairs, shown below the picture during this step."""
 
 
+class Interface(_Plain):
+    """The interface between two chains of the first structure of a scene."""
+
+    chain: str
+    other_chain: str
+    numbers: tuple[str, ...]
+    """Residues of ``chain`` in contact with the other chain."""
+    other_numbers: tuple[str, ...]
+    contacts: int = Field(ge=0)
+    """Number of residue pairs in contact."""
+    bridges: int = Field(ge=0)
+    """Number of residue pairs that form a salt bridge."""
+    buried_area: float
+    """Surface area that both chains bury together, Å²."""
+    hydrogen_bonds: tuple[Line, ...] = ()
+    salt_bridges: tuple[Line, ...] = ()
+
+
 class Scene(_Plain):
     """Everything that a viewer needs to draw and describe a picture."""
 
@@ -158,6 +176,8 @@ class Scene(_Plain):
     """Initial representation of polymers."""
     steps: tuple[Step, ...] = ()
     """Steps to page through; the first is shown initially."""
+    interfaces: tuple[Interface, ...] = ()
+    """Interfaces between chains, the largest first, listed below the picture."""
     step_noun: str = "pose"
     """Noun for one step."""
     rotation: tuple[float, float, float, float] | None = None

@@ -114,7 +114,7 @@ def compose_superposed(
         notes: what a reader must know of the superposition.
         is_brief: leave the words on the fits out of the legend.
     """
-    scenes = [compose(structure) for structure in structures]
+    scenes = [compose(structure, with_interfaces=False) for structure in structures]
     texts = [scene.models[0].text for scene in scenes]
     if fits:
         moved = [_write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]

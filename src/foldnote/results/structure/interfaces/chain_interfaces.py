@@ -8,7 +8,8 @@ and the ends of chains are not included. Such a pair may be a hydrogen bond, too
 is its solvent-accessible surface area alone, less that beside the other chain; see
 :mod:`foldnote.results.structure.interfaces.surface_area`.
 
-Only the polymers of the first model are considered, in their first conformations: no ligands, ions or waters.
+Only the polymers of the first model are considered, in their first conformations: no ligands, ions or waters,
+and no chains without side chains.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ too (Jones and Thornton, Proc. Natl. Acad. Sci. USA 93, 13 (1996)), Å²."""
 _NEGATIVE = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 _POSITIVE = {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
 _MAX_COORDINATE_A = 1e5
+_MIN_ATOMS = 5
+"""Heavy atoms per residue, on average, of a chain with side chains; a protein's backbone has 4."""
 PAIR_COLUMNS = {
     "chain": "str", "other_chain": "str", "residues": "int64", "other_residues": "int64", "contacts": "int64",
     "hydrogen_bonds": "int64", "salt_bridges": "int64", "chain_buried_area": "float64",
@@ -125,7 +128,11 @@ class _Side:
 
 def find_interfaces(structure: gemmi.Structure) -> Interfaces:
     """Find the interfaces between the polymer chains of the first model."""
-    chains = [_read_chain(chain.name, residues) for chain, residues in walk_polymers(structure[0])]
+    chains = [
+        _read_chain(chain.name, residues)
+        for chain, residues in walk_polymers(structure[0])
+        if _has_side_chains(residues)
+    ]
     pairs, residues, bonds = [], [], []
     for first, second in combinations(chains, 2):
         rows, columns, distances = find_close_pairs(first.points, second.points, CONTACT_A)
@@ -178,6 +185,12 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
         measure_areas(places, radii),
         hydrogens,
     )
+
+
+def _has_side_chains(residues: list[gemmi.Residue]) -> bool:
+    """Whether most side chains are there; traces and backbones have no areas worth the name."""
+    heavy = sum(not atom.is_hydrogen() for residue in residues for atom in residue.first_conformer())
+    return heavy >= _MIN_ATOMS * len(residues)
 
 
 def _is_placed(atom: gemmi.Atom) -> bool:
