@@ -86,6 +86,7 @@ def view(
     table: pd.DataFrame | None = None,
     pairing: PairingMethod = "auto",
     b_factors: StatedMeaning | None = None,
+    assembly: str | None = None,
 ) -> Scene:
     """A structure as a Scene: plain data that a cell draws; ``.py3dmol()`` returns a py3Dmol view.
 
@@ -103,14 +104,16 @@ def view(
             a numbering, else by sequence), ``numbers``, ``sequence`` or ``structure``.
         b_factors: the meaning of one structure's B-factor column, where the file does not state it:
             ``plddt``, or ``error`` in Å. The legend says that you stated it.
+        assembly: name of one structure's biological assembly, such as ``"1"``, as its file describes it.
 
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
-        ArgumentError: the structure cannot be coloured so, there is no such style or pairing, or B-factors
-            cannot have the stated meaning.
+        ArgumentError: the structure cannot be coloured so, there is no such style, pairing or assembly, or
+            B-factors cannot have the stated meaning.
     """
     stated = item if b_factors is None else _state(item, b_factors)
-    return choose(_find_scene(stated, pairing), color, style, table)
+    shown = stated if assembly is None else _assemble(stated, assembly)
+    return choose(_find_scene(shown, pairing), color, style, table)
 
 
 @verb
@@ -224,6 +227,13 @@ def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Str
     found = item.models[0] if isinstance(item, Result) and item.models else item
     stated = find_structure(found).state_b_factors(b_factors)
     return replace(found, structure=stated) if isinstance(found, Model) else stated
+
+
+def _assemble(item: Viewable | Sequence[Viewable], assembly: str) -> Structure:
+    """A biological assembly of one structure."""
+    if not isinstance(item, Result | Structure | Model | str | Path):
+        raise ArgumentError("assembly is about one structure; give a structure, model, result or path.")
+    return find_structure(item).make_assembly(str(assembly))
 
 
 def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> Scene:

@@ -27,7 +27,8 @@ Attributes of a :class:`Result`, each read on first use:
 ``model_table``        DataFrame, one row per model with its scores
 ``structures``         every :class:`Structure`: ``chains``, ``ligands``, ``waters``, ``secondary``,
                        ``confidence``, ``plddt``, ``predicted_error``, ``b_column``, ``interfaces``,
-                       ``interface_residues``, ``interface_bonds``, ``geometry``, ``to_frame()``,
+                       ``interface_residues``, ``interface_bonds``, ``assemblies``, ``geometry``,
+                       ``to_frame()``,
                        ``to_gemmi()``, ``to_biotite()``
 ``alignments``         file name to :class:`Alignment`: ``sequences``, ``length`` L, ``depth``,
                        ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)

@@ -18,6 +18,7 @@ from foldnote.results.archives.compression import unpack_single
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import find_plddt_family
+from foldnote.results.structure.assemblies import Assembly, list_assemblies, make_assembly
 from foldnote.results.structure.atoms import make_atom_frame, make_biotite
 from foldnote.results.structure.b_column import (
     BColumn,
@@ -120,6 +121,33 @@ class Structure(NotebookRepr):
         """
         check_stated(self._parsed, self.name, meaning, self._declared_column)
         return Structure(self.name, self.format, self.text, stated=meaning)
+
+    @property
+    def assemblies(self) -> tuple[Assembly, ...]:
+        """The biological assemblies that the file describes; see :meth:`make_assembly`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return list_assemblies(self._parsed)
+
+    def make_assembly(self, name: str) -> Structure:
+        """Return a biological assembly as a structure of its own, in the coordinate frame of the file.
+
+        The first copy of each chain keeps its name, the others have names such as ``A-2``. B-factors keep the
+        meaning that is known of them here.
+
+        Args:
+            name: name of the assembly in the file, such as ``"1"``.
+
+        Raises:
+            ArgumentError: the file describes no such assembly, or it has more than a million atoms.
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        made = make_assembly(self._parsed, name, self.name)
+        stated: StatedMeaning | None = "plddt" if self.b_column.meaning == "plddt" else self._stated
+        text = made.make_mmcif_document().as_string()
+        return Structure(f"{self.name}, assembly {name}", "mmcif", text, stated=stated)
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"

@@ -34,6 +34,7 @@ def describe(
         facts.append(("Water", f"{count(structure.waters, 'molecule')}, not drawn"))
     if structure.models > 1:
         facts.append(("Models", f"{structure.models}; the first is described"))
+    facts.append(("Biological assemblies", _describe_assemblies(structure)))
     facts.append(("Confidence", _describe_confidence(structure)))
     return tuple(fact for fact in facts if fact[1])
 
@@ -61,6 +62,15 @@ def _describe_secondary(structure: Structure) -> str:
 
 def _describe_ligands(structure: Structure) -> str:
     return list_counts(ligand.name for ligand in structure.ligands) or "none"
+
+
+def _describe_assemblies(structure: Structure) -> str:
+    """Those that differ from what the file holds, with the call that shows one."""
+    found = structure.assemblies
+    if not any(one.copies > 1 for one in found):
+        return ""
+    names = ", ".join(f"{one.name} ({one.description})" if one.description else one.name for one in found[:8])
+    return f"{names}; fn.view(…, assembly={next(one.name for one in found if one.copies > 1)!r}) shows one"
 
 
 def _describe_confidence(structure: Structure) -> str:
