@@ -277,6 +277,19 @@ describe('a row', () => {
     expect(screen.getByTitle('Project p\ufffd1')).toBeTruthy();
   });
 
+  it('shows a label in place of the name, which its tooltip has', () => {
+    show({
+      jobs: [
+        { ...DONE, foldnote: { label: 'first\u202etry' } },
+        { ...LOST, localLabel: 'second try', foldnote: { label: 'x' } }
+      ]
+    });
+    expect(screen.getByTitle('first\ufffdtry done', { normalizer: text => text.replace(/\n/, ' ') }).textContent).toBe(
+      'first\ufffdtry'
+    );
+    expect(row(/^second try, lost, /).textContent).toContain('second try');
+  });
+
   it('that is about to be deleted says so and nothing else, and can be kept', async () => {
     const onKeep = vi.fn();
     show({ jobs: [{ ...LOST, isLeaving: true }] }, { onKeep });

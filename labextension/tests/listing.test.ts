@@ -70,6 +70,17 @@ describe('rows', () => {
     expect([shown({ query: 'lead' }), shown({ query: 'y/one' })]).toEqual([['a'], ['b']]);
   });
 
+  it('are found and sorted by their labels', () => {
+    const jobs = [
+      makeJob({ jobName: 'a', localLabel: 'z first' }),
+      makeJob({ jobName: 'b', foldnote: { label: 'Second' } })
+    ];
+    const shown = (choices: Partial<Choices>): readonly string[] =>
+      listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
+    expect([shown({ query: 'first' }), shown({ query: 'second' })]).toEqual([['a'], ['b']]);
+    expect(shown({ sort: 'name' })).toEqual(['b', 'a']);
+  });
+
   it('come last where they have no project, however new they are', () => {
     const jobs = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a', projectTag: 'panel' }), makeJob({ jobName: 'c' })];
     const rows = listRows(

@@ -188,9 +188,13 @@ def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, noteboo
         keyboard.press({"Scheme": "ArrowDown", "Job name": "Control+a"}[label])
     keyboard.type("by-keyboard")
     keyboard.press("Tab")
+    keyboard.type("VH, by keyboard")
+    keyboard.press("Tab")
     assert notebook.page.evaluate(_ACTIVE_LABEL) == "Submit"
     keyboard.press("Enter")
-    expect(notebook.page.locator(".foldnote-card")).to_contain_text("by-keyboard", timeout=30_000)
+    card = notebook.page.locator(".foldnote-card")
+    expect(card.locator(".fnc-name")).to_have_text("VH, by keyboard", timeout=30_000)
+    expect(card).to_contain_text("by-keyboard")
     expect(form.get_by_role("button", name="Submit", exact=True)).to_be_focused()
     assert len(jobs_named(notebook, "by-keyboard")) == 1
     expect(code_of(form)).to_contain_text(f"sequence='{VH}'")

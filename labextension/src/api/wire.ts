@@ -471,6 +471,11 @@ export interface components {
             /** Jobname */
             jobName: string;
             /**
+             * Locallabel
+             * @default null
+             */
+            localLabel: string | null;
+            /**
              * Message
              * @default null
              */

@@ -14,6 +14,7 @@ import type { JobRecord } from '../api/answers';
 import { batchShare, batchWords, isBatch } from '../models/batch';
 import { FACTS, spareFacts, type Detail, type Fact } from '../models/details';
 import { notebookName } from '../models/listing';
+import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
 import { isLive, shownState, stateRow } from '../models/status';
@@ -105,7 +106,8 @@ export interface RowFrameProps extends Pick<
 export function RowFrame(props: RowFrameProps): ReactElement {
   const { job, isUnfolded } = props;
   const state = shownState(job);
-  const name = visibleText(job.jobName);
+  const name = shownName(job);
+  const tip = findLabel(job) === '' ? name : `${name}\n${visibleText(job.jobName)}`;
   return (
     <div
       className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${props.className}`}
@@ -124,7 +126,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       <div className="fn-JobRow-icon" role="gridcell">
         <StateIcon state={state} />
       </div>
-      <div className="fn-JobRow-name" role="gridcell" title={name}>
+      <div className="fn-JobRow-name" role="gridcell" title={tip}>
         {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
         <bdi>{name}</bdi>
       </div>
@@ -155,6 +157,7 @@ function FoldButton(props: {
 /** Accessible name of a row: those of its details that distinguish jobs. */
 function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string {
   return [
+    visibleText(findLabel(job)),
     visibleText(job.jobName),
     details.includes('tool') && toolName,
     trans.__(stateRow(shownState(job)).word),

@@ -5,6 +5,7 @@
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from './batch';
 import { FIRST_DETAILS, type Detail } from './details';
+import { findLabel, shownName } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds } from './time';
@@ -106,7 +107,7 @@ export function filterJobs(
     }
     const type = toolType(job);
     const notes = [job.projectTag, ...(job.tags ?? []), notebookName(job.notebook)].join(' ');
-    const text = `${job.jobName} ${type} ${toolName(type)} ${notes}`.toLowerCase();
+    const text = `${findLabel(job)} ${job.jobName} ${type} ${toolName(type)} ${notes}`.toLowerCase();
     return words.every(word => text.includes(word));
   });
 }
@@ -120,7 +121,7 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
     case 'oldest':
       return [...jobs].reverse();
     case 'name':
-      return [...jobs].sort((a, b) => a.jobName.localeCompare(b.jobName, undefined, { numeric: true }));
+      return [...jobs].sort((a, b) => shownName(a).localeCompare(shownName(b), undefined, { numeric: true }));
     case 'status':
       return [...jobs].sort((a, b) => order.indexOf(shownState(a)) - order.indexOf(shownState(b)));
     case 'duration':

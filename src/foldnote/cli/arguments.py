@@ -63,8 +63,13 @@ def add_extensions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", help="free text that is kept with the job")
 
 
-def read_extensions(options: argparse.Namespace, client: Client) -> dict[str, Any]:
+def read_extensions(
+    options: argparse.Namespace, client: Client, *, with_label: bool = True
+) -> dict[str, Any]:
     """What is sent beside the settings; the alignment is uploaded.
+
+    Args:
+        with_label: whether the label is among it.
 
     Raises:
         FoldnoteError: the alignment cannot be read.
@@ -76,7 +81,7 @@ def read_extensions(options: argparse.Namespace, client: Client) -> dict[str, An
         extensions[EXTERNAL] = options.agree
     if options.alignment is not None:
         extensions[ALIGNMENT] = client.files.upload(options.alignment, progress=True)
-    if options.label:
+    if options.label and with_label:
         extensions[LABEL] = options.label
     return extensions
 

@@ -63,7 +63,8 @@ def run_submit(options: argparse.Namespace) -> int:
         settings,
         job_name=options.name,
         project_tag=options.project,
-        extensions=read_extensions(options, client),
+        label=options.label,
+        extensions=read_extensions(options, client, with_label=False),
         again=options.again,
     )
     record = job.finish(on_change=report_change) if options.wait else job.record

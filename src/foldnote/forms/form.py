@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.wording import describe_unknown
-from foldnote.client.submission.extensions import with_extensions
+from foldnote.client.submission.extensions import identify_content, with_extensions
 from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.forms.batch.batch_table import BatchTable
 from foldnote.forms.fields.field import Field, is_same
@@ -64,6 +64,7 @@ class Form:
         *,
         values: Mapping[str, Any] | None = None,
         job_name: str | None = None,
+        label: str | None = None,
         on_submit: JobHook | None = None,
         on_attach: JobHook | None = None,
         on_batch: JobHook | None = None,
@@ -75,6 +76,7 @@ class Form:
             client: `Client` or `AsyncClient`; without one the form only validates and writes code.
             values: initial settings; the others have their defaults.
             job_name: initial job name; by default one is proposed.
+            label: initial label of the job.
             on_submit: see above.
             on_attach: see above.
             on_batch: called with the handle of a batch submitted from the form's table.
@@ -115,6 +117,8 @@ class Form:
         self._given = self.bindings.take(values or {})
         if job_name:
             self.frame.job_name.value = job_name
+        if label:
+            self.frame.label.value = label
         self._put(self._given)
         self.submission.attach(self._given)
         if any(is_file(field.spec) for field in self.section.walk()):
@@ -168,6 +172,11 @@ class Form:
         """The typed name; empty while the proposed one is used."""
         return str(self.frame.job_name.value).strip()
 
+    @property
+    def label(self) -> str:
+        """The job's label on one line; empty without one."""
+        return " ".join(str(self.frame.label.value).split())
+
     @locked
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         """Set fields, including hidden ones; None resets a field that is not nullable.
@@ -217,7 +226,7 @@ class Form:
         has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
         marks = Marks(settings.keys() - shown.keys(), self.bindings.names, files, self._uploads, has_gaps)
         name = self.typed_job_name or None
-        return write_call(self.tool.type, settings | shown, name, marks, self.extensions)
+        return write_call(self.tool.type, settings | shown, name, marks, self.extensions, self.label)
 
     def submit(self) -> Any:
         """Submit the job if the settings are valid.
@@ -246,7 +255,7 @@ class Form:
         return take_snapshot(self.fields, value, self.typed_job_name, self.extensions)
 
     def _propose_name(self, judgement: Judgement) -> str:
-        content = with_extensions(judgement.normalized, self.extensions)
+        content = identify_content(judgement.normalized, self.extensions)
         return propose_name(self.tool.type, content, self.client)
 
     def extensions_changed(self) -> None:
@@ -441,6 +450,7 @@ class Form:
             copy_json=lambda _=None: self._toggle_code("JSON"),
             attend=lambda _=None: self.verdicts.guard(self.show_errors),
             rename=self._on_rename,
+            relabel=self._on_relabel,
             reset=self.reset,
         )
 
@@ -458,6 +468,10 @@ class Form:
         self.name_error = None
         self.refresh()
         self.checking.look_up_name()
+
+    def _on_relabel(self, _change: object = None) -> None:
+        self.changed_at = time.monotonic()
+        self.note_change()
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         """The widget, and static text and HTML for front ends without a kernel or widgets."""

@@ -1,7 +1,7 @@
-"""Local data on jobs that the service does not store: tags, notebooks and pending deletions.
+"""Local data on jobs that the service does not store: tags, notebooks, labels and pending deletions.
 
 The interface has no tags that can be changed after submission, so they are kept in a database of the Jupyter
-server's user. The notebook comes from the ledger. This module makes no requests.
+server's user. The notebook and the label come from the ledger. This module makes no requests.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Note:
 
     Attributes:
         tags: in alphabetical order.
+        label: the label that was given on this computer; None without one.
         notebook: path of the notebook that submitted it, as reported by its kernel; None where unknown.
         is_leaving: whether its deletion is pending and can still be undone.
     """
@@ -38,10 +39,16 @@ class Note:
     tags: tuple[str, ...] = ()
     notebook: str | None = None
     is_leaving: bool = False
+    label: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The fields added to the job's record; empty ones are left out."""
-        fields = {"tags": list(self.tags), "notebook": self.notebook, "isLeaving": self.is_leaving}
+        fields = {
+            "tags": list(self.tags),
+            "notebook": self.notebook,
+            "isLeaving": self.is_leaving,
+            "localLabel": self.label,
+        }
         return {name: value for name, value in fields.items() if value}
 
 
@@ -57,16 +64,20 @@ class Notes:
         self._leaving: frozenset[str] = frozenset()
         self._tags: dict[str, tuple[str, ...]] = {}
         self._notebooks: Mapping[str, str] = {}
+        self._labels: Mapping[str, str] = {}
 
     def find(self, job_name: str) -> Note:
         """The note on a job; an empty one for an unknown job."""
         tags, notebook = self._tags.get(job_name, ()), self._notebooks.get(job_name)
-        is_leaving = job_name in self._leaving
-        return Note(tags, notebook, is_leaving) if tags or notebook or is_leaving else EMPTY_NOTE
+        is_leaving, label = job_name in self._leaving, self._labels.get(job_name)
+        if not (tags or notebook or is_leaving or label):
+            return EMPTY_NOTE
+        return Note(tags, notebook, is_leaving, label)
 
     def reload(self) -> None:
-        """Read the tags and notebooks that kernels and other servers have written."""
-        self._notebooks = Ledger(service=self.service).notebooks()
+        """Read the tags, notebooks and labels that kernels and other servers have written."""
+        ledger = Ledger(service=self.service)
+        self._notebooks, self._labels = ledger.notebooks(), ledger.labels()
         found: dict[str, list[str]] = {}
         query = "SELECT job_name, tag FROM tags WHERE service = ? ORDER BY tag"
         try:

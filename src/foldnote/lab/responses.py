@@ -68,6 +68,8 @@ class PageJob(Job):
     """Path of the notebook that submitted it, as reported by its kernel; null where unknown."""
     is_leaving: bool = False
     """Whether its deletion is pending and can still be undone."""
+    local_label: str | None = None
+    """The label that was given on this computer; null without one. The service's own is in ``foldnote``."""
 
 
 class JobsAnswer(WireModel):

@@ -17,9 +17,13 @@ ALIGNMENT = "alignment"
 """A file value: the user's own multiple sequence alignment."""
 LABEL = "label"
 """Free text that the service stores with the job."""
+MAX_LABEL_LENGTH = 200
+"""Most characters of a label."""
 KEYS = (EXTERNAL, ALIGNMENT, LABEL)
 ALIGNMENT_PATH = f"{WIRE_NAME}.{ALIGNMENT}"
 """Dotted path of the alignment in a body, and its field among a job's input files."""
+LABEL_PATH = f"{WIRE_NAME}.{LABEL}"
+"""Dotted path of the label in a body."""
 MSA_SERVER = "msa-server"
 """The purpose of computing an alignment on a server, which receives the sequences of the job."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import NoneType
@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_serializer
 
 from foldnote.errors import ProtocolError
+from foldnote.models.extensions import LABEL
 from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.moment import ZonedMoment
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
@@ -132,6 +133,16 @@ class Job(WireModel):
         """The displayed status: ``Failed`` for a failed run, otherwise the status of the interface."""
         return "Failed" if self.is_failed else str(self.status)
 
+    @property
+    def label(self) -> str:
+        """The label that the service has stored with the job; empty without one."""
+        found = (self.extensions or {}).get(LABEL)
+        return found if isinstance(found, str) else ""
+
+    def with_label(self, label: str) -> Job:
+        """The record with another label."""
+        return self.model_copy(update={"extensions": {**(self.extensions or {}), LABEL: label}})
+
     def __repr__(self) -> str:
         return f"Job({self.job_name!r}, {self.tool_type}, {self.word})"
 
@@ -156,10 +167,26 @@ class JobPage(WireModel):
     does not support long polling."""
 
     def __repr__(self) -> str:
-        return write_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MAX_SHOWN]))
+        return write_grid(self._title(), *self._list_rows())
 
     def _repr_html_(self) -> str:
-        return show_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MAX_SHOWN]))
+        return show_grid(self._title(), *self._list_rows())
+
+    def with_labels(self, labels: Mapping[str, str]) -> JobPage:
+        """The page with these labels, by job name."""
+        if not any(job.job_name in labels for job in self.jobs):
+            return self
+        jobs = tuple(
+            job.with_label(labels[job.job_name]) if job.job_name in labels else job for job in self.jobs
+        )
+        return self.model_copy(update={"jobs": jobs})
+
+    def _list_rows(self) -> tuple[tuple[str, ...], Iterable[tuple[object, ...]]]:
+        """Columns and rows of the table; the first column is the label if a job has one."""
+        jobs = self.jobs[:_MAX_SHOWN]
+        if not any(job.label for job in jobs):
+            return _COLUMNS, map(_row, jobs)
+        return ("label", *_COLUMNS), ((job.label, *_row(job)) for job in jobs)
 
     def _title(self) -> str:
         if not self.jobs:

@@ -14,7 +14,7 @@ from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
 from foldnote.notebook.saved_form import KeptForm, KeptSchemaForm
-from foldnote.notebook.submission_verbs import take_name
+from foldnote.notebook.submission_verbs import take_label, take_name
 from foldnote.notebook.verbs import verb
 from foldnote.results import Result
 from foldnote.viewers.card.card_html import FORM_AGAIN, write_plain_card
@@ -24,7 +24,14 @@ from foldnote.viewers.card.output import ResultSlot
 class NotebookForm(KeptForm):
     """A form with its job card at its end and its result below."""
 
-    def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        client: Client,
+        values: Mapping[str, Any],
+        job_name: str | None,
+        label: str | None = None,
+    ) -> None:
         """Build the form; nothing is sent."""
         self._slot = ResultSlot()
         self.job: NotebookJob | None = None
@@ -33,6 +40,7 @@ class NotebookForm(KeptForm):
             client,
             values=values,
             job_name=job_name,
+            label=label,
             on_submit=self._take_job,
             on_attach=self._take_job,
             on_batch=self._take_batch,
@@ -84,7 +92,13 @@ class NotebookForm(KeptForm):
 
 @overload
 def form(
-    tool: str | Tool | JobHandle, /, *, job_name: str | None = None, profile: str | None = None, **values: Any
+    tool: str | Tool | JobHandle,
+    /,
+    *,
+    job_name: str | None = None,
+    label: str | None = None,
+    profile: str | None = None,
+    **values: Any,
 ) -> NotebookForm: ...
 @overload
 def form(schema: Mapping[str, Any] | Path, /, **values: Any) -> SchemaForm: ...
@@ -96,6 +110,7 @@ def form(
     /,
     *,
     job_name: str | None = None,
+    label: str | None = None,
     profile: str | None = None,
     **values: Any,
 ) -> NotebookForm | SchemaForm:
@@ -107,6 +122,7 @@ def form(
             submits nothing.
         job_name: name of the job; by default one is proposed. ``name`` says the same, for tools that have no
             setting of this name.
+        label: free text, which card, panel and lists show in place of the name; see ``fn.submit``.
         profile: which service; by default the active profile's.
         **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable, or a path
             such as ``"df.VH"``.
@@ -118,15 +134,18 @@ def form(
             not hold a schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
-        return KeptSchemaForm(subject, values)
+        return KeptSchemaForm(subject, values if label is None else {**values, "label": label})
     asked = connection.find_client(profile)
     if isinstance(subject, JobHandle):
-        return _reopen(subject, asked, values, job_name)
+        return _reopen(subject, asked, values, job_name, label)
     known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
-    return NotebookForm(known, asked, values, take_name(known, job_name, values))
+    label = take_label(known, label, values)
+    return NotebookForm(known, asked, values, take_name(known, job_name, values), label)
 
 
-def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:
+def _reopen(
+    job: JobHandle, asked: Client, values: dict[str, Any], job_name: str | None, label: str | None
+) -> NotebookForm:
     """The form of an old job; settings that the tool no longer has are listed."""
     if job.record.is_batch:
         raise ArgumentError(
@@ -135,7 +154,8 @@ def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: 
     tool = asked.tools.get(job.record.tool_type)
     names = set(list_names(tool))
     kept = {name: value for name, value in job.record.settings.items() if name in names}
-    made = NotebookForm(tool, asked, {**kept, **values}, job_name)
+    label = take_label(tool, label, values)
+    made = NotebookForm(tool, asked, {**kept, **values}, job_name, label)
     take_kept(made, values)
     gone = [name for name in job.record.settings if name not in names]
     lost = f" {', '.join(gone)} was omitted: {tool.type} no longer has this setting." if gone else ""

@@ -141,7 +141,9 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         return slot.bundle
 
     source = connection.find_async_jobs(job._connection)
-    return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
+    return JobCard(
+        job.record, source, on_final=show_end, find_result=find_result, again=again, label=job.label
+    )
 
 
 def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> JobCard:

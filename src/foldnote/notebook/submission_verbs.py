@@ -16,6 +16,16 @@ if TYPE_CHECKING:  # the signature of submit is read for the functions of tools,
     from foldnote.notebook.live_outputs import NotebookJob
 
 
+def take_label(tool: Tool, label: str | None, settings: dict[str, Any]) -> str | None:
+    """The job's label; None if the tool has a setting called ``label``, which ``settings`` then has."""
+    from foldnote.forms import list_names
+
+    if label is None or "label" not in list_names(tool):
+        return label
+    settings["label"] = label
+    return None
+
+
 def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
     """The job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
@@ -40,6 +50,7 @@ def submit(
     job_name: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
+    label: str | None = None,
     extensions: Mapping[str, Any] | None = None,
     again: bool = False,
     **settings: Any,
@@ -52,6 +63,9 @@ def submit(
             tools that have no setting of this name.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
+        label: free text of at most 200 characters, which card, panel and lists show in place of the name. It
+            does not identify the job: with another label the same call finds the same job and relabels it on
+            this computer. Services are sent it where they take one.
         extensions: what is sent beside the settings where the service takes it: ``external``, the purposes
             for which you agree that inputs leave the machine, such as ``["msa-server"]``; ``alignment``, a
             file value; ``label``, free text.
@@ -66,9 +80,12 @@ def submit(
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the job.
     """
+    if label is not None:
+        tool = connection.find_client(profile).tools.get(tool) if isinstance(tool, str) else tool
+        label = take_label(tool, label, settings)
     return submit_settings(
-        tool, settings, job_name=job_name, project_tag=project_tag, profile=profile, extensions=extensions,
-        again=again,
+        tool, settings, job_name=job_name, project_tag=project_tag, profile=profile, label=label,
+        extensions=extensions, again=again,
     )  # fmt: skip
 
 
@@ -79,6 +96,7 @@ def submit_settings(
     job_name: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
+    label: str | None = None,
     extensions: Mapping[str, Any] | None = None,
     again: bool = False,
 ) -> NotebookJob:
@@ -90,8 +108,9 @@ def submit_settings(
         tool = client.tools.get(tool) if isinstance(tool, str) else tool
         job_name = take_name(tool, job_name, settings)
     handle = client.jobs.submit(
-        tool, settings, job_name=job_name, project_tag=project_tag, extensions=extensions, again=again
-    )
+        tool, settings, job_name=job_name, project_tag=project_tag, label=label, extensions=extensions,
+        again=again,
+    )  # fmt: skip
     return make_live(handle)
 
 

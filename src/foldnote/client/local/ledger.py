@@ -1,10 +1,10 @@
 """The ledger: a local record of submissions, so that a notebook never submits twice.
 
-Five tables in the user's data folder map a submission's identity to its job name, a notebook cell to the last
-job submitted from its form, a job name to the notebook that submitted it, a batch name to the table that it
-was made from, and an uploaded file's name to its hash (a changed file under the same name is another
-submission). The ledger is only a hint and may be deleted at any time: the service knows its jobs, and names
-are derived from the identity. A damaged ledger is renamed, and the next call creates a new one.
+Six tables in the user's data folder map a submission's identity to its job name, a notebook cell to the last
+job submitted from its form, a job name to the notebook that submitted it and to its label, a batch name to
+the table that it was made from, and an uploaded file's name to its hash (a changed file under the same name
+is another submission). The ledger is only a hint and may be deleted at any time: the service knows its jobs,
+and names are derived from the identity. A damaged ledger is renamed, and the next call creates a new one.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ CREATE TABLE IF NOT EXISTS uploads (
 );
 CREATE TABLE IF NOT EXISTS notebooks (
     service TEXT NOT NULL, job_name TEXT NOT NULL, notebook TEXT NOT NULL, PRIMARY KEY (service, job_name)
+);
+CREATE TABLE IF NOT EXISTS labels (
+    service TEXT NOT NULL, job_name TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (service, job_name)
 );
 CREATE TABLE IF NOT EXISTS sheets (
     service TEXT NOT NULL, batch TEXT NOT NULL, sheet BLOB NOT NULL, PRIMARY KEY (service, batch)
@@ -116,6 +119,22 @@ class Ledger:
             return zlib.decompress(rows[0][0]).decode() if rows else None
         except (zlib.error, ValueError, TypeError):
             return None
+
+    def remember_label(self, job_name: str, label: str | None) -> None:
+        """Record the label of a job; None removes it."""
+        if label is None:
+            query = "DELETE FROM labels WHERE service = ? AND job_name = ?"
+            self._write(query, (self._service, job_name))
+        else:
+            self._write("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self._service, job_name, label))
+
+    def labels(self) -> dict[str, str]:
+        """Labels given to jobs on this computer, by job name."""
+        return dict(self._rows("SELECT job_name, label FROM labels WHERE service = ?"))
+
+    def label(self, job_name: str) -> str | None:
+        """Label given to a job on this computer, if recorded."""
+        return self._read("SELECT label FROM labels WHERE service = ? AND job_name = ?", job_name)
 
     def remember_upload(self, path: str, sha256: str) -> None:
         """Record the hash of the file that was uploaded from this computer as ``path``."""

@@ -19,6 +19,7 @@ from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
@@ -46,6 +47,11 @@ class JobHandleOperations(Api):
     def job_name(self) -> str:
         """The job's name, which identifies it in every call."""
         return self.record.job_name
+
+    @property
+    def label(self) -> str:
+        """The job's label: the last one given on this computer, else the service's; empty without one."""
+        return Ledger(service=self._connection.service).label(self.job_name) or self.record.label
 
     @property
     def profile_name(self) -> str:

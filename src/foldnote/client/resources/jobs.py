@@ -45,6 +45,7 @@ class JobsOperations(Resource, Generic[H]):
         *,
         job_name: str | None = None,
         project_tag: str | None = None,
+        label: str | None = None,
         extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[H]:
@@ -55,6 +56,9 @@ class JobsOperations(Resource, Generic[H]):
             settings: fields of the tool's schema.
             job_name: requested name; by default derived from tool and settings.
             project_tag: identifier of a project.
+            label: free text of one line, at most 200 characters, which is shown in place of the name. It does
+                not identify the job: with another label the same submission finds the same job and relabels
+                it here. It is kept on this computer, and by services that take it.
             extensions: what is sent beside the settings where the service takes it, such as
                 ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
             again: submit a new job even if the same submission was made before.
@@ -75,6 +79,7 @@ class JobsOperations(Resource, Generic[H]):
             settings,
             job_name=job_name,
             project_tag=project_tag,
+            label=label,
             extensions=extensions,
             again=again,
         )
@@ -201,7 +206,8 @@ class JobsOperations(Resource, Generic[H]):
             page = yield from job_pages.list_page(self._connection, params | {"limit": str(limit)})
         else:
             page = yield from job_pages.read_pages(self._connection, params, limit)
-        return JobList(page, self._hold)
+        labels = yield Run(self.ledger.labels)
+        return JobList(page.with_labels(labels), self._hold)
 
     @operation
     def to_frame(

@@ -15,7 +15,12 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.local.ledger import Ledger, identify
-from foldnote.client.submission.extensions import Extensions, describe_differences, with_extensions
+from foldnote.client.submission.extensions import (
+    Extensions,
+    describe_differences,
+    identify_content,
+    with_extensions,
+)
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare, uploads_in
 from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
@@ -181,7 +186,7 @@ def draft(
     _check_names(tool, rows, batch_name, names)
     normalized, verdicts = check_rows(tool, rows)
     wished = None if names is None else list(names)
-    content = with_extensions({"rows": normalized, "names": wished}, sent)
+    content = identify_content({"rows": normalized, "names": wished}, sent)
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
     name = batch_name or propose_job_name(f"{tool.type}-batch", identity)
     attempt = BatchAttempt(

@@ -14,6 +14,9 @@ from foldnote.models.extensions import (
     ALIGNMENT_PATH,
     EXTERNAL,
     KEYS,
+    LABEL,
+    LABEL_PATH,
+    MAX_LABEL_LENGTH,
     WIRE_NAME,
     keep_taken,
     name_parts,
@@ -45,13 +48,51 @@ def choose_sent(tool: Tool, extensions: Extensions | None) -> dict[str, Any] | N
 
 
 def with_extensions(content: Mapping[str, Any], extensions: Extensions | None) -> dict[str, Any]:
-    """What identifies a submission: its content, and what is sent beside the settings if there is any."""
+    """A body with what is sent beside the settings, if there is any."""
     return {**content, WIRE_NAME: dict(extensions)} if extensions else dict(content)
 
 
+def identify_content(content: Mapping[str, Any], extensions: Extensions | None) -> dict[str, Any]:
+    """What identifies a submission: its content, and what beside the settings may change its result."""
+    return with_extensions(content, _without_label(extensions))
+
+
+def read_label(label: str | None, extensions: Extensions | None) -> str | None:
+    """The label of a job on one line, from the argument or the extension of this name; None without one.
+
+    Raises:
+        SettingsError: it is not text, is too long, or two different ones are given.
+    """
+    beside = extensions.get(LABEL) if isinstance(extensions, Mapping) else None
+    given = beside if label is None else label
+    if given is None:
+        return None
+    fault = "Give text." if not isinstance(given, str) else ""
+    text = "" if fault else " ".join(given.split())
+    if len(text) > MAX_LABEL_LENGTH:
+        fault = f"This has {len(text)} characters; the longest allowed is {MAX_LABEL_LENGTH}."
+    elif None not in (label, beside) and label != beside:
+        fault = "Two different labels are given. Give one of them."
+    if fault:
+        raise SettingsError([Problem(field=LABEL_PATH, message=fault, code="label")])
+    return text or None
+
+
+def put_label(tool: Tool, extensions: Extensions | None, label: str | None) -> Extensions | None:
+    """The extensions with the label, where the service takes one with the tool."""
+    if label is None or LABEL not in tool.extensions or not isinstance(extensions, Mapping | None):
+        return extensions
+    return {**(extensions or {}), LABEL: label}
+
+
+def _without_label(extensions: Extensions | None) -> dict[str, Any]:
+    return {key: value for key, value in (extensions or {}).items() if key != LABEL}
+
+
 def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
-    """Describe how what was sent beside an existing job's settings differs; empty if it does not."""
-    if (theirs or {}) == (ours or {}):
+    """Describe how what was sent beside an existing job's settings differs; a label makes no difference."""
+    theirs, ours = _without_label(theirs), _without_label(ours)
+    if theirs == ours:
         return []
     words = [", ".join(name_parts(each)) or "nothing" for each in (theirs, ours)]
     if words[0] == words[1]:

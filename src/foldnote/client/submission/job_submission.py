@@ -21,7 +21,9 @@ from foldnote.client.submission.extensions import (
     Extensions,
     choose_sent,
     describe_differences,
-    with_extensions,
+    identify_content,
+    put_label,
+    read_label,
 )
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
 from foldnote.errors import SettingsError
@@ -50,12 +52,14 @@ def submit(
     *,
     job_name: str | None = None,
     project_tag: str | None = None,
+    label: str | None = None,
     extensions: Extensions | None = None,
     again: bool = False,
 ) -> Operation[Job]:
     """Submit a job, unless it was submitted before; returns its record.
 
     Args:
+        label: free text, which is kept on this computer and sent where the service takes it.
         extensions: what is sent beside the settings, where the service takes it.
         again: submit a new job even if the same submission was made before.
 
@@ -66,16 +70,21 @@ def submit(
         ServiceError: the service refused.
         TransportError: no answer was received, and the service does not have the job.
     """
-    sent = choose_sent(tool, extensions)
+    text = read_label(label, extensions)
+    sent = choose_sent(tool, put_label(tool, extensions, text))
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
         attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
     else:
         known = yield from _known_job(connection, ledger, attempt.identity)
         if known is not None:
+            if text is not None:
+                yield Run(lambda: ledger.remember_label(known.job_name, text))
             return known
     job = yield from _post(connection, attempt)
     yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
+    if text is not None or job.created is None:  # a new job has no label of an earlier one of its name
+        yield Run(lambda: ledger.remember_label(job.job_name, text))
     return job
 
 
@@ -124,7 +133,7 @@ def prepare(
     """
     given = {name: _plain(value) for name, value in settings.items()}
     normalized = check_submission(tool, given, job_name)
-    content = with_extensions(normalized, sent)
+    content = identify_content(normalized, sent)
     files = uploads_in(content, ledger)
     identity = identify(tool.type, content, job_name, files)
     name = job_name or propose_job_name(tool.type, identity)

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.submission.extensions import with_extensions
+from foldnote.client.submission.extensions import identify_content
 from foldnote.client.submission.preview import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
@@ -126,7 +126,7 @@ class Checking:
         form = self._form
         if self._submission.job is not None and self._submission.job.job_name == job.job_name:
             return True
-        normalized = with_extensions(catalog.check(form.tool, form.value).normalized, form.extensions)
+        normalized = identify_content(catalog.check(form.tool, form.value).normalized, form.extensions)
         return bool(
             form.client.ledger.find(identify_settings(form.tool.type, normalized, form.client))
             == job.job_name

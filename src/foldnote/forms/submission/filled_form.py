@@ -66,6 +66,10 @@ class FilledForm(Protocol):
     def typed_job_name(self) -> str:
         """The typed name; empty while the proposed one is used."""
 
+    @property
+    def label(self) -> str:
+        """The job's label; empty without one."""
+
     def set(self, values: Mapping[str, Any], /) -> None:
         """Set fields."""
 

@@ -148,6 +148,7 @@ class FormSubmission:
         extensions = await upload_alignment(form, sent.extensions)
         form.frame.show_sending("Sending…")
         more: dict[str, Any] = {"job_name": job_name} | ({"extensions": extensions} if extensions else {})
+        more |= {"label": form.label} if form.label else {}
         job = await call(form.client.jobs, "submit", form.tool, settings, **more)
         if job.status is JobStatus.STOPPED:  # failed or stopped: submitting again means another run
             return await call(form.client.jobs, "submit", form.tool, settings, **more, again=True)

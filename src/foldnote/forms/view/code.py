@@ -36,6 +36,7 @@ def write_call(
     job_name: str | None,
     marks: Marks = Marks(),
     extensions: Mapping[str, Any] | None = None,
+    label: str = "",
 ) -> str:
     """``fn.submit(...)`` with one argument per line.
 
@@ -61,6 +62,8 @@ def write_call(
         lines.append("    extensions={" + ", ".join(parts) + "},")
     if job_name:
         lines.append(f"    job_name={job_name!r},")
+    if label:
+        lines.append(f"    label={label!r},")
     return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
 
 
@@ -72,7 +75,17 @@ def write_value(value: Any) -> str:
     return f"{{\n{lines}}}"
 
 
-_RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client", "extensions"}
+_RESERVED = {
+    "tool",
+    "settings",
+    "job_name",
+    "project_tag",
+    "profile",
+    "client",
+    "extensions",
+    "label",
+    "again",
+}
 
 
 def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:

@@ -54,6 +54,14 @@ class Frame:
             description_allow_html=True,
             _dom_classes=("foldnote-field", "foldnote-job-name"),
         )
+        self.label = compact_widgets.Text(
+            layout=looks.layout,
+            style=looks.text,
+            description=write_label(LabelParts("Label", "", "", ""), Notice(())),
+            description_allow_html=True,
+            placeholder="free text, shown in place of the name",
+            _dom_classes=("foldnote-field", "foldnote-job-name", "foldnote-job-label"),
+        )
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
         self.attention = looks.button(
             "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
@@ -90,6 +98,7 @@ class Frame:
         ):
             button.on_click(action)
         self.job_name.observe(actions.rename, "value")
+        self.label.observe(actions.relabel, "value")
 
     def show_tool(self, tool: Tool, more: str = "") -> None:
         """Show title, description and method of the tool; ``more`` follows the method."""
@@ -274,7 +283,7 @@ class Frame:
         own = [self.submit, self.validate, self.add_row] if self.has_job else []
         buttons = [*own, self.copy, self.copy_json, self.attention, self.changes.button]
         actions = self.looks.box(buttons, "foldnote-actions")
-        name = [self.job_name] if self.has_job else []
+        name = [self.job_name, self.label] if self.has_job else []
         self._footer = self.looks.box([*name, actions, self.message], "foldnote-footer")
         return self._footer
 
@@ -296,6 +305,7 @@ class Actions:
     copy_json: Callable[..., None]
     attend: Callable[..., None]
     rename: Callable[..., None]
+    relabel: Callable[..., None]
     reset: Callable[..., None]
 
 

@@ -89,6 +89,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
     look = find_appearance(job)
     parts = [
         _write_top(job, look),
+        _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
         _write_progress(job),
         _paragraph("fnc-message", _count_jobs(job)),
         _paragraph("fnc-error", job.error if job.is_failed else ""),
@@ -100,7 +101,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {escape(job.job_name)}">'
+        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {escape(job.label or job.job_name)}">'
         f"{''.join(parts)}</div>"
     )
 
@@ -110,7 +111,8 @@ def write_plain_card(job: Job, again: str | None = None) -> str:
     look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
-    told = f"{job.job_name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
+    name = f"{job.label} [{job.job_name}]" if job.label else job.job_name
+    told = f"{name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
     return f"{told}\n{again}" if again else told
 
 
@@ -124,11 +126,12 @@ def write_log(text: str) -> str:
 
 
 def _write_top(job: Job, look: StateAppearance) -> str:
+    tip = f' title="{escape(job.job_name)}"' if job.label else ""
     icon = f'<path fill-rule="evenodd" d="{_ICONS[look.key]}"/>'
     return (
         '<div class="fnc-top"><span class="fnc-state" role="status">'
         f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {look.words}</span>'
-        f'<span class="fnc-name">{escape(job.job_name)}</span>'
+        f'<span class="fnc-name"{tip}>{escape(job.label or job.job_name)}</span>'
         f'<span class="fnc-tool">{escape(job.tool_type)}</span>'
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
     )

@@ -38,6 +38,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         on_final: FinalCallback | None = None,
         find_result: FindResult | None = None,
         again: str | None = None,
+        label: str = "",
     ) -> None:
         """Show ``job`` and start following it.
 
@@ -49,8 +50,10 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 that shows it, for pages that were reloaded and so missed the output below the card; the
                 style sheet hides the button where the result is shown.
             again: advice on running a job without a result again; by default a line of code.
+            label: shown in place of the name; by default the label in the record.
         """
         self._again = again
+        self._label = label
         self.job = read_record(job)
         self.source = source
         self._callbacks: list[FinalCallback] = [on_final] if on_final else []
@@ -127,7 +130,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _shown_record(self) -> Job:
         """The record as the card describes it."""
-        return self.job
+        return self.job.with_label(self._label) if self._label else self.job
 
     async def _receive(self, job: Job) -> None:
         if self.job.is_final:  # meanwhile received elsewhere
