@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from foldnote.client import BatchHandle, JobHandle
+from foldnote.client.downloads.public_structures import find_structure_file
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import (
     ArgumentError,
@@ -92,9 +93,11 @@ def view(
 
     Args:
         item: a result (its first structure, with CDRs marked if it has a numbering, or a receptor with its
-            poses), a model, a structure, a scene, or the path of a structure file. Several in a list are
-            superposed on the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES)
-            or a list, are shown one at a time, also drawn in 2D.
+            poses), a model, a structure, a scene, the path of a structure file, or an id, which is fetched
+            once and only if no file has that name: of the Protein Data Bank (``1ubq``) or the AlphaFold
+            Database (``AF-P69905-F1`` or UniProt's ``P69905``). Several in a list are superposed on the
+            first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES) or a list, are
+            shown one at a time, also drawn in 2D.
         color: ``chain``, ``confidence``, ``error``, ``rainbow``, ``secondary``, ``hydrophobicity``,
             ``b-factor``, as far as the structure has the data, or a column of ``table``; the page offers the
             same choice.
@@ -109,9 +112,13 @@ def view(
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
         ArgumentError: the structure cannot be coloured so, there is no such style, pairing or assembly, or
-            B-factors cannot have the stated meaning.
+            B-factors cannot have the stated meaning, or the database has no structure with this id.
+        ServiceUnreachableError: the database of an id cannot be reached.
+        RequestTimeoutError: the database of an id did not answer in time.
+        TransportError: the database of an id answered with an error.
     """
-    stated = item if b_factors is None else _state(item, b_factors)
+    found = _find_files(item)
+    stated = found if b_factors is None else _state(found, b_factors)
     shown = stated if assembly is None else _assemble(stated, assembly)
     return choose(_find_scene(shown, pairing), color, style, table)
 
@@ -204,20 +211,36 @@ def explore(
     ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
 
     Args:
-        item: a result (its best model), a model, a structure, or the path of a structure file.
+        item: a result (its best model), a model, a structure, the path of a structure file, or an id as in
+            :func:`view`.
         b_factors: see :func:`view`.
 
     Raises:
         UnreadableFileError: the structure cannot be read.
-        ArgumentError: it has no chains, or the B-factors cannot have the stated meaning.
+        ArgumentError: it has no chains, the B-factors cannot have the stated meaning, or the database has no
+            structure with this id.
+        ServiceUnreachableError: the database of an id cannot be reached.
+        RequestTimeoutError: the database of an id did not answer in time.
+        TransportError: the database of an id answered with an error.
     """
     from foldnote.viewers.explorer.explorer import explore as make_explorer
+
+    item = find_structure_file(item) if isinstance(item, str) else item
 
     if b_factors is not None:
         return make_explorer(_state(item, b_factors))
     if isinstance(item, Result) and item.models:
         return make_explorer(item.models[0])
     return make_explorer(item if isinstance(item, Model) else find_structure(item))
+
+
+def _find_files(item: Viewable | Sequence[Viewable]) -> Viewable | Sequence[Viewable]:
+    """The item with the file of each id in its place."""
+    if isinstance(item, str):
+        return find_structure_file(item)
+    if isinstance(item, list | tuple):
+        return [find_structure_file(one) if isinstance(one, str) else one for one in item]
+    return item
 
 
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
