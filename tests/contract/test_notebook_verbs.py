@@ -1,11 +1,13 @@
 """The verbs of a notebook that plan: each is one call of the client, and what it gives is shown in the cell."""
 
+import re
+
 import pytest
 from job_settings import SETTINGS
 from scripted_service import answers
 
 import foldnote as fn
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, JobFailedError, NotFoundError
 from foldnote.notebook import NotebookBatch, NotebookRun
 
 
@@ -61,3 +63,27 @@ def test_what_cannot_be_compared_is_named(here, settings, name):
     batch = here.batches.submit("anarci", [settings, settings], batch_name=name)
     with pytest.raises(ArgumentError, match=r"is a batch.*subjobs\(\)\[:2\]"):
         fn.compare(name, batch)
+
+
+def test_a_report_has_jobs_batches_and_archives_and_says_what_has_no_result(here, settings, name, tmp_path):
+    done = here.jobs.submit("anarci", settings, job_name=f"{name}-1").wait(60)
+    batch = here.batches.submit("anarci", [settings, settings], batch_name=f"{name}-b").wait(60)
+    failed = here.jobs.submit("anarci", settings, job_name=f"{name}.fail")
+    with pytest.raises(JobFailedError):
+        failed.wait(60)
+    sources = [f"{name}-1", batch, done.result(), done.download(), failed]
+    page = fn.report(sources, tmp_path / "r.html", title="All", notes="Two words.").read_text()
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert headings[:2] == [f"{name}-1", f"{name}-b"]
+    assert headings[-2:] == ["Methods", "Runs"]
+    assert "was used for 5 jobs (tool: anarci)" in page
+    assert re.search(rf"<h2>{name}\.fail</h2><p>[^<]*failed", page)
+    assert "<p>Two words.</p>" in page
+
+
+def test_a_report_on_nothing_or_on_an_unknown_job_is_refused(here, tmp_path):
+    with pytest.raises(ArgumentError, match="at least one job or result"):
+        fn.report([], tmp_path / "r.html")
+    with pytest.raises(NotFoundError):
+        fn.report("no-such-job", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
