@@ -30,12 +30,14 @@ JOBS = {
     "admet_ai": {"smilesStrings": ["CC(=O)Oc1ccccc1C(=O)O", "not a molecule"]},
     "abodybuilder2": {"heavy": HEAVY, "light": LIGHT},
     "ablang": {"task": "scan", "heavySequence": HEAVY},
+    "abgpt": {"startingResidues": "EVQLVESGG", "chainType": "heavy", "numSequences": 4},
 }
 MARKS = {
     "antiberty": pytest.mark.extra_engine,
     "admet_ai": pytest.mark.extra_engine,
     "abodybuilder2": pytest.mark.exhaustive,
     "ablang": pytest.mark.extra_engine,
+    "abgpt": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240
 

@@ -3,6 +3,7 @@
 import pytest
 
 from foldnote.viewers import result_bundles
+from foldnote.viewers.display.antibody_views import show_generated
 from foldnote.viewers.display.sequence_views import show_designs, show_properties
 
 FIGURES = "name,residues,molecular_weight_da,isoelectric_point,problem\nfirst,4,500.1,4.2,\n"
@@ -74,3 +75,11 @@ def test_many_designed_residues_are_cut_and_this_is_said(open_files):
 
 def test_designs_without_probabilities_have_the_usual_layout(open_files):
     assert "designs.csv" in show_designs(open_files("proteinmpnn", {"designs.csv": DESIGNS}))[0]["text/plain"]
+
+
+def test_generated_chains_are_one_table_and_no_second_one_of_the_same(open_files):
+    table = "name,perplexity,residues,ended,sequence\nsequence_1,9.5,4,yes,EVQL\n"
+    files = {"sequences.csv": table, "sequences.fasta": ">sequence_1 perplexity=9.5\nEVQL\n"}
+    shown, *rest = show_generated(open_files("abgpt", files))
+    assert "Generated sequences, lowest perplexity first" in shown["text/plain"]
+    assert not any("EVQL" in each["text/plain"] for each in rest)

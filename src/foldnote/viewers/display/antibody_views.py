@@ -93,6 +93,15 @@ def _make_matrix(rows: pd.DataFrame) -> pd.DataFrame:
     return matrix
 
 
+@builtin_view("abgpt")
+def show_generated(result: Result) -> list[Any]:
+    """Show the generated sequences, the lowest perplexity first."""
+    if result.jobs or "sequences.csv" not in result.tables:
+        return default_view(result)
+    table = table_bundle(result.tables["sequences.csv"], "Generated sequences, lowest perplexity first")
+    return [table, *default_view(result, without={"sequences.csv", "sequences.fasta"})]
+
+
 @builtin_view("antifold")
 def show_inverse_folding(result: Result) -> list[Any]:
     """Show the sequences, the probabilities of each chain as heat maps, the perplexity, then all tables."""

@@ -99,7 +99,7 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
 
     Args:
         result: what to show.
-        without: names of tables to leave out.
+        without: names of tables, and of sequence files with scores, to leave out.
 
     For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
     jobs, folded.
@@ -107,7 +107,7 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
     if result.jobs:
         return _batch_bundles(result)
     parts = [_structure_bundle(result), *_plot_bundles(result)]
-    parts += _design_tables(result)
+    parts += _design_tables(result, without)
     shown, tables = _molecule_tables(result)
     parts += [table for table in tables if not without]
     hidden = {*shown, *without, *filter(is_working_file, result.tables)}
@@ -275,12 +275,12 @@ def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
     return set(result.molecules), [table_bundle(table, "Molecules")]
 
 
-def _design_tables(result: Result) -> list[Bundle]:
+def _design_tables(result: Result, without: Collection[str]) -> list[Bundle]:
     """Tables of sequence files whose headers contain scores, as design tools write them."""
     return [
         table_bundle(alignment.to_frame().drop(columns="description"), name)
         for name, alignment in result.alignments.items()
-        if _is_designed(alignment)
+        if name not in without and _is_designed(alignment)
     ]
 
 

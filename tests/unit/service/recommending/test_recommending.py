@@ -89,6 +89,7 @@ def test_invalid_smiles(word):
         ("dock two protein structures", "af2dock"),
         ("complex of two chains with crosslinking mass spectrometry", "alphalink2"),
         ("is this peptide antimicrobial?", "amplify"),
+        ("Generate a library of heavy chains that begin with EVQLVESGG", "abgpt"),
         ("reconstruct the ancestors of these proteins", "ancestral-reconstruction"),
     ],
 )
