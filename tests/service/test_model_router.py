@@ -34,6 +34,21 @@ def test_the_answer_has_the_shape_of_the_interface(local):
     assert body["detected"] == [{"kind": "protein", "form": "sequence", "length": 60}]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "tool", "function"),
+    [
+        ("Humanize my nanobody", "abnativ", "humanization"),
+        ("Design a peptide that is a binder of my protein", "afcycdesign", "binder-design"),
+    ],
+    ids=["humanization", "binders"],
+)
+def test_a_tool_is_not_offered_for_what_its_engine_refuses(local, prompt, tool, function):
+    assert tool not in [row["toolId"] for row in ask(local, prompt).json()["tools"]]
+    (row,) = [row for row in local.get("/tools").json() if row["type"] == tool]
+    assert row["functions"]
+    assert function not in row["functions"]
+
+
 def test_it_abstains_with_200(local):
     body = ask(local, "hello").json()
     assert (body["tools"], body["abstain"]) == ([], True)

@@ -133,10 +133,12 @@ class Toolbox:
         return self._document
 
     def describe(self, tool: Tool) -> Tool:
-        """The tool with its engine and availability."""
+        """The tool with its engine, its availability, and the functions that the engine performs."""
         engine = self.engine_of(tool.type)
+        omitted = () if engine is None else engine.omits.get(tool.type, ())
         reason = self._reason(tool.type, engine)
         update = {
+            "functions": tuple(word for word in tool.functions if word not in omitted),
             "available": reason is None,
             "unavailable_reason": reason,
             "engine": None if engine is None else engine.as_tool_engine(tool.type),

@@ -129,6 +129,8 @@ class Engine:
     """The files of a result, by tool: name, colon, content."""
     differs: dict[str, dict[str, str]] = field(default_factory=dict)
     """``method``, ``kind`` and ``note`` of tools for which they are not the engine's, by tool."""
+    omits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Functions of the catalog that a tool has and this engine does not perform, by tool."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -415,6 +417,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "options": read_engine_options(content.get("options", ())),
             "outputs": _read_outputs(content),
             "differs": _read_differences(content),
+            "omits": _read_omissions(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
         },
@@ -441,6 +444,16 @@ def _read_differences(content: dict[str, Any]) -> dict[str, dict[str, str]]:
     if strange := differs.keys() - set(content["tools"]):
         raise ValueError(f"differs names {sorted(strange)[0]!r}, which is not in tools")
     return {tool: _read_changes(changes, f"differs.{tool}") for tool, changes in differs.items()}
+
+
+def _read_omissions(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Functions that it does not perform, by tool."""
+    omits = content.get("omits", {})
+    if not isinstance(omits, dict):
+        raise ValueError("omits must be a table of lists, by tool")
+    if strange := omits.keys() - set(content["tools"]):
+        raise ValueError(f"omits names {sorted(strange)[0]!r}, which is not in tools")
+    return {tool: _texts(functions, f"omits.{tool}") for tool, functions in omits.items()}
 
 
 def _read_changes(changes: object, key: str) -> dict[str, str]:
