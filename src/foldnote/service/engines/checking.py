@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from foldnote import settings
 from foldnote.errors import EngineError
 from foldnote.service.engines.engine import Engine
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.published_case import CaseRecord, Figure, PublishedCase, read_case, write_record
 from foldnote.service.engines.weights.state import is_stand_in
+from foldnote.service.engines.weights.store import WeightStore
 from foldnote.service.runner.attempt import LOG, WORK, Outcome, now, prepare_attempt
+from foldnote.text import format_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,13 @@ def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bo
         Whether all figures were as published.
 
     Raises:
-        EngineError: it has no published case, is not installed, has stand-in weights, or its run failed.
+        EngineError: it has no published case, is not installed, has damaged or stand-in weights, or its run
+            failed.
         OSError: there is no room for the run.
     """
     case = find_case(engine)
     engine = engine.for_tool(case.tool)
+    verify_weights(engine, out)
     weights = engine.weights_in_use()
     if is_stand_in(weights):
         raise EngineError(
@@ -77,6 +82,31 @@ def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bo
     write_record(engine.home, record)
     out.write(f"  {record.sentence}\n")
     return reached == len(compared)
+
+
+def verify_weights(engine: Engine, out: TextIO) -> None:
+    """Compare the installed weights with what was recorded at their installation.
+
+    Damaged ones are removed, so that they no longer count as installed.
+
+    Raises:
+        EngineError: some are damaged, or another installation holds their folder.
+        OSError: they cannot be read or removed.
+    """
+    rows = engine.installed_weights()
+    if not rows:
+        return
+    out.write(f"{engine.name}: verifying {format_size(sum(row.size_bytes for row in rows))} of weights\n")
+    out.flush()
+    store = WeightStore(settings.weights_dir())
+    if damaged := store.find_changed(rows):
+        for row in damaged:
+            store.discard(row)
+        names = ", ".join(each.name for each in engine.weights if each.file in {row.file for row in damaged})
+        raise EngineError(
+            f"The weights of the engine {engine.name} are damaged: {names} is not what was installed, and was"
+            f" removed. Run `foldnote engines install {engine.name}` to fetch it again."
+        )
 
 
 def find_case(engine: Engine) -> PublishedCase:

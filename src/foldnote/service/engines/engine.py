@@ -34,6 +34,7 @@ from foldnote.service.engines.weights.state import (
     HAS_STAND_IN,
     UNCHECKED,
     InstalledWeights,
+    find_damaged,
     find_usable,
     is_stand_in,
 )
@@ -198,9 +199,12 @@ class Engine:
         state = self.environment_state()
         if state.installed and (lacking := self.lacking_weights()):
             size = format_size(sum(each.expected_bytes for each in lacking))
+            damaged = {row.file for row in self.damaged_weights()}
+            names = ", ".join(each.name for each in lacking if each.file in damaged)
+            what = f"damaged ({names} changed its size on the disk)" if names else "not installed"
             return EngineState(
                 False,
-                f"The weights of the engine {self.name} are not installed:"
+                f"The weights of the engine {self.name} are {what}:"
                 f" run `foldnote engines install {self.name}` (about {size} to fetch).",
             )
         return state
@@ -208,6 +212,10 @@ class Engine:
     def installed_weights(self) -> tuple[InstalledWeights, ...]:
         """The weights that are there, published or stand-in, without those that are no longer declared."""
         return find_usable(self.weights, self.home) if self.weights else ()
+
+    def damaged_weights(self) -> tuple[InstalledWeights, ...]:
+        """The weights that were installed whole, and have another size now."""
+        return find_damaged(self.weights, self.home) if self.weights else ()
 
     def lacking_weights(self) -> tuple[Weights, ...]:
         """The weights without which it does not run, and that are not there."""

@@ -19,6 +19,7 @@ from weights_server import WeightsServer
 
 from foldnote.errors import EngineError, EngineInstallError
 from foldnote.service.engines import build_attempt, engine_for, read_engine
+from foldnote.service.engines.checking import verify_weights
 from foldnote.service.engines.command import run_install, run_list, run_remove
 from foldnote.service.engines.install import install, remove
 from foldnote.service.engines.launch import describe, make_environment
@@ -97,6 +98,40 @@ def test_what_is_installed_is_not_fetched_again(make_engine, server):
     install(make_engine(), lambda event: None)
     install(make_engine(), lambda event: None)
     assert len(server.requests) == 1
+
+
+def test_weights_of_another_size_do_not_count_and_are_fetched_again(make_engine, server):
+    engine = make_engine()
+    install(engine, lambda event: None)
+    content = (engine.home / "weights/model.pt").resolve()
+    content.chmod(0o600)
+    content.write_bytes(CONTENT[:-1])
+    state = engine.state()
+    assert not state.installed
+    assert "are damaged (Tiny weights changed its size on the disk)" in state.reason
+    assert "run `foldnote engines install tiny` (about " in state.reason
+    out = io.StringIO()
+    run_list(["anarci"], as_json=True, stream=out)
+    (row,) = [row for row in json.loads(out.getvalue()) if row["engine"] == "tiny"]
+    assert (row["runs"], row["weights"][0]["state"]) == (False, None)
+    assert "are damaged" in row["how"]
+    install(engine, lambda event: None)
+    assert (read_weights_of(engine), len(server.requests)) == (CONTENT, 2)
+    assert engine.state().installed
+
+
+def test_weights_of_another_content_are_removed_by_the_check_and_fetched_again(make_engine, server):
+    engine = make_engine()
+    install(engine, lambda event: None)
+    verify_weights(engine, io.StringIO())
+    content = (engine.home / "weights/model.pt").resolve()
+    content.chmod(0o600)
+    content.write_bytes(bytes(len(CONTENT)))
+    with pytest.raises(EngineError, match="Tiny weights is not what was installed, and was removed"):
+        verify_weights(engine, io.StringIO())
+    assert not engine.state().installed
+    install(engine, lambda event: None)
+    assert (read_weights_of(engine), len(server.requests)) == (CONTENT, 2)
 
 
 def test_two_engines_share_one_content_until_neither_uses_it(make_engine, server, engines_dir):
@@ -703,6 +738,25 @@ def test_a_zip_archive_is_unpacked_too(make_engine, server):
     engine = make_engine(**archive_row(server))
     install(engine, lambda event: None)
     assert (engine.home / "weights/code/models/a.pt").read_bytes() == b"weights"
+
+
+@pytest.mark.parametrize("content", [b"weight", b"changed"], ids=["size", "content"])
+def test_a_damaged_file_of_an_archive_is_found_and_the_archive_fetched_again(make_engine, server, content):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("repo-1/models/a.pt", b"weights")
+    server.files["/repo.tar.gz"] = stream.getvalue()
+    engine = make_engine(**archive_row(server))
+    install(engine, lambda event: None)
+    place = engine.home / "weights/code/models/a.pt"
+    place.write_bytes(content)
+    if len(content) == len(b"weights"):
+        with pytest.raises(EngineError, match="is not what was installed"):
+            verify_weights(engine, io.StringIO())
+    assert not engine.state().installed
+    install(engine, lambda event: None)
+    assert (place.read_bytes(), len(server.requests)) == (b"weights", 2)
+    verify_weights(engine, io.StringIO())
 
 
 def test_a_stand_in_of_an_archive_may_be_a_folder(make_engine, server, tmp_path):

@@ -7,7 +7,7 @@ obtained with them says so.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -44,6 +44,8 @@ class InstalledWeights:
     """RFC 3339 UTC."""
     content: str
     """Path of the shared content, below the folder of all weights."""
+    files_sha256: str = ""
+    """Over the names and contents of an unpacked archive's files; empty for a file, and in older records."""
 
 
 def read_installed(home: Path) -> tuple[InstalledWeights, ...]:
@@ -66,15 +68,38 @@ def write_installed(home: Path, rows: Sequence[InstalledWeights]) -> None:
 
 
 def find_usable(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
-    """The declared weights that are installed, from the declared address and with the declared hash."""
+    """The declared weights that are installed: of the declared address and hash, and of the recorded size."""
+    return tuple(row for row in _find_recorded(declared, home) if not _has_other_size(row, home))
+
+
+def find_damaged(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
+    """The declared weights that were installed and have another size now; contents are not read."""
+    return tuple(row for row in _find_recorded(declared, home) if _has_other_size(row, home))
+
+
+def measure(path: Path) -> int:
+    """Bytes of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else path.rglob("*")
+    return sum(each.stat().st_size for each in files if each.is_file())
+
+
+def _find_recorded(declared: Sequence[Weights], home: Path) -> Iterator[InstalledWeights]:
     known = {row.file: row for row in read_installed(home)}
-    return tuple(
-        row
-        for each in declared
-        if (row := known.get(each.file)) is not None
-        and (row.state == "stand-in" or (row.url == each.url and each.sha256 in ("", row.sha256)))
-        and (home / FOLDER / each.file).exists()
-    )
+    for each in declared:
+        row = known.get(each.file)
+        if (
+            row is not None
+            and (row.state == "stand-in" or (row.url == each.url and each.sha256 in ("", row.sha256)))
+            and (home / FOLDER / each.file).exists()
+        ):
+            yield row
+
+
+def _has_other_size(row: InstalledWeights, home: Path) -> bool:
+    try:
+        return measure(home / FOLDER / row.file) != row.size_bytes
+    except OSError:  # removed meanwhile
+        return True
 
 
 def is_stand_in(rows: Sequence[InstalledWeights]) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from foldnote.service.engines.weights.state import (
     RECORD,
     InstalledWeights,
     WeightState,
+    measure,
     read_installed,
     write_installed,
 )
@@ -115,13 +116,45 @@ class WeightStore:
             for kind in ("published", "stand-in"):
                 for path in (self.folder / kind).glob("*"):
                     if path.relative_to(self.folder).as_posix() not in used:
-                        freed += _measure(path)
+                        freed += measure(path)
                         _remove(path)
         return freed
 
-    def count_users(self, content: str) -> int:
-        """How many engines use a content."""
-        return sum(content in rows for rows in self._read_uses())
+    def find_changed(self, rows: Sequence[InstalledWeights]) -> list[InstalledWeights]:
+        """Those of the installed weights whose contents are not what was recorded; reads all of them.
+
+        Raises:
+            OSError: a content cannot be read.
+        """
+        return [row for row in rows if self._is_changed(row)]
+
+    def discard(self, row: InstalledWeights) -> None:
+        """Remove a damaged content; no engine that uses it counts as installed until it is fetched again.
+
+        Raises:
+            EngineInstallError: another installation holds the folder.
+            OSError: it cannot be removed.
+        """
+        with self._hold_all():
+            _remove(self.folder / row.content)
+
+    def _is_changed(self, row: InstalledWeights) -> bool:
+        content = self.folder / row.content
+        if not content.exists():
+            return True
+        if content.is_file():
+            return hash_file(content) != row.sha256
+        return measure(content) != row.size_bytes or row.files_sha256 not in ("", hash_tree(content))
+
+    def _find_record(self, content: Path) -> InstalledWeights | None:
+        """What an engine that uses an unpacked content recorded of it."""
+        place = content.relative_to(self.folder).as_posix()
+        for path in (self.folder / "used-by").glob("*.json"):
+            home = Path(json.loads(path.read_text("utf-8"))["home"])
+            for row in read_installed(home):
+                if row.content == place:
+                    return row
+        return None
 
     def _take(self, weights: Weights, home: Path, offer: Offer, state: WeightState, tell: Tell) -> None:
         """Copy the file, or the folder of a stand-in, that is offered; then go on as after a download."""
@@ -221,7 +254,11 @@ class WeightStore:
         draft: Path | None = None,
     ) -> None:
         """Name the content, link it into the engine and record both, so that nobody removes it in between."""
+        whole = draft or content
+        files = hash_tree(whole) if whole.is_dir() else ""
         with self._hold_all():
+            if draft is not None and content.exists() and measure(content) != measure(draft):
+                _remove(content)  # it was damaged
             if draft is not None and not content.exists():
                 content.parent.mkdir(parents=True, exist_ok=True)
                 if draft.is_file():
@@ -230,7 +267,7 @@ class WeightStore:
             basis = self._record_known(weights, sha256, content) if state == "published" else "none"
             place = content.relative_to(self.folder).as_posix()
             row = InstalledWeights(
-                weights.file, state, sha256, _measure(content), basis, origin, weights.url, now(), place
+                weights.file, state, sha256, measure(content), basis, origin, weights.url, now(), place, files
             )
             rows = [row, *(each for each in read_installed(home) if each.file != weights.file)]
             self._write_uses(home, [each.content for each in rows])
@@ -247,7 +284,7 @@ class WeightStore:
         known = self._read_known()
         if weights.url in known:
             return "recorded"
-        size = _measure(content)
+        size = measure(content)
         known[weights.url] = {"sha256": sha256, "sizeBytes": size, "recorded": now()}
         write_atomically(self.folder / _KNOWN, json.dumps(known, indent=1, sort_keys=True), is_durable=True)
         return "first"
@@ -274,7 +311,8 @@ class WeightStore:
         content = self._place(weights, expected, "published")
         if not expected or not content.exists():
             return None
-        if not weights.unpack and hash_file(content) != expected:
+        row = self._find_record(content) if weights.unpack else None
+        if self._is_changed(row) if row else not weights.unpack and hash_file(content) != expected:
             _remove(content)  # a damaged disk, or somebody wrote to it
             return None
         return content
@@ -370,12 +408,6 @@ def _check_contents(weights: Weights, folder: Path, state: WeightState) -> None:
 
 def _name_tree(weights: Weights) -> str:
     return f"git-tree-{weights.git_tree}" if weights.git_tree else ""
-
-
-def _measure(path: Path) -> int:
-    """Bytes of a file, or of all files of a folder."""
-    files = [path] if path.is_file() else path.rglob("*")
-    return sum(each.stat().st_size for each in files if each.is_file())
 
 
 def _remove(path: Path) -> None:
