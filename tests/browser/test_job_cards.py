@@ -116,6 +116,10 @@ def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
     card.get_by_role("button", name="Stop").click()
     card.get_by_role("button", name="Stop it now?").click()
     expect(card).to_contain_text("Stopped", timeout=JOB_MS)
+    expect(card.get_by_role("button", name="Run again")).to_be_visible()
+    card.get_by_role("button", name="Edit settings").click()
+    expect(card).to_contain_text("These are the settings of stopped.child.sleep-50.")
+    expect(card.get_by_role("button", name="Submit")).to_be_visible()
     notebook.picture("card-stopped", output(notebook))
     assert processes_with(nonce) == []
 

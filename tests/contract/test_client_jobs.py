@@ -5,6 +5,7 @@ import zipfile
 import pytest
 
 from foldnote.errors import (
+    ArgumentError,
     BadRequestError,
     FoldnoteError,
     JobFailedError,
@@ -62,6 +63,18 @@ async def test_after_again_the_submission_is_the_new_job(api, settle, settings):
     await settle(api.jobs.submit("anarci", settings))
     second = await settle(api.jobs.submit("anarci", settings, again=True))
     assert (await settle(api.jobs.submit("anarci", settings))).job_name == second.job_name
+
+
+async def test_a_job_that_failed_is_run_again_under_a_name_of_its_own(api, settle, settings, name):
+    job = await settle(
+        api.jobs.submit("anarci", settings, job_name=f"{name}.fail", extensions={"label": "x"})
+    )
+    again = await settle(job.run_again())
+    assert again.job_name == f"{name}.fail-2"
+    assert (again.record.settings, again.record.extensions) == (job.record.settings, job.record.extensions)
+    batch = await settle(api.batches.submit("anarci", [settings], name))
+    with pytest.raises(ArgumentError, match="run one of its jobs again"):
+        await settle(batch.run_again())
 
 
 async def test_a_taken_name_shows_the_difference(api, settle, settings, name):

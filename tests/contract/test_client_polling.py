@@ -68,7 +68,7 @@ async def test_forty_cards_cost_twelve_requests_a_minute(counted, client, name):
     handles = await asyncio.to_thread(submit_all, client, name)
     cards = [JobCard(handle.record, jobs) for handle in handles if not handle.record.is_batch]
     batch = next(handle for handle in handles if handle.record.is_batch)
-    cards.append(BatchCard(batch, jobs, ResultSlot(), profile="p", on_final=print, again=None))
+    cards.append(BatchCard(batch, jobs, ResultSlot(), profile="p", on_final=print))
     begin = clock()
     while clock() < begin + 90:
         await asyncio.sleep(0.05)
@@ -88,7 +88,7 @@ async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted,
     rows = expand_rows(table, {"sequence": "VH"}, names="id")
     batch, slot = await asyncio.to_thread(client.batches.submit, "anarci", rows, name), ResultSlot()
     ended = []
-    card = BatchCard(batch, jobs, slot, profile="p", on_final=ended.append, again=None)
+    card = BatchCard(batch, jobs, slot, profile="p", on_final=ended.append)
     assert slot.bundle["text/plain"].startswith("2 jobs: ")
     async with asyncio.timeout(30):
         while not ended:
@@ -97,7 +97,7 @@ async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted,
     assert lines[0].startswith("2 jobs: 1 complete, 1 failed")
     assert lines[1].split()[:4] == ["name", "state", "reason", "kind"]
     assert "1 of 2 jobs complete, 1 failed." in card.bundle()["text/html"]
-    assert ".retry()" in card.bundle()["text/plain"]
+    assert f"fn.batch({name!r}).retry()" in card.bundle()["text/plain"]
 
 
 async def test_jobs_are_polled_by_their_names(api, settle, settings, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
@@ -11,9 +12,9 @@ from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
-_BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
-
 if TYPE_CHECKING:
+    from ipywidgets import Widget
+
     from foldnote.client.core.progress import ProgressCallback
     from foldnote.results import Result
     from foldnote.viewers import JobCard
@@ -119,8 +120,9 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
     card = handle._card = make(handle, slot)
     output.show(card._repr_mimebundle_())
     slot.show()
+    card.on_save = lambda: output.update(card._repr_mimebundle_())
     if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
-        card.on_final(lambda _: output.update(card._repr_mimebundle_()))
+        card.on_final(lambda _: card.on_save())
 
 
 def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
@@ -141,8 +143,24 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         return slot.bundle
 
     source = connection.find_async_jobs(job._connection)
+
+    def run_again() -> JobCard:
+        return make_card(make_live(job.run_again()), slot)
+
+    def edit() -> Widget:
+        from foldnote.notebook.form_verbs import form
+
+        return form(job, profile=job.profile_name).widget
+
     return JobCard(
-        job.record, source, on_final=show_end, find_result=find_result, again=again, label=job.label
+        job.record,
+        source,
+        on_final=show_end,
+        find_result=find_result,
+        again=again,
+        run_again=None if again else run_again,  # a form is its own way to submit again
+        edit=None if again else edit,
+        label=job.label,
     )
 
 
@@ -150,13 +168,16 @@ def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> Job
     """The live card of a batch or pipeline, which keeps the table of its jobs in ``slot``."""
     from foldnote.viewers.card.batch_card import BatchCard
 
+    def run_again(ended: BatchHandle) -> JobCard:
+        return make_batch_card(make_live_batch(ended.retry()), slot)
+
     return BatchCard(
         batch,
         connection.find_async_jobs(batch._connection),
         slot,
-        profile=batch._connection.profile.name,
+        profile=batch.profile_name,
         on_final=batch._seen,
-        again=_BATCH_AGAIN if isinstance(batch, BatchHandle) else None,
+        run_again=partial(run_again, batch) if isinstance(batch, BatchHandle) else None,
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import ipywidgets as widgets
 import pytest
 
 from foldnote.errors import ArchiveError, ServiceUnreachableError
@@ -50,7 +51,7 @@ class Seen:
     """What a reader sees of a card, and what can be clicked."""
 
     def __init__(self, card):
-        self.face, self.buttons, self.log, self.result = card.children
+        self.face, self.buttons, self.log, self.result, *self.below = card.children
 
     @property
     def text(self):
@@ -227,6 +228,40 @@ def test_a_failure_says_why_and_what_next():
     assert "Failed" in html
     assert "No &lt;antibody&gt; domain." in html
     assert "submit again" in html
+
+
+def test_a_stopped_job_is_run_again_once_and_its_settings_are_edited_below():
+    saved, form = [], widgets.HTML("form")
+    new = JobCard(make_job("fv-2", status=JobStatus.COMPLETE))
+    card = JobCard(make_job(status=JobStatus.STOPPED), run_again=lambda: new, edit=lambda: form)
+    card.on_save = lambda: saved.append(card.bundle()["text/plain"])
+    assert Seen(card).has("repeat")
+
+    Seen(card).button("repeat").click()
+    Seen(card).button("pencil").click()
+
+    assert Seen(card).below == [new, form]
+    assert not Seen(card).has("repeat")
+    assert saved[0].splitlines()[-1] == "fv-2 (abodybuilder): Complete"
+
+
+@pytest.mark.parametrize("status", [JobStatus.RUNNING, JobStatus.COMPLETE], ids=["running", "complete"])
+def test_a_job_with_a_result_to_come_is_not_offered_again(status):
+    card = JobCard(make_job(status=status), run_again=lambda: None, edit=lambda: None)
+
+    assert not Seen(card).has("repeat")
+    assert not Seen(card).has("pencil")
+
+
+def test_a_refused_second_run_says_why_and_may_be_tried_again():
+    def refuse():
+        raise ServiceUnreachableError("The service does not answer.")
+
+    card = JobCard(make_job(status=JobStatus.STOPPED), run_again=refuse)
+    Seen(card).button("repeat").click()
+
+    assert "could not be submitted again: The service does not answer." in Seen(card).text
+    assert not Seen(card).button("repeat").disabled
 
 
 def test_a_stopped_job_says_how_it_is_run_again():

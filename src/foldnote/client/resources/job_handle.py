@@ -20,9 +20,11 @@ from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
 from foldnote.client.local.ledger import Ledger
+from foldnote.client.resources.tools import recall_tool
+from foldnote.client.submission import job_submission
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
-from foldnote.errors import JobFailedError, JobStoppedError
+from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.html_repr import show_pairs
 
@@ -285,6 +287,34 @@ class JobHandleOperations(Api):
         """
         job = yield from _end(self)
         return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress))
+
+    @operation
+    def run_again(self) -> Operation[Self]:
+        """Submit the job's settings again as a new job, named after this one; returns the new job.
+
+        Raises:
+            ArgumentError: it is a batch or pipeline.
+            UnknownToolError: the service no longer has the tool.
+            ToolUnavailableError: the service cannot run the tool; the message says what to do.
+            SettingsError: the service no longer accepts the settings; nothing was sent.
+            ServiceError: the service refused.
+            TransportError: no answer was received, and the service does not have the new job.
+        """
+        old, connection = self.record, self._connection
+        if old.is_batch:
+            raise ArgumentError(f"{old.job_name!r} is not a single job; run one of its jobs again.")
+        tool = yield from recall_tool(connection, old.type)
+        job = yield from job_submission.submit(
+            connection,
+            Ledger(service=connection.service),
+            tool,
+            name_uploads(tool, old.settings),
+            job_name=old.job_name,
+            project_tag=old.project_tag,
+            extensions=old.extensions,
+            again=True,
+        )
+        return type(self)(job, connection, self._transport)
 
     def _seen(self, record: Job) -> Self:
         """A handle of the same job with a newer ``record``."""

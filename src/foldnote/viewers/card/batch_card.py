@@ -79,7 +79,7 @@ class BatchCard(JobCard):
         *,
         profile: str,
         on_final: Callable[[Job], object],
-        again: str | None,
+        run_again: Callable[[], JobCard] | None = None,
     ) -> None:
         """Show the card, and put the table into ``slot``.
 
@@ -89,7 +89,7 @@ class BatchCard(JobCard):
             slot: the output of the table.
             profile: the profile of the service.
             on_final: called with the record when the batch has ended, before the table is made.
-            again: advice on running jobs without a result again; by default a line of code.
+            run_again: submits the jobs without a result again and returns the card of the new batch.
         """
         self._batch, self._slot, self._note_end = batch, slot, on_final
         self._profile = profile
@@ -100,7 +100,7 @@ class BatchCard(JobCard):
         self._followed: list[Watched] = []
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
-            again=again,
+            run_again=run_again,
         )  # fmt: skip
         if not self.job.is_final:
             self._begin()
@@ -179,7 +179,8 @@ class BatchCard(JobCard):
 
     def _shown_record(self) -> Job:
         """The record with the number of failed jobs, which lists of jobs do not have."""
-        if self.job.failed is not None or not self._jobs:
-            return self.job
+        record = super()._shown_record()
+        if record.failed is not None or not self._jobs:
+            return record
         failed = sum(job is not None and job.is_failed for job in self._jobs.values())
-        return self.job.model_copy(update={"failed": failed})
+        return record.model_copy(update={"failed": failed})

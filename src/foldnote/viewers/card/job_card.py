@@ -16,7 +16,7 @@ import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobStatus
-from foldnote.viewers.card.card_html import write_card, write_log, write_plain_card
+from foldnote.viewers.card.card_html import describe_rerun, write_card, write_log, write_plain_card
 from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
 
@@ -39,6 +39,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         find_result: FindResult | None = None,
         again: str | None = None,
         label: str = "",
+        run_again: Callable[[], JobCard] | None = None,
+        edit: Callable[[], widgets.Widget] | None = None,
     ) -> None:
         """Show ``job`` and start following it.
 
@@ -51,9 +53,16 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 style sheet hides the button where the result is shown.
             again: advice on running a job without a result again; by default a line of code.
             label: shown in place of the name; by default the label in the record.
+            run_again: submits the job again and returns the new job's card; for *Run again* on the card of a
+                stopped or failed job.
+            edit: returns a form with the job's settings, for *Edit settings* there.
         """
         self._again = again
         self._label = label
+        self._run_again, self._edit = run_again, edit
+        self._following: JobCard | None = None
+        self.on_save: Callable[[], None] = lambda: None
+        """Called when the copy of the card in the notebook is out of date after a click."""
         self.job = read_record(job)
         self.source = source
         self._callbacks: list[FinalCallback] = [on_final] if on_final else []
@@ -73,10 +82,26 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         )
         self._result_button.add_class("foldnote-card-result")
         self._result_view = widgets.Output()
-        self._buttons = widgets.HBox([self._result_button, self._stop, self._log_switch])
+        self._run_again_button = widgets.Button(
+            description="Run again", icon="repeat", tooltip="Submit the same settings as a new job"
+        )
+        self._edit_button = widgets.Button(
+            description="Edit settings", icon="pencil", tooltip="Open a form with the settings of this job"
+        )
+        self._buttons = widgets.HBox(
+            [
+                self._result_button,
+                self._run_again_button,
+                self._edit_button,
+                self._stop,
+                self._log_switch,
+            ]
+        )
         super().__init__([self._face, self._buttons, self._log_view, self._result_view])
         self.add_class("foldnote-card")
         self._result_button.on_click(lambda _: self._show_result())
+        self._run_again_button.on_click(lambda _: self._click_run_again())
+        self._edit_button.on_click(lambda _: self._click_edit())
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._awaits_confirmation = False
@@ -105,7 +130,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         """The current state of the card as a static mime bundle."""
         job = self._shown_record()
         html = write_card(job, is_live=False, again=self._again)
-        return {"text/html": html, "text/plain": write_plain_card(job, self._again)}
+        own = {"text/html": html, "text/plain": write_plain_card(job, self._again)}
+        later = self._following.bundle() if self._following else {}
+        return {kind: "\n".join(filter(None, [text, later.get(kind)])) for kind, text in own.items()}
 
     def close(self) -> None:
         """Stop following the job and remove the widget; the job continues."""
@@ -176,6 +203,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         has_more = self._find_result is not None and not self._result_view.outputs
         is_complete = self.job.status is JobStatus.COMPLETE
         self._result_button.layout.display = "" if has_more and is_complete else "none"
+        has_no_result = bool(describe_rerun(self._shown_record()))
+        for button, action in ((self._run_again_button, self._run_again), (self._edit_button, self._edit)):
+            button.layout.display = "" if has_no_result and action is not None else "none"
         self._face.layout.width = "auto"
 
     def _show_outage(self, words: str) -> None:
@@ -192,6 +222,36 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._show_outage(f"The result cannot be shown: {exc.message}")
             return
         self._result_view.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        self._paint()
+
+    def _click_run_again(self) -> None:
+        """Submit the job again once, and show the new job's card below."""
+        if self._run_again is None:
+            return
+        self._run_again_button.disabled = True
+        try:
+            self._following = self._run_again()
+        except FoldnoteError as exc:
+            self._run_again_button.disabled = False
+            self._show_outage(f"The job could not be submitted again: {exc.message}")
+            return
+        self._run_again = None
+        self.set_trait("children", (*self.children, self._following))
+        self._show_outage("")
+        self.on_save()
+        self._following.on_final(lambda _: self.on_save())
+
+    def _click_edit(self) -> None:
+        """Show a form with the settings below."""
+        if self._edit is None:
+            return
+        try:
+            form = self._edit()
+        except FoldnoteError as exc:
+            self._show_outage(f"The form cannot be shown: {exc.message}")
+            return
+        self._edit = None
+        self.set_trait("children", (*self.children, form))
         self._paint()
 
     def _click_stop(self) -> None:

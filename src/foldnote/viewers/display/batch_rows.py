@@ -105,9 +105,10 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
     """
     if job is None:
         return BatchRow(name, "Deleted", inputs=inputs)
+    labelled = {"label": job.label} if job.label else {}
     scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
     settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
-    return BatchRow(name, job.word, job.error or "", inputs, {}, scores, settings)
+    return BatchRow(name, job.word, job.error or "", {**labelled, **inputs}, {}, scores, settings)
 
 
 def _is_plain(value: object) -> bool:
