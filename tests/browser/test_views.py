@@ -46,6 +46,13 @@ fn.compare([
     for name, fold, settings in jobs
 ], align="framework")
 """
+_SHOW_ENSEMBLE = f"""
+import sys
+sys.path.insert(0, {str(DATA.parent)!r})
+from result_archives import write_ensemble
+from foldnote.results import Structure
+Structure("nmr.pdb", "pdb", write_ensemble())
+"""
 _NO_LIBRARY = """
 Object.defineProperty(window, '$3Dmolpromise', { get: () => undefined, set: () => {} });
 Object.defineProperty(window, '$3Dmol', { get: () => undefined, set: () => {} });
@@ -131,6 +138,26 @@ def test_two_jobs_are_compared(notebook):
     assert faults == []
     expect(area).to_contain_text("CDR-H3")
     expect(area.locator(".fnv-align mark").first).to_be_visible()
+
+
+def test_models_are_stepped_superposed_and_played(notebook):
+    view = show(notebook, _SHOW_ENSEMBLE)
+    canvas, step = view.locator("canvas").first, view.locator(".fnv-step")
+    notebook.wait_until_drawn(canvas)
+    one = canvas.evaluate(_COLOURS)
+    view.get_by_role("button", name="The next model").press("ArrowRight")
+    expect(step).to_have_text("2 of 5")
+    view.get_by_label("Which model is shown").select_option("All superposed")
+    expect(step).to_have_text("5 superposed")
+    notebook.page.wait_for_timeout(300)
+    everything = canvas.evaluate(_COLOURS)
+    notebook.picture("ensemble", notebook.page.locator(".jp-OutputArea").first)
+    view.get_by_role("button", name="Play").click()
+    expect(step).to_have_text("3 of 5")
+    view.get_by_role("button", name="Pause").click()
+    assert everything["count"] > 1.3 * one["count"]
+    expect(notebook.page.locator(".jp-OutputArea")).to_contain_text("RMSF over 5 models")
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
 
 
 def test_plots_are_as_wide_as_they_are_drawn(notebook):
@@ -485,7 +512,7 @@ def test_hostile_names_are_only_words(notebook, server):
 
 
 def test_a_reopened_notebook_draws_without_its_kernel(chromium, notebook, server):
-    show(notebook, _SHOW_RESULT)
+    show(notebook, _SHOW_RESULT, _SHOW_ENSEMBLE)
     notebook.save()
     later = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
     stop_kernels(server)
@@ -494,6 +521,10 @@ def test_a_reopened_notebook_draws_without_its_kernel(chromium, notebook, server
     view.wait_for(timeout=60_000)
     assert state(view) == "drawn"
     assert later.wait_until_drawn(view.locator("canvas").first)["drawn"] > 2000
+    later.page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea").scroll_into_view_if_needed()
+    models = later.page.locator(".fnv-view:has(.fnv-choice)")
+    models.get_by_role("button", name="The next model").click()
+    expect(models.locator(".fnv-step")).to_have_text("2 of 5")
     assert later.outside == []
     later.page.context.close()
 

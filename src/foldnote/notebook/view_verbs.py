@@ -38,7 +38,6 @@ from foldnote.viewers import (
     Grid,
     Scene,
     choose,
-    compose,
     compose_molecules,
     compose_result,
     find_structure,
@@ -46,6 +45,7 @@ from foldnote.viewers import (
     overlay,
 )
 from foldnote.viewers.scene.model import Style
+from foldnote.viewers.scene.model_stack import compose_ensemble
 
 if TYPE_CHECKING:
     from foldnote.viewers import Explorer
@@ -281,4 +281,4 @@ def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> 
         if scene is None:
             raise UnreadableFileError(f"{item.name} holds no structure that can be read.")
         return scene
-    return compose(find_structure(item))
+    return compose_ensemble(find_structure(item))

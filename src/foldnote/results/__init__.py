@@ -65,6 +65,7 @@ from foldnote.results.archives.archive import Archive
 from foldnote.results.archives.files import FileProblem, ResultFile
 from foldnote.results.archives.opening import open_archive
 from foldnote.results.batch import open_result
+from foldnote.results.comparison.fluctuation import Ensemble, superpose_models
 from foldnote.results.comparison.superposition import PairingMethod, Superposition, superpose
 from foldnote.results.core.html_repr import register_display, register_part_display
 from foldnote.results.docking.contacts import find_contacts
@@ -105,6 +106,7 @@ __all__ = [
     "Confidence",
     "Coverage",
     "Distribution",
+    "Ensemble",
     "FileKind",
     "FileProblem",
     "Ligand",
@@ -139,6 +141,7 @@ __all__ = [
     "register_display",
     "register_part_display",
     "superpose",
+    "superpose_models",
     "to_bibtex",
     "write_methods",
     "write_references",

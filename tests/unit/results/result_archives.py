@@ -4,8 +4,10 @@ import gzip
 import json
 import os
 import zipfile
+from math import cos, sin
 from pathlib import Path
 
+import gemmi
 import pytest
 
 from foldnote.results import Structure
@@ -84,3 +86,23 @@ def write_fold_result(folder: Path, job_name: str, fold: str, settings: dict, sc
         "manifest.json": json.dumps(manifest),
     }
     return write_zip(folder / f"{job_name}.zip", members)
+
+
+def write_ensemble(models: int = 5) -> str:
+    """The Fv in several models: bent by smooth waves, turned and shifted."""
+    parsed = gemmi.read_pdb_string(FV)
+    for step in range(1, models):
+        model = parsed[0].clone()
+        model.num = step + 1
+        for chain in model:
+            for place, residue in enumerate(chain):
+                for atom in residue:
+                    x, y, z = atom.pos.tolist()
+                    bent = (
+                        step * sin(place / 7),
+                        0.5 * step * cos(place / 5),
+                        0.3 * step * sin(place / 3 + step),
+                    )
+                    atom.pos = gemmi.Position(-y + bent[0], x + bent[1] + 3 * step, z + bent[2])
+        parsed.add_model(model)
+    return parsed.make_pdb_string()

@@ -51,10 +51,19 @@ def read_traces(structure: Structure) -> list[CentralAtoms]:
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
+    return read_model_traces(structure, structure.to_gemmi()[0])
+
+
+def read_model_traces(structure: Structure, model: gemmi.Model) -> list[CentralAtoms]:
+    """Read the polymer chains of one model of a structure, whose kinds are those in the first model.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
     kinds = {each.name: each.kind for each in structure.chains}
     found = (
         _read_trace(chain.name, residues, kinds.get(chain.name, ""))
-        for chain, residues in walk_polymers(structure.to_gemmi()[0])
+        for chain, residues in walk_polymers(model)
     )
     return [trace for trace in found if trace is not None]
 

@@ -40,6 +40,7 @@
 
   function paintChoice() {
     var look = scene.looks[color], paints = look ? inkResidues(look, scene) : scene.chain.paints;
+    isPainted = true;
     viewer.setStyle({}, {});
     paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
     if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(function (part) { return isShown(part) && seen.hasChain(part[0]); }).forEach(function (part) {
@@ -96,12 +97,13 @@
   var seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view);
 
   // Of the models that stand in for each other one is seen, with what it touches.
-  var dashes = [];
+  // Python styles the first of them only; after the first repaint of a stack, the others are ready to be shown.
+  var dashes = [], ALL = -1, played = 0, isPainted = false;
   function showStep() {
     scene.steps.forEach(function (one, place) {
       one.models.forEach(function (index) {
         var model = viewer.getModel(index);
-        if (place === step) model.show(); else model.hide();
+        if (place === step || step === ALL) model.show(); else model.hide();
       });
     });
     scene.toggles.forEach(function (one, index) {
@@ -112,18 +114,62 @@
     if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
     dashes.forEach(function (one) { viewer.removeShape(one); });
     dashes = now ? drawLines(viewer, now.lines, scene.bond) : [];
-    if (find('panel')) fillPanel(find('panel'), now, scene);
+    if (find('panel')) now ? fillPanel(find('panel'), now, scene) : find('panel').replaceChildren();
     var label = find('step');
-    if (label) label.textContent = (step + 1) + ' of ' + scene.steps.length + ' · ' + now.label;
+    if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);
+    if (find('choice')) find('choice').value = step;
   }
 
   // The camera stays, so that poses of one place are compared; it goes along to one that lies elsewhere.
   function goTo(place) {
+    if (scene.stack) return wake(true).then(function () {
+      step = place === ALL ? ALL : (place + scene.steps.length) % scene.steps.length;
+      if (!viewer) return;
+      if (style === 'surface' || !isPainted) return choose(function () {});
+      showStep();
+      viewer.render();
+    });
     var before = findMiddle(viewer, scene.steps[step].models);
     step = (place + scene.steps.length) % scene.steps.length;
     repaint();
     var after = findMiddle(viewer, scene.steps[step].models);
     if (Math.hypot(before.x - after.x, before.y - after.y, before.z - after.z) > 6) goNear();
+  }
+
+  function stop() {
+    clearInterval(played);
+    played = 0;
+    if (find('play')) find('play').textContent = 'Play';
+  }
+
+  function play() {
+    if (played) return stop();
+    played = setInterval(function () { if (root.isConnected && viewer) next(1); else stop(); }, 400);
+    find('play').textContent = 'Pause';
+  }
+
+  // From all superposed the first or the last one is next.
+  function next(by) { goTo(step === ALL ? (by > 0 ? 0 : scene.steps.length - 1) : (step + by + scene.steps.length) % scene.steps.length); }
+
+  // The models of one molecule: a menu with names and scores, and the arrow keys.
+  function addMenu(bar) {
+    var menu = bar.appendChild(document.createElement('select'));
+    menu.className = 'fnv-choice';
+    menu.setAttribute('aria-label', 'Which ' + scene.noun + ' is shown');
+    scene.steps.forEach(function (one, place) { menu.add(new Option(one.label, place)); });
+    menu.add(new Option('All superposed', ALL));
+    menu.onchange = function () { stop(); goTo(+menu.value); };
+    if (scene.play) {
+      addButton(bar, 'Play', 'Show one model after the other', play).className = 'fnv-play';
+    }
+    bar.addEventListener('keydown', function (event) {
+      var by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      stop();
+      next(by);
+    });
   }
 
   function goNear() { fly({ model: scene.steps[step].models }, scene.bases.length ? scene.around : 1); }
@@ -137,10 +183,11 @@
     bar.setAttribute('role', 'group');
     bar.setAttribute('aria-label', 'Choose what is shown');
     var isMany = scene.steps.length > 1;
-    if (isMany) addButton(bar, '◀', 'The ' + scene.noun + ' before', function () { goTo(step - 1); }).ariaLabel = 'The ' + scene.noun + ' before';
-    if (isMany) addButton(bar, '▶', 'The next ' + scene.noun, function () { goTo(step + 1); }).ariaLabel = 'The next ' + scene.noun;
+    if (isMany) addButton(bar, '◀', 'The ' + scene.noun + ' before', function () { stop(); next(-1); }).ariaLabel = 'The ' + scene.noun + ' before';
+    if (isMany) addButton(bar, '▶', 'The next ' + scene.noun, function () { stop(); next(1); }).ariaLabel = 'The next ' + scene.noun;
+    if (isMany && scene.stack) addMenu(bar);
     make('output', 'step', bar);
-    if (scene.bases.length) addButton(bar, 'Zoom to ' + scene.noun, 'Bring the ' + scene.noun + ' and what is around it into the picture', goNear);
+    if (scene.bases.length && !scene.stack) addButton(bar, 'Zoom to ' + scene.noun, 'Bring the ' + scene.noun + ' and what is around it into the picture', goNear);
     stage.after(bar);
   }
 
@@ -419,6 +466,7 @@
   function build() {
     stage.style.height = data.height + 'px';
     dashes = [];
+    isPainted = false;
     var made = viewer = engine.createViewer(find('canvas'), Object.assign({ backgroundColor: ground(stage), hoverDuration: 50 }, fineness(isLarge())));
     hold(made);
     scene.models.forEach(function (one) {
@@ -436,7 +484,7 @@
     showStep();
     follow();
     [focus, measures].forEach(function (one) { one.forget(); });
-    if (kept || hidden.size || (root.fnSelection || []).length) repaint();
+    if (kept || hidden.size || step || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
     delete made.show;
     viewer.render();

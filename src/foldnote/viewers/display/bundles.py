@@ -30,14 +30,15 @@ from foldnote.viewers.display.batches import list_contacts, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
 from foldnote.viewers.layouts import find_view
+from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.py3dmol import render
-from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import Scene
+from foldnote.viewers.scene.model_stack import compose_ensemble, compose_models
 from foldnote.viewers.scene.molecule_view import compose_molecules
 from foldnote.viewers.tables.table import write_plain_table, write_table
 
@@ -71,7 +72,7 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
         return table_bundle(item, title)
     if not isinstance(item, Structure | Scene):
         return _ask_bundle(item)
-    scene = item if isinstance(item, Scene) else compose(item, title=title)
+    scene = item if isinstance(item, Scene) else compose_ensemble(item, title=title)
     html, plain = render(scene)._repr_mimebundle_().values()
     return {"text/html": html, "text/plain": plain}
 
@@ -245,7 +246,11 @@ def compose_result(result: Result) -> Scene | None:
     title = _title(result, structure)
     if result.poses and structure.chains:
         return compose_poses(structure, result.poses, title=title)
-    scene = compose(structure, result.regions, title=title)
+    models = [model for model in result.models if model.prediction == result.models[0].prediction]
+    if len(models) > 1 and structure is models[0].structure:
+        scene = compose_models(models, result.regions, title=_title(result, None))
+    else:
+        scene = compose_ensemble(structure, result.regions, title=title)
     return scene.model_copy(update={"notes": (*scene.notes, *note_geometry(result))})
 
 
@@ -308,7 +313,7 @@ def _structure_bundle(result: Result) -> Bundle:
 
 def _plot_bundles(result: Result) -> list[Bundle]:
     """Plots of the models' pLDDT, the best model's PAE and the first alignment's coverage."""
-    plots = [plot_plddt(result.models)]
+    plots = [plot_plddt(result.models), plot_rmsf(result.structure)]
     best = next((model for model in result.models if model.pae is not None), None)
     if best is not None and best.pae is not None:
         plots.append(plot_pae(best.pae, f"Predicted aligned error of {PurePosixPath(best.name).name}"))

@@ -12,6 +12,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.results import (
     Alignment,
     Confidence,
+    Ensemble,
     Model,
     Molecule,
     Pae,
@@ -29,6 +30,7 @@ from foldnote.viewers.display.bundles import (
     table_bundle,
 )
 from foldnote.viewers.display.comparison_views import show_comparison
+from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.molecule_view import compose_molecules
@@ -62,9 +64,14 @@ def _show_pose(pose: Pose) -> Bundle:
     return bundle(compose_molecules([pose.molecule], title=title))
 
 
+def _show_ensemble(ensemble: Ensemble) -> Bundle:
+    return show_part(ensemble.structure)
+
+
 _SHOWN: tuple[tuple[type, Callable[[Any], Bundle]], ...] = (
     (Comparison, show_comparison),
-    (Structure, lambda item: bundle(compose(item))),
+    (Structure, lambda item: join_bundles([bundle(item), *join_plots([plot_rmsf(item)])])),
+    (Ensemble, _show_ensemble),
     (Model, _show_model),
     (Pae, lambda item: bundle(plot_pae(item, f"Predicted aligned error from {item.source}"))),
     (Alignment, _show_alignment),

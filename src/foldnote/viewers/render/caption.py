@@ -25,9 +25,9 @@ def write_plain(scene: Scene) -> str:
 def write_label(scene: Scene) -> str:
     """Label of the picture for screen readers, one sentence."""
     chains = [
-        f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.models for chain in m.chains
+        f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.described for chain in m.chains
     ]
-    marked = [highlight.label for model in scene.models for highlight in model.highlights]
+    marked = [highlight.label for model in scene.described for highlight in model.highlights]
     steps = [count(len(scene.steps), scene.step_noun)] if scene.steps else []
     sentence = f"3D picture of {scene.title}: {', '.join([*chains, *steps]) or 'no chains'}"
     return sentence + (f"; highlighted: {', '.join(marked)}" if marked else "")
@@ -41,8 +41,8 @@ def write_legend(scene: Scene) -> str:
 
 def write_legends(scene: Scene) -> dict[str, str]:
     """Inner HTML of the legend by colouring key: chains and highlights, or the colours of a property."""
-    others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.models)))
-    if scene.steps:
+    others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.described)))
+    if scene.steps and not scene.is_stack:
         others += _write_steps(scene)
     legends = {"chain": _write_chain_legend(scene, others)}
     for coloring in scene.colorings:
@@ -56,8 +56,8 @@ def write_legends(scene: Scene) -> dict[str, str]:
 
 
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
-    chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
-    marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
+    chains = [_write_chain(chain) for model in scene.described for chain in model.chains]
+    marks = [_write_mark(highlight) for model in scene.described for highlight in model.highlights]
     parts = [
         _write_section(f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others])
     ]

@@ -211,6 +211,8 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
+        "stack": scene.is_stack,
+        "play": scene.is_played,
         "group": scene.group.capitalize(),
         "toggles": _list_toggles(scene),
         "bond": palette.BOND,
@@ -225,10 +227,10 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
 
 def _list_targets(scene: Scene) -> list[Any]:
     """Selections for the entries of the chain legend, in order; None for entries that cannot be selected."""
-    models = list(enumerate(scene.models))
+    models = list(enumerate(scene.described))
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
-    if scene.steps:
+    if scene.steps and not scene.is_stack:
         targets += [{"model": index} for index in scene.steps[0].models]
         targets += [None] if any(step.contacts for step in scene.steps) else []
         targets += [None] if any(step.lines for step in scene.steps) else []

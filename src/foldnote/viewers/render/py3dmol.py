@@ -64,7 +64,7 @@ def render(scene: Scene) -> SceneView:
     """Return a scene as a py3Dmol view with its styles, labels and initial orientation."""
     view = SceneView(scene)
     color_models(view, scene, scene.coloring, scene.style)
-    is_near = bool(scene.steps and scene.models[0].chains)
+    is_near = bool(scene.steps and scene.models[0].chains and not scene.is_stack)
     view.zoomTo(*([{"model": list(scene.steps[0].models)}] if scene.steps else []))
     if scene.rotation:
         x, y, z, angle = scene.rotation

@@ -60,17 +60,52 @@ def join_colorings(colorings: Sequence[Sequence[Coloring]]) -> list[Coloring]:
     first, *others = colorings
     found = []
     for coloring in first:
-        same = [next((one for one in rest if _is_same(coloring, one)), None) for rest in others]
+        same = [next((one for one in rest if one.key == coloring.key), None) for rest in others]
         known = [coloring, *(one for one in same if one is not None)]
-        if len(known) == len(colorings):
-            found.append(_stack(known))
+        if len(known) == len(colorings) and len({one.name for one in known}) == 1:
+            found.append(_stack(known if len({one.legend for one in known}) == 1 else _rescale(known)))
     return found
 
 
-def _is_same(first: Coloring, second: Coloring) -> bool:
-    return (first.key, first.name, first.palette, first.legend) == (
-        second.key, second.name, second.palette, second.legend,
-    )  # fmt: skip
+def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) -> Coloring:
+    """Colour the residues of all ``models`` of an ensemble by their RMSF in Å.
+
+    Args:
+        rmsf: ``chain``, ``number`` and ``rmsf`` in Å, as in :class:`foldnote.results.Ensemble`.
+        structure: the file of the ensemble.
+        models: how many models the scene has.
+    """
+    known = dict(zip(zip(rmsf["chain"], rmsf["number"], strict=True), rmsf["rmsf"], strict=True))
+    limit = max(_LEAST_RANGE_A, math.ceil(rmsf["rmsf"].quantile(_QUANTILE)))
+    made = color_by_values(
+        "RMSF (Å)",
+        {
+            chain.name: [known.get((chain.name, number)) for number in chain.numbers]
+            for chain in structure.chains
+        },
+        key="rmsf",
+        source="root mean square distance of each Cα (C3' of nucleic acids) from its mean position",
+        scale=Scale(palette.ramp(palette.DEVIATION, _STEPS), 0.0, limit, " Å"),
+        ends=("", "", " or more"),
+    )
+    return _stack([made] * models)
+
+
+def _rescale(colorings: Sequence[Coloring]) -> list[Coloring]:
+    """Colourings by numbers, such as predicted errors, on the scale from the lowest to the highest of all."""
+    known = [
+        v for one in colorings for rows in one.values for row in rows.values() for v in row if v is not None
+    ]
+    first = colorings[0]
+    unit = next((unit for unit in (" Å²", " Å") if f"({unit.strip()}" in first.name), "")
+    ends = (", smallest error", "", ", largest error") if first.key == "error" else ("", "", "")
+    span = (min(known, default=0.0), max(known, default=1.0))
+    scale = Scale(first.palette, *span, unit)
+    return [
+        color_by_values(one.name, rows, key=one.key, source=one.source, scale=scale, ends=ends)
+        for one in colorings
+        for rows in one.values
+    ]
 
 
 def _stack(colorings: Sequence[Coloring]) -> Coloring:

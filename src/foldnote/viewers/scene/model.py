@@ -180,11 +180,20 @@ class Scene(_Plain):
     """Interfaces between chains, the largest first, listed below the picture."""
     step_noun: str = "pose"
     """Noun for one step."""
+    is_stack: bool = False
+    """Whether the steps are models of one molecule, which can be shown superposed, too."""
+    is_played: bool = False
+    """Whether the steps can be played one after the other, as for the models of an ensemble."""
     rotation: tuple[float, float, float, float] | None = None
     """Initial rotation: axis (x, y, z) and angle in degrees."""
     group: Literal["chain", "job", "structure"] = "chain"
     """What each colour stands for without a colouring; superposed structures have one colour each."""
     height_px: int = Field(default=440, ge=120, le=4000)
+
+    @property
+    def described(self) -> tuple[SceneModel, ...]:
+        """The models that legend and label describe: all, or the first of a stack."""
+        return self.models[:1] if self.is_stack else self.models
 
     @property
     def coloring(self) -> Coloring | None:

@@ -117,7 +117,7 @@ def compose_superposed(
     scenes = [compose(structure, with_interfaces=False) for structure in structures]
     texts = [scene.models[0].text for scene in scenes]
     if fits:
-        moved = [_write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]
+        moved = [write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]
         texts = [texts[0], *moved]
     models = tuple(
         _tint(scene.models[0], place, name, "" if is_brief else words, text)
@@ -159,7 +159,7 @@ def find_structure(item: Item) -> Structure:
     )
 
 
-def _write_moved(fit: Superposition, structure: Structure) -> str:
+def write_moved(fit: Superposition, structure: Structure) -> str:
     """The text that the superposed structure is drawn from: its first model, in the format of its file."""
     moved = fit.move_structure(structure)
     del moved[1:]

@@ -1,0 +1,216 @@
+"""Scenes of several models of one molecule, one at a time or superposed: predictions, ensembles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import (
+    Ensemble,
+    Model,
+    Region,
+    Structure,
+    Superposition,
+    find_metric,
+    superpose,
+    superpose_models,
+)
+from foldnote.results.metrics.registry import RANKING_NAMES
+from foldnote.results.structure.formats import MOLECULE_FORMATS
+from foldnote.text import count, format_figure
+from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.description import Facts
+from foldnote.viewers.scene.joint_coloring import color_by_fluctuation, join_colorings
+from foldnote.viewers.scene.model import Scene, SceneModel, Step
+from foldnote.viewers.scene.model_text import MAX_ATOMS, write_model_text
+from foldnote.viewers.scene.superposed import write_moved
+
+MAX_MODELS = 20
+"""Most ranked models in one scene."""
+MAX_FRAMES = 50
+"""Most models of an ensemble in one scene."""
+_MAX_SCORES = 6
+
+
+def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, title: str = "") -> Scene:
+    """Return a scene that shows ranked models one at a time, superposed on the first one.
+
+    Args:
+        models: models of one prediction, best first; at least one. At most 20, and 60,000 atoms, are drawn.
+        regions: regions of a numbering, of which the CDRs are highlighted.
+        title: heading.
+
+    Raises:
+        UnreadableFileError: the file of the first model is damaged or holds no atoms.
+    """
+    first = models[0].structure
+    base = compose(first, regions, title=title)
+    taken, notes = _take(models)
+    scenes = [base]
+    fits: list[Superposition | None] = [None]
+    shown = [models[0]]
+    for model in taken[1:]:
+        try:
+            fit = superpose(first, model.structure)
+            scenes.append(compose(model.structure, regions))
+        except UnreadableFileError as exc:
+            notes.append(f"{_name(model)} is not among the models that can be chosen: {exc.message}")
+            continue
+        fits.append(fit)
+        shown.append(model)
+    if len(shown) < 2:
+        return base.model_copy(update={"notes": (*base.notes, *notes)})
+    drawn = [
+        _place(scene.models[0], model.structure, fits[place], place)
+        for place, (scene, model) in enumerate(zip(scenes, shown, strict=True))
+    ]
+    steps = [
+        Step(label=_write_label(model), models=(place,), facts=_describe(model, fits[place]))
+        for place, model in enumerate(shown)
+    ]
+    colorings = join_colorings([scene.colorings for scene in scenes])
+    keys = [coloring.key for coloring in colorings]
+    return base.model_copy(
+        update={
+            "models": tuple(drawn),
+            "notes": (*base.notes, *notes),
+            "colorings": tuple(colorings),
+            "color": base.color if base.color in keys else "chain",
+            "facts": (*base.facts, *((step.label, _join(step.facts)) for step in steps)),
+            "steps": tuple(steps),
+            "step_noun": "model",
+            "is_stack": True,
+        }
+    )
+
+
+def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, title: str = "") -> Scene:
+    """Return a scene that steps through the models of one file, superposed on their mean.
+
+    A file of one model, or of models that cannot be superposed, gives the scene of its first model.
+
+    Args:
+        structure: a file, as of NMR or a simulation; its first 50 models, and 60,000 atoms, are drawn.
+        regions: regions of a numbering, of which the CDRs are highlighted.
+        title: heading.
+
+    Raises:
+        UnreadableFileError: the file is damaged or holds no atoms.
+    """
+    base = compose(structure, regions, title=title)
+    if structure.format in MOLECULE_FORMATS or structure.models < 2 or not structure.chains:
+        return base
+    try:
+        ensemble = superpose_models(structure)
+    except UnreadableFileError as exc:
+        note = f"Only the first of {structure.models} models is shown. {exc.message}"
+        return base.model_copy(update={"notes": (*base.notes, note)})
+    atoms = max(1, structure.to_gemmi()[0].count_atom_sites())
+    number = max(1, min(len(ensemble), MAX_FRAMES, MAX_ATOMS // atoms))
+    if number < 2:
+        note = f"Only the first of {structure.models} models is drawn, since they are large."
+        return base.model_copy(update={"notes": (*base.notes, note)})
+    texts = [write_model_text(one).text for one in ensemble.split()[:number]]
+    model = base.models[0]
+    drawn = [
+        _drop_tags(model, place).model_copy(update={"text": text, "label": f"Model {place + 1}"})
+        for place, text in enumerate(texts)
+    ]
+    same = [one for one in base.colorings if one.key in ("rainbow", "hydrophobicity")]
+    rmsf = color_by_fluctuation(ensemble.rmsf, structure, number)
+    left = len(ensemble) - number
+    notes = [f"The first {number} of {len(ensemble)} models can be chosen."] if left else []
+    return base.model_copy(
+        update={
+            "models": tuple(drawn),
+            "notes": (*base.notes, *notes),
+            "colorings": (rmsf, *join_colorings([same] * number)),
+            "color": "rmsf",
+            "facts": (*base.facts, ("RMSF", describe_fluctuation(ensemble))),
+            "steps": tuple(Step(label=f"Model {place + 1}", models=(place,)) for place in range(number)),
+            "step_noun": "model",
+            "is_stack": True,
+            "is_played": True,
+        }
+    )
+
+
+def describe_fluctuation(ensemble: Ensemble) -> str:
+    """Mean and largest RMSF of an ensemble, and what it is."""
+    rmsf = ensemble.rmsf["rmsf"]
+    chain, number, _ = next(ensemble.rmsf.sort_values("rmsf", ascending=False).itertuples(index=False))
+    return (
+        f"mean {rmsf.mean():.2f} Å, largest {rmsf.max():.2f} Å at {chain} {number}; root mean "
+        f"square distance of each Cα (C3' of nucleic acids) from its mean position over {len(ensemble)} "
+        "models, which are superposed on their mean"
+    )
+
+
+def _take(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
+    """The models that are drawn, and a note if there are more."""
+    taken: list[Model] = []
+    atoms = 0
+    for model in models[:MAX_MODELS]:
+        try:
+            atoms += model.structure.to_gemmi()[0].count_atom_sites()
+        except UnreadableFileError:
+            continue
+        if taken and atoms > MAX_ATOMS:
+            break
+        taken.append(model)
+    left = len(models) - len(taken)
+    return taken, [f"The best {len(taken)} of {count(len(models), 'model')} can be chosen."] if left else []
+
+
+def _place(model: SceneModel, structure: Structure, fit: Superposition | None, place: int) -> SceneModel:
+    """A model as it is drawn: superposed, and with tags in the first only."""
+    changes = {"text": write_moved(fit, structure)} if fit is not None else {}
+    return _drop_tags(model, place).model_copy(update={**changes, "label": structure.name})
+
+
+def _drop_tags(model: SceneModel, place: int) -> SceneModel:
+    if place == 0:
+        return model
+    marks = tuple(mark.model_copy(update={"tag": "", "centre": None}) for mark in model.highlights)
+    return model.model_copy(update={"highlights": marks})
+
+
+def _name(model: Model) -> str:
+    return f"Rank {model.rank}, {model.structure.name}"
+
+
+def _write_label(model: Model) -> str:
+    """Rank, name and the score by which programs rank, such as ``Rank 1 · model_1.pdb · pTM 0.81``."""
+    key = next((name for name in (model.ranked_by, *RANKING_NAMES) if _is_figure(model, name)), None)
+    figure = f" · {_label(key)} {_write(model.scores[key])}" if key else ""
+    return f"Rank {model.rank} · {model.structure.name.rpartition('/')[2]}{figure}"
+
+
+def _describe(model: Model, fit: Superposition | None) -> Facts:
+    facts = [(_label(key), _write(value)) for key, value in model.scores.items() if _is_figure(model, key)]
+    facts = facts[:_MAX_SCORES]
+    mean = model.structure.mean_plddt
+    if mean is not None:
+        facts.append(("Mean pLDDT of the structure", f"{mean:.1f} of 100"))
+    if fit is not None:
+        tm = "" if fit.tm_score is None else f", TM-score {fit.tm_score:.3f}"
+        facts.append(("To rank 1", f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')}{tm}"))
+    return tuple(facts)
+
+
+def _is_figure(model: Model, name: str) -> bool:
+    value = model.scores.get(name)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _label(key: str) -> str:
+    metric = find_metric(key)
+    return metric.label if metric else key
+
+
+def _write(value: object) -> str:
+    return format_figure(value) if isinstance(value, float) else str(value)
+
+
+def _join(facts: Facts) -> str:
+    return "; ".join(f"{term} {text}" for term, text in facts)
