@@ -245,6 +245,18 @@ def test_a_matrix_is_named_at_its_rows_and_columns():
     assert plot.data is matrix
 
 
+def test_a_signed_matrix_has_zero_in_the_middle_of_its_colours():
+    matrix = pd.DataFrame([[-9.25523, 0.0, 3.0]])
+    svg = plot_matrix(matrix, "Parts", "Part", is_signed=True).svg
+    assert [f">{text}<" in svg for text in ("9.26", "0", "-9.26")] == [True] * 3
+
+
+def test_names_of_columns_that_would_touch_are_left_out():
+    matrix = pd.DataFrame(np.eye(20), columns=[f"W{number}" for number in range(100, 120)])
+    svg = plot_matrix(matrix, "Long names", "x").svg
+    assert [f">W{number}<" in svg for number in (100, 101, 102, 118, 119)] == [True, False, True, True, False]
+
+
 def test_a_large_matrix_names_some_of_its_columns():
     matrix = pd.DataFrame(np.eye(300))
     svg = plot_matrix(matrix, "Large", "x").svg

@@ -1,5 +1,7 @@
 """Results on sequences: figures, motifs, and plots where there is one sequence."""
 
+import json
+
 import pytest
 
 from foldnote.viewers import result_bundles
@@ -83,3 +85,14 @@ def test_generated_chains_are_one_table_and_no_second_one_of_the_same(open_files
     shown, *rest = show_generated(open_files("abgpt", files))
     assert "Generated sequences, lowest perplexity first" in shown["text/plain"]
     assert not any("EVQL" in each["text/plain"] for each in rest)
+
+
+def test_a_run_with_stand_in_weights_says_so_first(open_files):
+    weights = {"engine": {"method": "Some method", "weights": [{"state": "stand-in"}]}}
+    manifest = json.dumps({"job": {"type": "proteinmpnn", "jobName": "j"}, **weights})
+    marked = open_files("proteinmpnn", {"designs.csv": DESIGNS, "manifest.json": manifest})
+    assert "nothing here is a prediction" in result_bundles(marked)[0]["text/plain"]
+    assert (
+        "nothing here"
+        not in result_bundles(open_files("proteinmpnn", {"designs.csv": DESIGNS}))[0]["text/plain"]
+    )

@@ -43,6 +43,7 @@ from foldnote.viewers.scene.molecule_view import compose_molecules
 from foldnote.viewers.tables.table import write_plain_table, write_table
 
 Bundle = dict[str, str]
+_STAND_IN = "This ran with stand-in weights, random numbers for testing: nothing here is a prediction."
 
 MAX_SAVED_CHARACTERS = 300_000
 """Largest size of the results that are saved with the table of a batch, which open without a service."""
@@ -82,7 +83,8 @@ def result_bundles(result: Result) -> list[Bundle]:
 
     Tools without a layout use :func:`default_view`, as do those whose layout fails, with the reason.
     """
-    return [part for part in [*_tool_bundles(result), _summary_bundle(result)] if part]
+    marked = [message_bundle(_STAND_IN)] if result.manifest and result.manifest.has_stand_ins else []
+    return [part for part in [*marked, *_tool_bundles(result), _summary_bundle(result)] if part]
 
 
 def show_result(result: Result) -> list[Bundle]:

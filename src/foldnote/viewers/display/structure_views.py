@@ -31,7 +31,6 @@ _RESIDUES, _CHAINS, _REGIONS = "residues.csv", "chains.csv", "regions.csv"
 _SCORE, _PART = "a3d_score", "part"
 _BINDING, _BAITS = "p_bind", "baits.csv"
 _MAX_SITES, _MAX_CURVES = 60, 6
-_SMALLEST_RANGE = 1e-6
 _PROFILE = "B-factor column along the chain (pLDDT for predicted structures)"
 _SHADES = 24
 _REMOVED_COLORS = ("#9aa0a6", "#c2c8cf", "#6c737a")
@@ -217,12 +216,7 @@ def _plot_baits(baits: pd.DataFrame, ordered: pd.DataFrame) -> Plot:
     matrix.columns = pd.Index(rows["residue"] + rows["number"].astype(str), name="Residue")
     matrix.index.name = "Bait amino acid"
     title = f"What each bait adds to the logit of p(bind), {count(len(rows), 'likeliest residue')}"
-    return plot_matrix(matrix, title, "Part of the logit", *_find_range(matrix))
-
-
-def _find_range(matrix: pd.DataFrame) -> tuple[float, float]:
-    values = matrix.to_numpy()
-    return float(values.min()), max(float(values.max()), float(values.min()) + _SMALLEST_RANGE)
+    return plot_matrix(matrix, title, "Part of the logit", is_signed=True)
 
 
 @builtin_view("afcycdesign")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,18 @@ from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
 _MAX_NAMES = 24
+_WIDTH_PX, _LETTER_PX, _GAP_PX = 446, 6.5, 6
+"""Of the matrix, of a letter and of the least space between two names."""
 
 
 def plot_matrix(
-    matrix: pd.DataFrame, title: str, label: str, low: float = 0.0, high: float | None = None
+    matrix: pd.DataFrame,
+    title: str,
+    label: str,
+    low: float = 0.0,
+    high: float | None = None,
+    *,
+    is_signed: bool = False,
 ) -> Plot:
     """Plot a matrix as a heat map, first row at the top.
 
@@ -28,6 +37,8 @@ def plot_matrix(
         label: the quantity with its unit.
         low: the value of the first colour.
         high: the value of the last colour, which larger ones have, too; the largest value if None.
+        is_signed: whether the sign matters: zero is then the middle of diverging colours, with equal limits
+            on both sides, and ``low`` and ``high`` are not used.
 
     Raises:
         ArgumentError: the matrix has no finite values, or values that are not numbers.
@@ -38,9 +49,12 @@ def plot_matrix(
         raise ArgumentError(f"The matrix has values that are not numbers: {exc}.") from exc
     if not np.isfinite(values).any():
         raise ArgumentError("The matrix has no numbers.")
-    top = float(np.nanmax(values)) if high is None else high
+    top, colors = float(np.nanmax(values)) if high is None else high, palette.SEQUENTIAL
+    if is_signed:
+        top, colors = float(np.nanmax(np.abs(values))), palette.DIVERGING
+        low = -top
     has_more = bool(np.nanmax(values) > top)
-    marks: list[Mark] = [Raster(values, low, max(top, low + 1e-9), palette.SEQUENTIAL, label, has_more)]
+    marks: list[Mark] = [Raster(values, low, max(top, low + 1e-9), colors, label, has_more)]
     rows, columns = values.shape
     x = _make_axis(matrix.columns, columns)
     y = _make_axis(matrix.index, rows, is_downward=True)
@@ -53,10 +67,13 @@ def plot_matrix(
 
 
 def _make_axis(names: pd.Index, size: int, *, is_downward: bool = False) -> Axis:
-    """An axis in cells; each has its name where there is room, else about five of them."""
+    """An axis in cells; each has its name where there is room, else every second, third, or about five."""
     label = str(names.name or ("Row" if is_downward else "Column"))
     shown: Sequence[int] = range(size)
     if size > _MAX_NAMES:
         shown = sorted({min(max(int(tick), 0), size - 1) for tick in find_ticks(0, size - 1)})
+    elif not is_downward:
+        longest = max(len(str(name)) for name in names)
+        shown = range(0, size, ceil((longest * _LETTER_PX + _GAP_PX) * size / _WIDTH_PX))
     ticks, words = [place + 0.5 for place in shown], [str(names[place]) for place in shown]
     return Axis(label, size, 0, ticks, words) if is_downward else Axis(label, 0, size, ticks, words)

@@ -14,7 +14,7 @@ import numpy as np
 from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
-_SCALE_PX = 62
+_SCALE_PX = 72
 """Width of the colour bar with its labels."""
 _LEGEND_PX = 122
 """Room for the names of groups of dots."""
@@ -133,14 +133,14 @@ class _Writer:
     def _write_raster(self, raster: Raster) -> str:
         """The matrix, and a colour bar labelled at low, middle and high."""
         left, middle = _LEFT + self._width + 10, (raster.low + raster.high) / 2
-        names = (f"{raster.high:g}{'+' if raster.has_more else ''}", f"{middle:g}", f"{raster.low:g}")
+        names = (f"{raster.high:.3g}{'+' if raster.has_more else ''}", f"{middle:.3g}", f"{raster.low:.3g}")
         tops = (_TOP + 9, _TOP + 4 + self._height / 2, _TOP + self._height)
         return "".join(
             [
                 self._write_png(raster.to_png(), _LEFT, self._width),
                 self._write_png(raster.scale_png(), left, 10),
                 *(_text(name, left + 14, top, "start") for name, top in zip(names, tops, strict=True)),
-                _text(raster.label, left + 48, _TOP + self._height / 2, turn=True),
+                _text(raster.label, left + 58, _TOP + self._height / 2, turn=True),
             ]
         )
 
