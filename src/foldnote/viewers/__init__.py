@@ -40,6 +40,7 @@ from foldnote.viewers.plots.prediction_plots import (
 from foldnote.viewers.plots.tree_plot import plot_tree
 from foldnote.viewers.render.library import load_script
 from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.render.scripts import save_script
 from foldnote.viewers.scene.coloring import choose
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.docking_view import compose_poses
@@ -105,7 +106,7 @@ __all__ = [
 
 register_display(lambda result: list(result_bundles(result)))
 register_part_display(show_part)
-register_drawers(render, bundle)
+register_drawers(render, bundle, save_script)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ alternative. It contains no drawing code: py3Dmol, standalone pages and the lab 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -217,18 +218,37 @@ class Scene(_Plain):
         """A :class:`py3Dmol.view` of this scene, which accepts every 3Dmol.js call."""
         return _drawers[-1][0](self)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the scene as a script of PyMOL (``.pml``) or ChimeraX (``.cxc``), with its structure files.
+
+        Representations, colours, hydrogen bonds of a pose and the initial orientation are converted; legend,
+        labels and notes are not. The files of ``view.pml`` are ``view-1.pdb``, ``view-2.cif``, …; existing
+        ones are replaced.
+
+        Args:
+            path: where the script goes; its folder is created if absent.
+
+        Returns:
+            The path of the script.
+
+        Raises:
+            ArgumentError: the name has another suffix.
+        """
+        return _drawers[-1][2](self, path)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
         return _drawers[-1][1](self)
 
 
 Renderer = Callable[[Scene], "SceneView"]
 Display = Callable[[Scene], dict[str, str]]
-_drawers: list[tuple[Renderer, Display]] = []
+Writer = Callable[[Scene, str | Path], Path]
+_drawers: list[tuple[Renderer, Display, Writer]] = []
 
 
-def register_drawers(renderer: Renderer, display: Display) -> None:
-    """Draw scenes with ``renderer`` in :meth:`Scene.py3dmol` and with ``display`` in notebooks.
+def register_drawers(renderer: Renderer, display: Display, writer: Writer) -> None:
+    """Use ``renderer`` in :meth:`Scene.py3dmol`, ``display`` in notebooks, ``writer`` in :meth:`Scene.save`.
 
     :mod:`foldnote.viewers` calls this when it is imported, so that this module need not import drawing code.
     """
-    _drawers[:] = [(renderer, display)]
+    _drawers[:] = [(renderer, display, writer)]

@@ -1,0 +1,98 @@
+"""A ChimeraX script (``.cxc``) of a scene: representations, colours, lines and camera.
+
+Legend, labels and notes are not converted. Commands are those of ChimeraX's documentation; they were not run
+in ChimeraX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from foldnote.viewers.render.script_parts import (
+    Painted,
+    ScriptModel,
+    list_contacts,
+    list_painted,
+    write_models,
+)
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.model import Scene
+
+_ATOMS = {"sticks": "stick", "spheres": "sphere"}
+
+
+def write_chimerax_script(scene: Scene, path: Path) -> None:
+    """Write the script to ``path`` and the structure files beside it.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    models = write_models(scene, path)
+    lines = [
+        "# Written by foldnote. Keep the structure files beside it, and run it in their folder.",
+        *(f'open "{one.file}"' for one in models),
+        "set bgColor white",
+        "hide atoms",
+        "hide cartoons",
+        *(line for one in models for line in _draw(scene, one)),
+        "hide solvent atoms",
+        *(line for part in list_contacts(scene) for line in _stick(_select(models[0], part), part.color)),
+        *_list_lines(scene),
+        *(f"hide #{one.number} models" for one in models if not one.is_shown),
+        *_place_camera(scene, models),
+    ]
+    path.write_text("\n".join([*lines, ""]), "utf-8")
+
+
+def _select(one: ScriptModel, part: Painted) -> str:
+    residues = f":{','.join(part.numbers)}" if part.numbers else ""
+    if part.chain.isalnum():
+        return f"#{one.number}/{part.chain}{residues}"
+    return f'#{one.number}::chain_id="{part.chain}"' + (f" & #{one.number}{residues}" if residues else "")
+
+
+def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
+    if one.model.is_molecule:
+        yield from _stick(f"#{one.number}", one.model.color)
+    for chain in one.model.chains:
+        own = _select(one, Painted(chain.name, chain.color))
+        if scene.style in _ATOMS or one.model.is_reduced or chain.is_trace:
+            style = "sphere" if one.model.is_reduced else _ATOMS.get(scene.style, "stick")
+            yield from (f"show {own} atoms", f"style {own} {style}")
+        else:
+            yield f"cartoon {own}"
+        if scene.style == "surface":
+            yield from (f"surface {own}", f"transparency {own} 18 target s")
+    yield from (f"color {_select(one, part)} {part.color}" for part in list_painted(scene, one))
+    if scene.style == "sticks" and one.model.chains and scene.coloring is None:
+        yield f"color #{one.number} byhetero"
+    for names, style in ((one.model.ligands, "stick"), (one.model.ions, "sphere")):
+        for name in names:
+            own = f'#{one.number}::name="{name}"'
+            yield from (f"show {own} atoms", f"style {own} {style}", f"color {own} byelement")
+
+
+def _stick(own: str, color: str) -> tuple[str, str, str, str]:
+    return (
+        f"show {own} atoms",
+        f"style {own} stick",
+        f"color {own} {color} target a",
+        f"color {own} byhetero target a",
+    )
+
+
+def _list_lines(scene: Scene) -> Iterator[str]:
+    for line in scene.steps[0].lines if scene.steps else ():
+        start, end = (",".join(f"{value:g}" for value in place) for place in (line.start, line.end))
+        yield f"shape cylinder radius 0.08 fromPoint {start} toPoint {end} color {palette.BOND}"
+
+
+def _place_camera(scene: Scene, models: list[ScriptModel]) -> Iterator[str]:
+    """From the standard orientation, the initial rotation about an axis of the screen, then a zoom."""
+    yield "view orient"
+    if scene.rotation:
+        x, y, z, angle = scene.rotation
+        yield f"turn {x:g},{y:g},{z:g} {angle:g}"
+    near = [f"#{index + 1}" for index in scene.steps[0].models] if scene.steps else []
+    yield f"view {' | '.join(near)} pad 0.3" if near and models[0].model.chains else "view"

@@ -1,0 +1,145 @@
+"""A PyMOL script (``.pml``) of a scene: representations, colours, dashed lines and camera.
+
+Legend, labels and notes are not converted. PyMOL runs the script from any folder, as the structure files are
+looked for beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from foldnote.viewers.render.script_parts import (
+    Painted,
+    ScriptModel,
+    list_contacts,
+    list_painted,
+    write_models,
+)
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.model import Line, Scene
+
+_SHOWN = {
+    "cartoon": ["cartoon"],
+    "sticks": ["sticks"],
+    "spheres": ["spheres"],
+    "surface": ["cartoon", "surface"],
+}
+
+
+def write_pymol_script(scene: Scene, path: Path) -> None:
+    """Write the script to ``path`` and the structure files beside it.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    models = write_models(scene, path)
+    lines = [
+        "# Written by foldnote. Keep the structure files beside it.",
+        "python",
+        "import os",
+        *(
+            f"cmd.load(os.path.join(os.path.dirname(__script__), {one.file!r}), {_name(one)!r})"
+            for one in models
+        ),
+        "python end",
+        "bg_color white",
+        "hide everything",
+        "set transparency, 0.18",
+        *(line for one in models for line in _draw(scene, one)),
+        *(
+            line
+            for part in list_contacts(scene)
+            for line in _stick_beside(_select(models[0], part), part.color)
+        ),
+        *_list_lines(scene),
+        *(f"disable {_name(one)}" for one in models if not one.is_shown),
+        *_place_camera(scene, models),
+    ]
+    path.write_text("\n".join([*lines, ""]), "utf-8")
+
+
+def _name(one: ScriptModel) -> str:
+    return f"model_{one.number}"
+
+
+def _select(one: ScriptModel, part: Painted) -> str:
+    """A selection of a chain's polymer or of some of its residues."""
+    chain = f'{_name(one)} and chain "{part.chain}"'
+    if part.numbers:
+        return f"{chain} and resi {'+'.join(number.replace('-', chr(92) + '-') for number in part.numbers)}"
+    others = [*one.model.ligands, *one.model.ions, *one.model.waters]
+    return f"{chain} and not resn {'+'.join(others)}" if others else chain
+
+
+def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
+    if one.model.is_molecule:
+        yield from _stick(_name(one), one.model.color)
+    if any(chain.is_trace for chain in one.model.chains):
+        yield f"set cartoon_trace_atoms, 1, {_name(one)}"
+    for chain in one.model.chains:
+        own = _select(one, Painted(chain.name, chain.color))
+        shown = ["spheres"] if one.model.is_reduced else _SHOWN[scene.style]
+        yield from (f"show {kind}, {own}" for kind in shown)
+        if one.model.is_reduced:
+            yield f"set sphere_scale, 1.4, {own}"
+    yield from (f"color {_write(part.color)}, {_select(one, part)}" for part in list_painted(scene, one))
+    if scene.style == "sticks" and one.model.chains and scene.coloring is None:
+        yield f"util.cnc {_name(one)}"
+    for names, kind in ((one.model.ligands, "sticks"), (one.model.ions, "spheres")):
+        if names:
+            own = f"{_name(one)} and resn {'+'.join(names)}"
+            yield from (f"show {kind}, {own}", f"color grey70, {own} and elem C", f"util.cnc {own}")
+            if kind == "spheres":
+                yield f"set sphere_scale, 0.5, {own}"
+
+
+def _stick(own: str, color: str) -> tuple[str, str, str]:
+    return (f"show sticks, {own}", f"color {_write(color)}, {own} and elem C", f"util.cnc {own}")
+
+
+def _stick_beside(own: str, color: str) -> tuple[str, str, str]:
+    """Sticks beside a cartoon, which has the colour of the Cα."""
+    return (
+        f"show sticks, {own}",
+        f"color {_write(color)}, {own} and elem C and not name CA",
+        f"util.cnc {own}",
+    )
+
+
+def _write(color: str) -> str:
+    return f"0x{color.removeprefix('#')}"
+
+
+def _list_lines(scene: Scene) -> Iterator[str]:
+    lines: Sequence[Line] = scene.steps[0].lines if scene.steps else ()
+    for number, line in enumerate(lines, 1):
+        ends = [f"bond_{number}_{side}" for side in ("from", "to")]
+        for name, place in zip(ends, (line.start, line.end), strict=True):
+            yield f"pseudoatom {name}, pos=[{place[0]:g}, {place[1]:g}, {place[2]:g}]"
+        yield f"distance bond_{number}, {ends[0]}, {ends[1]}"
+        yield f"color {_write(palette.BOND)}, bond_{number}"
+        yield f"hide nonbonded, {ends[0]} or {ends[1]}"
+
+
+def _place_camera(scene: Scene, models: Sequence[ScriptModel]) -> Iterator[str]:
+    """The initial rotation, as columns of its matrix, and a zoom to what is shown first."""
+    rows = _make_matrix(scene.rotation) if scene.rotation else ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    columns = [f"{rows[row][column]:.6f}" for column in range(3) for row in range(3)]
+    rest = ["0, 0, -100", "0, 0, 0", "40, 200, 0"]
+    yield f"set_view ({', '.join([*columns, *rest])})"
+    near = [_name(models[index]) for index in scene.steps[0].models] if scene.steps else []
+    yield f"zoom {' or '.join(near)}, 4" if near and models[0].model.chains else "zoom visible"
+
+
+def _make_matrix(rotation: tuple[float, float, float, float]) -> tuple[tuple[float, ...], ...]:
+    """The matrix of a rotation about a unit axis (x, y, z) by an angle in degrees (Rodrigues)."""
+    x, y, z, degrees = rotation
+    cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    rest = 1 - cosine
+    return (
+        (cosine + x * x * rest, x * y * rest - z * sine, x * z * rest + y * sine),
+        (y * x * rest + z * sine, cosine + y * y * rest, y * z * rest - x * sine),
+        (z * x * rest - y * sine, z * y * rest + x * sine, cosine + z * z * rest),
+    )

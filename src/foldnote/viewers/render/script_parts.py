@@ -1,0 +1,85 @@
+"""What a script for another viewer needs of a scene: structure files, visible models and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote.io import write_atomically
+from foldnote.viewers.render.styles import list_hidden
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.model import Scene, SceneChain, SceneModel
+
+_SUFFIXES = {"mmcif": "cif"}
+_CHUNK = 100
+"""Number of residues named in one command."""
+
+
+@dataclass(frozen=True)
+class ScriptModel:
+    """A model of a scene with its file.
+
+    Attributes:
+        number: position in the scene, from 1.
+        file: name of the structure file beside the script.
+        model: the model.
+        is_shown: whether it is visible at first.
+    """
+
+    number: int
+    file: str
+    model: SceneModel
+    is_shown: bool
+
+
+@dataclass(frozen=True)
+class Painted:
+    """Residues of a chain with one colour; no numbers for the whole chain."""
+
+    chain: str
+    color: str
+    numbers: tuple[str, ...] = ()
+
+
+def write_models(scene: Scene, script: Path) -> list[ScriptModel]:
+    """Write the structure files of a scene beside its script; existing ones are replaced."""
+    hidden = set(list_hidden(scene))
+    found = []
+    for index, model in enumerate(scene.models):
+        suffix = _SUFFIXES.get(model.format, model.format)
+        one = ScriptModel(index + 1, f"{script.stem}-{index + 1}.{suffix}", model, index not in hidden)
+        write_atomically(script.with_name(one.file), model.text)
+        found.append(one)
+    return found
+
+
+def list_painted(scene: Scene, one: ScriptModel) -> Iterator[Painted]:
+    """Yield the colours of a model's chains in order of application: chains first, then their residues."""
+    coloring = scene.coloring
+    for chain in one.model.chains:
+        if coloring is None:
+            yield Painted(chain.name, chain.color)
+            continue
+        yield Painted(chain.name, palette.UNKNOWN)
+        shades = coloring.shades[one.number - 1] if one.number <= len(coloring.shades) else {}
+        own = shades.get(chain.name, ())
+        for shade, color in enumerate(coloring.palette):
+            yield from _paint(chain.name, color, _list_shaded(chain, own, shade))
+    for mark in one.model.highlights if coloring is None else ():
+        yield from _paint(mark.chain, mark.color, mark.numbers)
+
+
+def list_contacts(scene: Scene) -> list[Painted]:
+    """The residues in contact with the first step, in chunks."""
+    contacts = scene.steps[0].contacts if scene.steps else ()
+    return [part for chain, numbers in contacts for part in _paint(chain, palette.TOUCHED, numbers)]
+
+
+def _list_shaded(chain: SceneChain, shades: Sequence[int], shade: int) -> tuple[str, ...]:
+    return tuple(number for number, own in zip(chain.numbers, shades, strict=False) if own == shade)
+
+
+def _paint(chain: str, color: str, numbers: Sequence[str]) -> Iterator[Painted]:
+    for begin in range(0, len(numbers), _CHUNK):
+        yield Painted(chain, color, tuple(numbers[begin : begin + _CHUNK]))
