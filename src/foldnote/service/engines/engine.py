@@ -198,14 +198,15 @@ class Engine:
         """Whether the engine can run on this machine, with the reason when it cannot."""
         state = self.environment_state()
         if state.installed and (lacking := self.lacking_weights()):
-            size = format_size(sum(each.expected_bytes for each in lacking))
+            expected = sum(each.expected_bytes for each in lacking)
+            size = f"about {format_size(expected)}" if expected else "an unknown amount"
             damaged = {row.file for row in self.damaged_weights()}
             names = ", ".join(each.name for each in lacking if each.file in damaged)
             what = f"damaged ({names} changed its size on the disk)" if names else "not installed"
             return EngineState(
                 False,
                 f"The weights of the engine {self.name} are {what}:"
-                f" run `foldnote engines install {self.name}` (about {size} to fetch).",
+                f" run `foldnote engines install {self.name}` ({size} to fetch).",
             )
         return state
 
