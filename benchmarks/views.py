@@ -28,6 +28,7 @@ from _view_pages import (
     choose_ms,
     drawn_pixels,
     first_picture_ms,
+    insert_ms,
     launch,
     mark_loaded,
     time_table,
@@ -45,11 +46,14 @@ from lab_server import LabServer  # noqa: E402
 
 from foldnote.results import Structure  # noqa: E402
 from foldnote.viewers import bundle, compose, write_page  # noqa: E402
+from foldnote.viewers.display.batch_rows import BatchRow  # noqa: E402
+from foldnote.viewers.display.bundles import rows_bundle  # noqa: E402
 from foldnote.viewers.render.library import read_library  # noqa: E402
 
 RUNS = 3
 VIEWS = 50
 ROWS = 100_000
+BATCH_ROWS = 1_000
 CHOICES = 15
 CAPSID_RESIDUES = 35_400
 WAIT_S = 12
@@ -197,6 +201,36 @@ def measure_table(browser: Browser, folder: Path) -> None:
     print(f"    (the table says: {' '.join(found['says'])})")
 
 
+def measure_batch(browser: Browser) -> None:
+    """The table of a batch of numberings: its HTML by Python, and drawing it on the page."""
+    rows = [
+        BatchRow(
+            name=f"antibody-{number}",
+            state="Failed" if number % 50 == 0 else "Complete",
+            reason="No variable domain was found." if number % 50 == 0 else "",
+            figures={
+                "chain type": "H",
+                "V gene": "IGHV3-66*01",
+                "CDR-H3": f"SRWGG{'ACDEFGHIKL'[number % 10]}GFYAMDY",
+            },
+            scores={"domains": 1, "numberedResidues": 110 + number % 15},
+            settings={"sequence": f"{'EVQLVESGGGLVQPGG' * 7}{number}"},
+        )
+        for number in range(1, BATCH_ROWS + 1)
+    ]
+    written = statistics.median(_time_s(lambda: rows_bundle(rows, "panel")) for _ in range(RUNS))
+    first, *more = insert_ms(browser, rows_bundle(rows, "panel")["text/html"])
+    show(f"the table of a batch of {BATCH_ROWS:,} rows, drawn", first / 1000, 0.3, "s")
+    beside("drawn again on the same page", statistics.median(more) / 1000, first / 1000, "s")
+    show("its HTML, written by Python", written, 0.3, "s")
+
+
+def _time_s(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
 def measure_choice(browser: Browser, folder: Path, text: str) -> None:
     """From a press on a residue until an observer in Python is called, by the clock of this machine."""
     server = LabServer(folder / "choice")
@@ -280,6 +314,7 @@ def main() -> None:
         "large": measure_large,
         "many": measure_many,
         "table": measure_table,
+        "batch": lambda browser, _: measure_batch(browser),
         "choice": lambda browser, folder: measure_choice(browser, folder, text),
         "offline": lambda browser, folder: measure_offline(browser, folder, text),
     }

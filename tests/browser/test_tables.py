@@ -91,3 +91,34 @@ def test_names_are_only_words_and_everything_has_a_name(table):
     faults = page.accessibility_faults(".jp-OutputArea .fnv-table")
     page.set_theme("light")
     assert faults == []
+
+
+_ROWS = """
+from IPython.display import publish_display_data
+from foldnote.viewers.display.batch_rows import BatchRow
+from foldnote.viewers.display.bundles import rows_bundle
+scores = [{"iptm": n / 10, "affinity": -n, "same": 1} for n in range(1, 10)]
+publish_display_data(rows_bundle([BatchRow(f"d{n}", "Complete", scores=s) for n, s in enumerate(scores, 1)], "plot"))
+"""
+
+
+def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
+    page, _ = table
+    page.run_code(_ROWS)
+    rows = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    rows.get_by_role("button", name="Plot").click()
+    assert rows.get_by_label("Up").locator("option").all_inner_texts() == ["ipTM", "affinity"]
+    dots = rows.locator("circle")
+    dots.last.scroll_into_view_if_needed()
+    first, last = (dots.nth(place).bounding_box() for place in (6, 8))  # the rectangle has d7, d8 and d9
+    page.page.mouse.move(first["x"] - 4, first["y"] - 4)
+    page.page.mouse.down()
+    page.page.mouse.move(last["x"] + 12, last["y"] + 12, steps=3)
+    page.page.mouse.up()
+    expect(rows).to_contain_text("3 of 9 rows")
+    assert column(rows, 1) == ["d7", "d8", "d9"]
+    dots.nth(7).click()
+    expect(rows.get_by_role("region", name="Result of d8")).to_contain_text('fn.job("d8")')
+    rows.get_by_role("button", name="Clear").click()
+    expect(rows.locator(".fnt-open")).to_have_count(9)
+    assert page.accessibility_faults(".fnt-rows") == []

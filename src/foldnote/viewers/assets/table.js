@@ -1,8 +1,8 @@
 // Turns the rows that were saved as HTML into a table of all rows, which sorts, filters and is saved as CSV.
-// Rows that open something below the table are handled by table_rows.js.
-(function (root, data, addRows) {
+// Rows that open something below the table are handled by table_rows.js, the plot of two columns by table_plot.js.
+(function (root, data, addRows, addPlot) {
   var ROW_PX = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
-  var order = [], sorted = -1, falling = false, words = '';
+  var order = [], sorted = -1, falling = false, words = '', marked = null;
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
     if (name) node.className = name;
@@ -42,11 +42,12 @@
   function choose() {
     order = [];
     for (var row = 0; row < all; row++) {
+      if (marked && !marked.has(row)) continue;
       var fits = !words || columns.some(function (_, column) { return write(column, row).toLowerCase().indexOf(words) >= 0; });
       if (fits) order.push(row);
     }
     if (sorted >= 0) order.sort(compare(sorted));
-    count.textContent = words ? order.length.toLocaleString('en') + ' of ' + data.shape : data.shape;
+    count.textContent = words || marked ? order.length.toLocaleString('en') + ' of ' + data.shape : data.shape;
     table.setAttribute('aria-rowcount', order.length + 1);
     if (rows) rows.remember({ sorted: sorted < 0 ? null : columns[sorted].name, falling: falling, words: filter.value });
     paint();
@@ -167,6 +168,7 @@
     sorted = columns.findIndex(function (column) { return column.name === by; });
     if (!isSame) drawHead();
     if (rows) rows.replace(data);
+    if (plot) plot.replace(data);
     choose();
   };
 
@@ -180,10 +182,14 @@
   root.replaceChildren(root.querySelector('style'), top, box);
   if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
   var parts = {
-    make: make, write: write, paint: paint, reveal: reveal, box: box, body: body,
-    order: function () { return order; }
+    make: make, write: write, paint: paint, reveal: reveal, box: box, body: body, top: top,
+    order: function () { return order; },
+    mark: function (chosen) { marked = chosen; chooseFromTop(); },
+    nameOf: function (row) { return rows.nameOf(row); },
+    open: function (row) { rows.open(row); }
   };
   var rows = data.opens && addRows ? addRows(root, data, parts) : null;
+  var plot = rows && addPlot ? addPlot(root, data, parts) : null;
   if (rows) {
     var kept = rows.recall();
     sorted = columns.findIndex(function (column) { return column.name === kept.sorted; });

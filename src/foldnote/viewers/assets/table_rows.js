@@ -136,6 +136,12 @@
     dress: dress, beforePaint: beforePaint, afterPaint: afterPaint,
     remember: function (order) { Object.assign(kept, order); },
     recall: function () { return kept; },
+    nameOf: nameOf,
+    open: function (row) {
+      open = null;
+      toggle(nameOf(row));
+      table.reveal(Math.max(0, table.order().indexOf(row)));
+    },
     replace: function (next) {
       data = next;
       opens = next.opens;

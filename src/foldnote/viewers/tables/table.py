@@ -27,6 +27,8 @@ SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
 MAX_BYTES = 2_000_000
 """Largest size of the compressed data of a table."""
+MAX_UNIT_LENGTH = 20
+"""Longest unit in a heading, in characters."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
@@ -83,7 +85,8 @@ def write_program(*, opens_rows: bool) -> str:
     table = read_asset("table.js").strip()
     if not opens_rows:
         return table
-    return f"(function(root,data){{({table})(root,data,{read_asset('table_rows.js').strip()})}})"
+    parts = [read_asset(name).strip() for name in ("table_rows.js", "table_plot.js")]
+    return f"(function(root,data){{({table})(root,data,{','.join(parts)})}})"
 
 
 def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[str, Any]:
@@ -166,7 +169,8 @@ def _write_label(name: str) -> tuple[str, str]:
     metric = find_metric(bare) if name.startswith("score.") else None
     if metric is not None:
         arrow = {True: "↑", False: "↓", None: ""}[metric.higher_is_better]
-        return metric.label, ", ".join(part for part in (metric.unit, arrow) if part)
+        unit = metric.unit if len(metric.unit) <= MAX_UNIT_LENGTH else ""  # the tooltip has it
+        return metric.label, ", ".join(part for part in (unit, arrow) if part)
     words = [word if word.isupper() else word.lower() for word in _WORDS.split(bare) if word]
     return " ".join(words), ""
 
