@@ -37,6 +37,7 @@ does not depend on HTTP libraries.
     │   ├── JobStoppedError
     │   └── WaitTimeoutError
     ├── UnfinishedJobError
+    ├── EstimateExceededError
     ├── ResultError
     │   ├── ArchiveError
     │   └── UnreadableFileError
@@ -299,6 +300,20 @@ class BatchSettingsError(SettingsError):
 
 class NotSentWarning(UserWarning):
     """Something given beside the settings was not sent, since the service does not take it with the tool."""
+
+
+class NoEstimateWarning(UserWarning):
+    """A limit of a job could not be compared with an estimate before it was submitted."""
+
+
+class EstimateExceededError(FoldnoteError):
+    """The estimate for a job is above its limit; nothing was submitted."""
+
+    def __init__(self, message: str | None = None, *, estimate: float = 0.0, limit: float = 0.0) -> None:
+        """Store ``estimate`` and ``limit``, both in seconds or both in weighted hours."""
+        super().__init__(message)
+        self.estimate = estimate
+        self.limit = limit
 
 
 class ToolError(FoldnoteError):

@@ -21,6 +21,8 @@ class Submission(WireModel):
     """Fields of the tool's schema."""
     project_tag: str | None = None
     """Identifier of the project that the job belongs to; null for none."""
+    max_runtime_seconds: float | None = None
+    """Time limit of the run in seconds; null for the tool's own. Only foldnote's own service takes it."""
     extensions: dict[str, Any] | None = Field(default=None, alias="foldnote")
     """Extensions of foldnote's own service (`models.extensions`); null for none."""
 

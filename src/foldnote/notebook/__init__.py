@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
     from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
     from foldnote.notebook.report_verb import report
-    from foldnote.notebook.submission_verbs import submit, upload, validate
+    from foldnote.notebook.submission_verbs import quote, submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
     from foldnote.notebook.view_verbs import compare, explore, grid, job, jobs, view
     from foldnote.results import open_result
@@ -43,6 +43,7 @@ __all__ = [
     "open_result",
     "pipeline",
     "provision",
+    "quote",
     "recommend",
     "report",
     "screen",
@@ -65,7 +66,7 @@ _HOMES = {
     "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
     "report_verb": ("report",),
-    "submission_verbs": ("submit", "upload", "validate"),
+    "submission_verbs": ("quote", "submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),
     "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),
 }

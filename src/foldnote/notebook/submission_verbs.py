@@ -12,6 +12,7 @@ from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:  # the signature of submit is read for the functions of tools, before anything is submitted
     from foldnote.client import FileValue
+    from foldnote.client.submission.quote import Quote
     from foldnote.models import BatchVerdict, Tool, Verdict
     from foldnote.notebook.live_outputs import NotebookJob
 
@@ -52,6 +53,8 @@ def submit(
     profile: str | None = None,
     label: str | None = None,
     extensions: Mapping[str, Any] | None = None,
+    max_runtime_s: float | None = None,
+    weighted_hours_budget: float | None = None,
     again: bool = False,
     **settings: Any,
 ) -> NotebookJob:
@@ -69,6 +72,10 @@ def submit(
         extensions: what is sent beside the settings where the service takes it: ``external``, the purposes
             for which you agree that inputs leave the machine, such as ``["msa-server"]``; ``alignment``, a
             file value; ``label``, free text.
+        max_runtime_s: seconds after which the run is ended, where the service knows that. A new job whose
+            estimate is longer is not submitted.
+        weighted_hours_budget: a new job whose estimate costs more weighted hours is not submitted. Estimates
+            are those of ``fn.quote``; a warning says where there is none.
         again: make a new job even if the same submission has one already.
         **settings: fields of the tool's schema. A file field takes ``fn.upload(path)``,
             ``fn.uploaded(name)``, ``job.file(path)`` or ``fn.inline(text)``.
@@ -77,6 +84,7 @@ def submit(
         UnknownToolError: the service has no such tool.
         SettingsError: a setting or the name breaks a rule; nothing was sent.
         JobNameTakenError: the name belongs to another job; the message shows the difference.
+        EstimateExceededError: the estimate is above a limit; nothing was sent.
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the job.
     """
@@ -84,34 +92,70 @@ def submit(
         tool = connection.find_client(profile).tools.get(tool) if isinstance(tool, str) else tool
         label = take_label(tool, label, settings)
     return submit_settings(
-        tool, settings, job_name=job_name, project_tag=project_tag, profile=profile, label=label,
-        extensions=extensions, again=again,
-    )  # fmt: skip
+        tool,
+        settings,
+        profile,
+        job_name=job_name,
+        project_tag=project_tag,
+        label=label,
+        extensions=extensions,
+        max_runtime_s=max_runtime_s,
+        weighted_hours_budget=weighted_hours_budget,
+        again=again,
+    )
 
 
 def submit_settings(
     tool: str | Tool,
     settings: dict[str, Any],
+    profile: str | None = None,
     *,
     job_name: str | None = None,
-    project_tag: str | None = None,
-    profile: str | None = None,
-    label: str | None = None,
-    extensions: Mapping[str, Any] | None = None,
-    again: bool = False,
+    **options: Any,
 ) -> NotebookJob:
-    """Submit a job with ``settings`` of any name; see :func:`submit`."""
+    """Submit a job with ``settings`` of any name, and the ``options`` of :func:`submit`."""
     from foldnote.notebook.live_outputs import make_live
 
     client = connection.find_client(profile)
     if "name" in settings:
         tool = client.tools.get(tool) if isinstance(tool, str) else tool
         job_name = take_name(tool, job_name, settings)
-    handle = client.jobs.submit(
-        tool, settings, job_name=job_name, project_tag=project_tag, label=label, extensions=extensions,
-        again=again,
-    )  # fmt: skip
-    return make_live(handle)
+    return make_live(client.jobs.submit(tool, settings, job_name=job_name, **options))
+
+
+@verb
+def quote(
+    tool: str | Tool,
+    /,
+    *,
+    job_name: str | None = None,
+    profile: str | None = None,
+    extensions: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Quote:
+    """Run time and cost of a job as earlier jobs of its tool let expect; nothing is submitted.
+
+    The figures are medians over the tool's complete jobs among the account's newest 200, whatever their
+    settings; ``has_estimate`` is false where there are none.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        job_name: name of the job, see ``fn.submit``.
+        profile: which service; by default the active profile's.
+        extensions: what would be sent beside the settings, see ``fn.submit``.
+        **settings: fields of the tool's schema.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+        SettingsError: a setting or the name breaks a rule.
+        JobNameTakenError: the name belongs to another job; the message shows the difference.
+        ServiceError: the service refused.
+    """
+    client = connection.find_client(profile)
+    if "name" in settings:
+        tool = client.tools.get(tool) if isinstance(tool, str) else tool
+        job_name = take_name(tool, job_name, settings)
+    return client.jobs.quote(tool, settings, job_name=job_name, extensions=extensions)
 
 
 @verb

@@ -103,7 +103,7 @@ def _make_function(about: ToolText, name: str) -> Callable[..., NotebookJob]:
             known = by_name.get(key)
             if value is not None or known is None or known.is_needed or known.takes_none:
                 settings[known.setting if known else key] = value
-        return submit_settings(about.type, settings, **chosen)
+        return submit_settings(about.type, settings, chosen.pop("profile", None), **chosen)
 
     parameters = [*(each.parameter for each in arguments), *options.values()]
     if about.is_open:

@@ -4,7 +4,7 @@ import pytest
 from form_builders import make_tool
 
 from foldnote.client import Client
-from foldnote.client.submission.preview import Experience
+from foldnote.client.submission.experience import Experience
 from foldnote.forms import Form
 from foldnote.forms.submission.checking import describe_cost
 

@@ -16,9 +16,10 @@ from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
+from foldnote.client.submission.experience import read_experience
 from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.idempotency import free_name, look_up
-from foldnote.client.submission.preview import Preview, learn
+from foldnote.client.submission.preview import Preview
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
 from foldnote.client.tables.batch_results import Sheet, SheetRow, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
@@ -249,8 +250,7 @@ class BatchesOperations(Resource, Generic[B]):
                 verdicts = yield from judge_rows(
                     self._connection, attempt.tool, attempt.rows, attempt.extensions
                 )
-        earlier = yield from job_pages.list_page(self._connection, {"limit": "200", "includeSubjobs": "true"})
-        experience = learn(earlier.jobs, attempt.tool.type)
+        experience = yield from read_experience(self._connection, attempt.tool.type)
         left = yield from count_left(self._connection)
         return Preview(attempt, tuple(verdicts), existing, experience, table, left)
 

@@ -11,10 +11,13 @@ from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
+from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
+from foldnote.client.submission.experience import JobLimits, read_experience
 from foldnote.client.submission.extensions import Extensions, choose_sent, with_extensions
+from foldnote.client.submission.quote import Quote
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
@@ -47,6 +50,8 @@ class JobsOperations(Resource, Generic[H]):
         project_tag: str | None = None,
         label: str | None = None,
         extensions: Extensions | None = None,
+        max_runtime_s: float | None = None,
+        weighted_hours_budget: float | None = None,
         again: bool = False,
     ) -> Operation[H]:
         """Submit a job, unless the same submission was made before; returns the job.
@@ -61,6 +66,11 @@ class JobsOperations(Resource, Generic[H]):
                 it here. It is kept on this computer, and by services that take it.
             extensions: what is sent beside the settings where the service takes it, such as
                 ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+            max_runtime_s: seconds after which the run is ended. A new job whose estimate is longer is not
+                submitted. A service that takes no limit for single jobs is not sent it, which a
+                `NotSentWarning` says.
+            weighted_hours_budget: a new job whose estimate costs more weighted hours is not submitted; it is
+                compared with the estimate only. A `NoEstimateWarning` says if there is none.
             again: submit a new job even if the same submission was made before.
 
         Raises:
@@ -68,6 +78,7 @@ class JobsOperations(Resource, Generic[H]):
             ToolUnavailableError: the service cannot run the tool; the message says what to do.
             SettingsError: the settings or the name are invalid; nothing was sent.
             JobNameTakenError: the requested name belongs to another job; the message shows the difference.
+            EstimateExceededError: the estimate is above a limit; nothing was submitted.
             ServiceError: the service refused.
             TransportError: no answer was received, and the service does not have the job.
         """
@@ -81,9 +92,46 @@ class JobsOperations(Resource, Generic[H]):
             project_tag=project_tag,
             label=label,
             extensions=extensions,
+            limits=JobLimits(max_runtime_s, weighted_hours_budget),
             again=again,
         )
         return self._hold(job)
+
+    @operation
+    def quote(
+        self,
+        tool: str | Tool,
+        settings: Mapping[str, Any],
+        *,
+        job_name: str | None = None,
+        extensions: Extensions | None = None,
+    ) -> Operation[Quote]:
+        """Estimate run time and cost of a job from earlier jobs of its tool; nothing is submitted.
+
+        The figures are medians over the complete jobs of the tool among the account's newest 200 jobs,
+        whatever their settings.
+
+        Args:
+            tool: the tool, or its type.
+            settings: fields of the tool's schema.
+            job_name: requested name; by default derived from tool and settings.
+            extensions: what would be sent beside the settings.
+
+        Raises:
+            UnknownToolError: the service has no such tool.
+            SettingsError: the settings or the name are invalid.
+            JobNameTakenError: the requested name belongs to another job; the message shows the difference.
+        """
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
+        sent = choose_sent(known, extensions)
+        attempt = yield Run(
+            lambda: job_submission.prepare(self.ledger, known, settings, job_name, None, sent)
+        )
+        existing = yield from job_submission.find_existing(self._connection, self.ledger, attempt)
+        experience = yield from read_experience(self._connection, known.type)
+        left = yield from count_left(self._connection)
+        name = existing.job_name if existing else attempt.name
+        return Quote(known, name, existing, experience, left)
 
     @operation
     def validate(

@@ -17,6 +17,13 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
 from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.submission.experience import (
+    NO_LIMITS,
+    JobLimits,
+    compare_limits,
+    read_experience,
+    takes_runtime_limit,
+)
 from foldnote.client.submission.extensions import (
     Extensions,
     choose_sent,
@@ -25,7 +32,7 @@ from foldnote.client.submission.extensions import (
     put_label,
     read_label,
 )
-from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
+from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once, require_same
 from foldnote.errors import SettingsError
 from foldnote.models import (
     Job,
@@ -54,11 +61,13 @@ def submit(
     project_tag: str | None = None,
     label: str | None = None,
     extensions: Extensions | None = None,
+    limits: JobLimits = NO_LIMITS,
     again: bool = False,
 ) -> Operation[Job]:
     """Submit a job, unless it was submitted before; returns its record.
 
     Args:
+        limits: compared with the estimate before a new job is sent.
         label: free text, which is kept on this computer and sent where the service takes it.
         extensions: what is sent beside the settings, where the service takes it.
         again: submit a new job even if the same submission was made before.
@@ -67,9 +76,12 @@ def submit(
         SettingsError: the settings or the name are invalid; nothing was sent.
         JobNameTakenError: the requested name belongs to another job; the message shows the difference.
         ToolUnavailableError: the service cannot run the tool; the message says what to do.
+        EstimateExceededError: the estimate is above a limit; nothing was sent.
         ServiceError: the service refused.
         TransportError: no answer was received, and the service does not have the job.
     """
+    if problems := limits.find_problems():
+        raise SettingsError(problems, tool.type)
     text = read_label(label, extensions)
     sent = choose_sent(tool, put_label(tool, extensions, text))
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
@@ -81,10 +93,29 @@ def submit(
             if text is not None:
                 yield Run(lambda: ledger.remember_label(known.job_name, text))
             return known
+    if limits.has_any and (again or (yield from look_up(connection, attempt.name)) is None):
+        compare_limits(tool, limits, (yield from read_experience(connection, tool.type)))
+        if takes_runtime_limit(tool):
+            attempt = attempt.limited(limits.max_runtime_s)
     job = yield from _post(connection, attempt)
     yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
     if text is not None or job.created is None:  # a new job has no label of an earlier one of its name
         yield Run(lambda: ledger.remember_label(job.job_name, text))
+    return job
+
+
+def find_existing(
+    connection: ServiceConnection, ledger: Ledger, attempt: SubmissionAttempt
+) -> Operation[Job | None]:
+    """The job that the same submission made before; None if there is none.
+
+    Raises:
+        JobNameTakenError: the requested name belongs to another job; the message shows the difference.
+    """
+    known = yield from _known_job(connection, ledger, attempt.identity)
+    job = known or (yield from look_up(connection, attempt.name))
+    if job is not None and known is None:
+        yield from require_same(_post_of(attempt), job)
     return job
 
 
@@ -112,6 +143,10 @@ class SubmissionAttempt:
     def name(self) -> str:
         """The job's name."""
         return self.wanted.job_name
+
+    def limited(self, max_runtime_s: float | None) -> SubmissionAttempt:
+        """The same submission with a time limit in seconds."""
+        return replace(self, wanted=self.wanted.model_copy(update={"max_runtime_seconds": max_runtime_s}))
 
     def renamed(self, name: str) -> SubmissionAttempt:
         """The same submission with another name."""
@@ -193,19 +228,23 @@ def _known_job(connection: ServiceConnection, ledger: Ledger, identity: str) -> 
     return job
 
 
-def _post(connection: ServiceConnection, attempt: SubmissionAttempt) -> Operation[Job]:
-    wanted = attempt.wanted
-
+def _post_of(attempt: SubmissionAttempt) -> Post:
     def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()
         return _differences(job, attempt)
 
-    post = Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
-    posted = yield from post_once(connection, post)
+    wanted = attempt.wanted
+    return Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
+
+
+def _post(connection: ServiceConnection, attempt: SubmissionAttempt) -> Operation[Job]:
+    wanted = attempt.wanted
+    posted = yield from post_once(connection, _post_of(attempt))
     if posted.job is not None:
         return posted.job
     receipt = read_receipt(posted.answer, wanted)
-    return Job.model_validate(wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
+    sent = wanted.model_copy(update={"max_runtime_seconds": None}).to_wire()
+    return Job.model_validate(sent | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
 
 
 def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.submission.batch_submission import BatchAttempt
-from foldnote.models import Job, JobStatus, RowVerdict
+from foldnote.client.submission.experience import Experience
+from foldnote.models import Job, RowVerdict
 from foldnote.text import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -17,40 +17,6 @@ if TYPE_CHECKING:
 
 _FIRST = 5
 _CELL = 40
-
-
-@dataclass(frozen=True)
-class Experience:
-    """Run times and costs of earlier jobs of a tool at this service.
-
-    Attributes:
-        count: number of jobs; if 0, the figures are None.
-        duration_s: median run time of a job in seconds.
-        weighted_hours: median weighted hours of a job; None if the service does not count them.
-        peak_memory_mb: most memory that a job's largest process had, in MB (2**20 bytes); None where the
-            service does not measure it.
-    """
-
-    count: int = 0
-    duration_s: float | None = None
-    weighted_hours: float | None = None
-    peak_memory_mb: float | None = None
-
-
-def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
-    """Compute medians over the complete jobs of a tool among ``jobs``."""
-    from statistics import median  # deferred: slow to import
-
-    ended = [job for job in jobs if job.type == tool_type and job.status is JobStatus.COMPLETE]
-    times = [job.duration_s for job in ended if job.duration_s is not None]
-    hours = [job.weighted_hours for job in ended if job.weighted_hours is not None]
-    peaks = [job.peak_memory_mb for job in ended if job.peak_memory_mb is not None]
-    return Experience(
-        len(ended),
-        median(times) if times else None,
-        median(hours) if hours else None,
-        max(peaks) if peaks else None,
-    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from foldnote import catalog
+from foldnote.client.submission.experience import Experience, learn
 from foldnote.client.submission.extensions import identify_content
-from foldnote.client.submission.preview import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start

@@ -76,16 +76,9 @@ def write_value(value: Any) -> str:
 
 
 _RESERVED = {
-    "tool",
-    "settings",
-    "job_name",
-    "project_tag",
-    "profile",
-    "client",
-    "extensions",
-    "label",
-    "again",
-}
+    "tool", "settings", "job_name", "project_tag", "profile", "client", "label", "extensions", "again",
+    "max_runtime_s", "weighted_hours_budget",
+}  # fmt: skip
 
 
 def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:
