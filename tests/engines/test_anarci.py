@@ -7,7 +7,9 @@ import pytest
 from engine_contract import EngineContract, read_manifest
 from real_engine import run_directly, run_engine
 
+from foldnote.results import open_result
 from foldnote.service.engines import load_engines
+from foldnote.viewers.display.batch_rows import read_figures
 
 SCHEMES = ("imgt", "kabat", "chothia", "martin", "aho", "wolfguy")
 # Trastuzumab's variable domains (INN list 78), and a single-chain Fv of the two.
@@ -94,6 +96,13 @@ def read_positions(text):
 
 
 NUMBERED = {"heavy": HEAVY, "light": LIGHT, "single-chain": SINGLE_CHAIN}
+
+
+def test_the_row_of_a_batch_has_chain_type_germline_and_the_published_cdrs(run):
+    figures = read_figures(open_result(run))
+    assert (figures["chain type"], figures["species"]) == ("H", "human")
+    assert figures["V gene"].startswith("IGHV3-66*")
+    assert [figures[f"CDR-H{number}"] for number in (1, 2, 3)] == ["GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"]
 
 
 @pytest.fixture(scope="module")

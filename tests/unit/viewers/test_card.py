@@ -1,6 +1,7 @@
 """A card follows its job, survives a service that is away, and ends with the job."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 import ipywidgets as widgets
@@ -262,6 +263,12 @@ def test_a_refused_second_run_says_why_and_may_be_tried_again():
 
     assert "could not be submitted again: The service does not answer." in Seen(card).text
     assert not Seen(card).button("repeat").disabled
+
+
+def test_a_card_without_its_styles_keeps_its_words_apart():
+    html = write_card(make_job(status=JobStatus.COMPLETE)).partition("</style>")[2]
+
+    assert re.sub("<[^>]*>", "", html).split()[:3] == ["Complete", "fv", "abodybuilder"]
 
 
 def test_a_stopped_job_says_how_it_is_run_again():

@@ -131,8 +131,8 @@ def _write_top(job: Job, look: StateAppearance) -> str:
     return (
         '<div class="fnc-top"><span class="fnc-state" role="status">'
         f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {look.words}</span>'
-        f'<span class="fnc-name"{tip}>{escape(job.label or job.job_name)}</span>'
-        f'<span class="fnc-tool">{escape(job.tool_type)}</span>'
+        f' <span class="fnc-name"{tip}>{escape(job.label or job.job_name)}</span> '
+        f'<span class="fnc-tool">{escape(job.tool_type)}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
     )
 
