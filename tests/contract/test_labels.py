@@ -67,6 +67,7 @@ def test_a_service_without_labels_is_sent_none(scripted, connect):
 
 def test_a_card_shows_label_and_name(here, settings, name):
     job = here.jobs.submit("anarci", settings, job_name=name)
+    assert "a\\u202eb" in JobCard(job.record, label="a\u202eb").bundle()["text/html"]
     bundle = JobCard(job.record, label="<b>VH</b>").bundle()
     assert bundle["text/plain"].startswith(f"<b>VH</b> [{name}] (anarci): ")
     assert f'<span class="fnc-name" title="{name}">&lt;b&gt;VH&lt;/b&gt;</span>' in bundle["text/html"]

@@ -16,6 +16,7 @@ from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.moment import ZonedMoment
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
+from foldnote.text import visible
 
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")
 _COLUMNS = ("job", "tool", "status", "created", "reason")
@@ -186,7 +187,7 @@ class JobPage(WireModel):
         jobs = self.jobs[:_MAX_SHOWN]
         if not any(job.label for job in jobs):
             return _COLUMNS, map(_row, jobs)
-        return ("label", *_COLUMNS), ((job.label, *_row(job)) for job in jobs)
+        return ("label", *_COLUMNS), ((visible(job.label), *_row(job)) for job in jobs)
 
     def _title(self) -> str:
         if not self.jobs:

@@ -13,7 +13,7 @@ from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import StatusCounts
-from foldnote.text import format_duration, format_size
+from foldnote.text import format_duration, format_size, visible
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -87,6 +87,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
         again: advice on running a job without a result again; by default a line of code.
     """
     look = find_appearance(job)
+    shown = escape(visible(job.label) or job.job_name)
     parts = [
         _write_top(job, look),
         _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
@@ -101,7 +102,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {escape(job.label or job.job_name)}">'
+        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {shown}">'
         f"{''.join(parts)}</div>"
     )
 
@@ -111,7 +112,7 @@ def write_plain_card(job: Job, again: str | None = None) -> str:
     look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
-    name = f"{job.label} [{job.job_name}]" if job.label else job.job_name
+    name = f"{visible(job.label)} [{job.job_name}]" if job.label else job.job_name
     told = f"{name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
     return f"{told}\n{again}" if again else told
 
@@ -131,7 +132,7 @@ def _write_top(job: Job, look: StateAppearance) -> str:
     return (
         '<div class="fnc-top"><span class="fnc-state" role="status">'
         f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {look.words}</span>'
-        f' <span class="fnc-name"{tip}>{escape(job.label or job.job_name)}</span> '
+        f' <span class="fnc-name"{tip}>{escape(visible(job.label) or job.job_name)}</span> '
         f'<span class="fnc-tool">{escape(job.tool_type)}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
     )
