@@ -9,7 +9,7 @@ from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.tables.tool_list import ToolList
-from foldnote.errors import UnknownToolError
+from foldnote.errors import ArgumentError, UnknownToolError
 from foldnote.models import Tool
 
 
@@ -66,6 +66,8 @@ def _choose(tool_type: str, tools: Sequence[Tool]) -> Tool:
     for tool in tools:
         if tool.type == tool_type:
             return tool
+    if not isinstance(tool_type, str):
+        raise ArgumentError(f"A tool is given by its type, such as 'anarci', not {type(tool_type).__name__}.")
     raise UnknownToolError(tool_type, get_close_matches(tool_type, [tool.type for tool in tools], 2))
 
 

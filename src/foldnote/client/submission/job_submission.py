@@ -33,7 +33,7 @@ from foldnote.client.submission.extensions import (
     read_label,
 )
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once, require_same
-from foldnote.errors import SettingsError
+from foldnote.errors import ArgumentError, SettingsError
 from foldnote.models import (
     Job,
     JobStatus,
@@ -164,8 +164,14 @@ def prepare(
     """Prepare and validate a submission, with what is ``sent`` beside the settings.
 
     Raises:
+        ArgumentError: the settings are not a mapping.
         SettingsError: the settings or the name are invalid.
     """
+    if not isinstance(settings, Mapping):
+        raise ArgumentError(
+            f"Settings are a mapping such as {{'sequence': 'EVQL…'}}, not {type(settings).__name__}."
+            " Several rows are a batch: batches.submit()."
+        )
     given = {name: _plain(value) for name, value in settings.items()}
     normalized = check_submission(tool, given, job_name)
     content = identify_content(normalized, sent)
