@@ -15,7 +15,7 @@ from foldnote.io import write_atomically
 from foldnote.late import find_version
 from foldnote.results import Publication, Result, find_references, list_runs, to_bibtex, write_methods
 from foldnote.text import visible
-from foldnote.viewers.display.bundles import Bundle, Item
+from foldnote.viewers.display.bundles import Bundle, Item, bundle
 from foldnote.viewers.display.page import make_page
 
 
@@ -73,7 +73,7 @@ def _list_items(parts: Sequence[ReportPart], notes: str) -> Iterator[Item | str]
         if part.reason:
             yield part.reason
         if part.table is not None:
-            yield part.table
+            yield bundle(part.table, title="Rows with their inputs and figures")
         if part.result is not None:
             yield part.result
     results = [part.result for part in parts if part.result is not None]
