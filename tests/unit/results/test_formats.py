@@ -147,6 +147,16 @@ def test_mol2_with_atom_types_of_other_programs_is_read():
     assert read_mol2(data, "x.mol2").molecules[0].formula == "C5H6Cl"
 
 
+def test_mol2_with_gaff_types_has_the_elements_of_its_atoms():
+    types = [b"c3", b"ho", b"os", b"cl", b"br", b"nh"]
+    data = (DATA / "benzene.mol2").read_bytes()
+    for each in types:
+        data = data.replace(b" C.ar ", b" %-4s " % each, 1)
+    (molecule,) = read_mol2(data, "x.mol2").molecules
+    assert molecule.formula == "CH7BrClNO"
+    assert not any(each.decode() in molecule.text.split() for each in types)  # viewers read the text
+
+
 def test_mol2_has_aromatic_bonds_and_partial_charges():
     (benzene,) = read(read_mol2, "benzene.mol2").molecules
 

@@ -1,6 +1,7 @@
 """Layouts of tools: anybody registers one, a failing one costs nothing, and ours put the summary first."""
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -165,3 +166,18 @@ def test_a_result_that_is_opened_first_of_all_shows_itself_in_full(tmp_path):
     )
 
     assert "text/html" in done.stdout
+
+
+def test_the_layouts_that_the_docs_list_are_there_as_soon_as_viewers_are_imported():
+    root = Path(__file__).parents[3]
+    rows = (root / "docs/views.md").read_text().split("Built-in views:")[1].split("\n\n")[1].splitlines()[2:]
+    tools = [tool for row in rows for tool in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    modules = [path.stem for path in (root / "src/foldnote/viewers/display").glob("*_views.py")]
+    assert min(len(tools), len(modules)) > 3
+    code = (
+        "import sys, foldnote.viewers; from foldnote.viewers.layouts import find_view;"
+        f"print([tool for tool in {tools} if find_view(tool) is None],"
+        f"[each for each in {modules} if 'foldnote.viewers.display.' + each not in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] []\n"

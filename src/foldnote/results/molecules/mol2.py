@@ -21,6 +21,9 @@ from foldnote.results.molecules.molecule import (
 _MARK = "@<TRIPOS>"
 _ORDERS = {"1": 1.0, "2": 2.0, "3": 3.0, "ar": 1.5, "am": 1.0}
 _UNKNOWN = float("nan")
+_GAFF = {"cl": "Cl", "br": "Br", **{letter: letter.upper() for letter in "chnopsfi"}}
+"""Elements of GAFF's atom types, which are in lower case and begin with it: ``c3``, ``ho``, ``cl``."""
+_GAFF_ATOM = re.compile(r"^(\s*\d+\s+\S+(?:\s+[-\d.]+){3}\s+)(br|[chnopsfi][a-z\d]?)(?=\s)", re.M)
 _NAMED = {"Du": "X", "Any": "X", "Hal": "X", "Het": "X", "Hev": "X", "LP": "X"}
 
 
@@ -42,6 +45,7 @@ def read_mol2(data: bytes, name: str) -> MoleculeFile:
 
 
 def _read_record(record: str, name: str, index: int) -> Molecule:
+    record = _replace_gaff_types(record)
     sections: dict[str, list[str]] = {}
     current: list[str] = []
     for line in record.split("\n"):
@@ -82,6 +86,11 @@ def _read_atoms(lines: list[str]) -> tuple[list[AtomRow], dict[str, int]]:
         x, y, z = (float(word) for word in words[2:5])
         rows.append((words[1], _NAMED.get(kind) or find_element(kind), x, y, z, charge))
     return rows, row_of
+
+
+def _replace_gaff_types(record: str) -> str:
+    """The record with elements in place of GAFF's types, which viewers would take for other elements."""
+    return _GAFF_ATOM.sub(lambda found: found[1] + (_GAFF.get(found[2]) or _GAFF[found[2][0]]), record)
 
 
 def _read_bonds(lines: list[str], row_of: dict[str, int]) -> list[BondRow]:
