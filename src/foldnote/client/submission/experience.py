@@ -105,8 +105,8 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience) -> Non
     for name, limit, estimate, write in rows:
         if limit is not None and estimate is not None and estimate > limit:
             raise EstimateExceededError(
-                f"{tool.type} takes about {write(estimate)} ({describe_basis(experience)}, whatever their"
-                f" settings), which is above {name}, {write(limit)}. Nothing was submitted. Raise the limit,"
+                f"{tool.type} takes about {write(estimate)} ({describe_basis(experience)}),"
+                f" which is above {name}, {write(limit)}. Nothing was submitted. Raise the limit,"
                 " or leave it out.",
                 estimate=estimate,
                 limit=limit,
@@ -131,8 +131,8 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience) -> Non
 def describe_basis(experience: Experience) -> str:
     """What the estimate is made from."""
     if experience.count == 1:
-        return "as the one earlier job of the tool"
-    return f"median of {experience.count} earlier jobs of the tool"
+        return "as the one earlier job of the tool, whatever its settings"
+    return f"median of {experience.count} earlier jobs of the tool, whatever their settings"
 
 
 def _format_hours(hours: float) -> str:

@@ -63,7 +63,7 @@ class Quote:
             "memory": ""
             if seen.peak_memory_mb is None
             else f"up to {format_size(seen.peak_memory_mb * 2**20)}",
-            "estimated from": f"{describe_basis(seen)}, whatever their settings" if seen.count else "",
+            "estimated from": describe_basis(seen) if seen.count else "",
             "jobs": "" if self.jobs_left is None else f"1 of the {self.jobs_left} that the account has left",
             "not available": "" if self.tool.available else self.tool.unavailable_reason or "at this service",
         }
