@@ -237,6 +237,8 @@ async def test_a_retry_that_is_loaded_again_covers_all_rows(api, settle, rows, n
     await settle(again.finish(60))
     loaded = await settle(api.batches.get(again.job_name))
     pd.testing.assert_frame_equal(await settle(loaded.results()), await settle(again.results()))
+    assert [each.job_name for each in await settle(loaded.list_earlier())] == [name]
+    assert (await settle(batch.list_earlier()), batch.job_name) == ([], name)
 
 
 async def test_another_batch_of_the_same_name_has_not_the_old_table(api, settle, rows, settings, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
@@ -107,6 +108,21 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         return sheet.list_rows(jobs)
 
     @operation
+    def list_earlier(self) -> Operation[list[Self]]:
+        """List the batches of which this one is a retry, oldest first; empty for a first submission.
+
+        Batches that were deleted are omitted.
+        """
+        sheet, _ = yield from _read_sheet(self)
+        found = []
+        for name in sheet.batches:
+            with suppress(NotFoundError):
+                if name != self.job_name:
+                    job = yield from job_pages.get_job(self._connection, name)
+                    found.append(type(self)(job, self._connection, self._transport))
+        return found
+
+    @operation
     def retry(self) -> Operation[Self]:
         """Submit the rows whose job failed, was stopped or was deleted again, as a new batch.
 
@@ -139,9 +155,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         )
         job = yield from batch_submission.submit_batch(self._connection, ledger, attempt)
         yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
-        other = self._seen(job)
-        other.sheet = after
-        return other
+        return type(self)(job, self._connection, self._transport, after)
 
 
 class BatchHandle(JobHandle, BatchHandleOperations[JobHandle]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -145,10 +146,10 @@ class BatchCard(JobCard):
             self._table.show(self._make_rows())
             self._paint()
 
-    def _make_rows(self, result: Result | None = None) -> list[BatchRow]:
-        """The rows; with the batch's archive, the figures of its results too."""
+    def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
+        """The rows; with the results by job name, their figures too."""
         rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
-        found = result.jobs if result is not None else {}
+        found = found or {}
         return [
             replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
         ]
@@ -162,13 +163,24 @@ class BatchCard(JobCard):
     def _finish_table(self) -> Mapping[str, Any]:
         """Put the final table into the output, with the results that are saved with it."""
         self._take_rows(self._batch.list_rows())
-        try:
-            result: Result | None = self._batch.result()
-        except FoldnoteError:  # no job has a result, or the archive could not be built; the table says which
-            result = None
-        saved = lay_out_jobs(result) if result is not None else {}
-        self._slot.put(rows_bundle(self._make_rows(result), self.job.job_name, self._profile, saved))
+        found = self._read_results()
+        shown = {name: found[name] for name in self._jobs if name in found}
+        rows = self._make_rows(shown)
+        self._slot.put(rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(shown)))
         return self._slot.bundle
+
+    def _read_results(self) -> dict[str, Result]:
+        """The results by job name, of a retry those of the earlier batches too."""
+        found: dict[str, Result] = {}
+        earlier: list[BatchHandle] = (
+            self._batch.list_earlier() if isinstance(self._batch, BatchHandle) else []
+        )
+        for batch in [*earlier, self._batch]:
+            with suppress(
+                FoldnoteError
+            ):  # no job has a result, or no archive was built; the table says which
+                found |= batch.result().jobs
+        return found
 
     def _unfollow(self) -> None:
         watcher = find_watcher(self.source) if self.source else None

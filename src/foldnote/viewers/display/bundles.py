@@ -137,7 +137,7 @@ def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
         result: the batch's archive.
         profile: the profile of its service, for results that are not saved with the table.
     """
-    return rows_bundle(read_rows(result), result.name, profile, lay_out_jobs(result))
+    return rows_bundle(read_rows(result), result.name, profile, lay_out_jobs(result.jobs))
 
 
 def rows_bundle(
@@ -159,11 +159,11 @@ def rows_bundle(
     }
 
 
-def lay_out_jobs(result: Result) -> dict[str, str]:
+def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:
     """The layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
     saved: dict[str, str] = {}
     left = MAX_SAVED_CHARACTERS
-    for name, job in result.jobs.items():
+    for name, job in jobs.items():
         html = join_bundles(result_bundles(job))["text/html"]
         left -= len(html)
         if left < 0:
