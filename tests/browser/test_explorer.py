@@ -101,6 +101,19 @@ def test_the_keyboard_chooses(explorer):
     assert page.accessibility_faults(".fne-explorer") == []
 
 
+def test_a_narrow_explorer_puts_its_parts_below_each_other(explorer):
+    page, shown = explorer
+    stage, side = shown.locator(".fne-stage"), shown.locator(".fne-side")
+    assert side.bounding_box()["x"] > stage.bounding_box()["x"] + 400
+    page.page.set_viewport_size({"width": 700, "height": 1000})
+    expect(stage).to_have_js_property("offsetLeft", side.evaluate("side => side.offsetLeft"))
+    page.picture("explorer-narrow", shown)
+    boxes = stage.bounding_box(), side.bounding_box()
+    page.page.set_viewport_size({"width": 1400, "height": 1000})
+    assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    assert boxes[0]["width"] == pytest.approx(boxes[1]["width"], abs=1)
+
+
 def test_python_gets_the_picture_that_is_seen_in_the_size_that_it_asks_for(explorer, server):
     page, _ = explorer
     expect(page.page.locator(".jp-OutputArea").nth(1)).to_contain_text("saved", timeout=90_000)

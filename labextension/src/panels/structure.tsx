@@ -25,6 +25,7 @@ export class StructurePanel extends ReactWidget {
     super();
     this.options = options;
     this.addClass('fn-ResultPanel');
+    this.addClass('fn-mod-file');
   }
 
   /** Reloads the file from disk. */
