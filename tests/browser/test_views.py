@@ -204,6 +204,10 @@ def test_a_narrow_view_loses_nothing(notebook):
 
 
 def test_a_pointer_over_a_residue_names_it(notebook):
+    box = show(notebook, _SHOW_RESULT).locator(".fnv-stage").bounding_box()
+    notebook.page.mouse.move(
+        box["x"] + 300, box["y"] + 200
+    )  # the next view is drawn below a pointer that rests
     view = show(notebook, _SHOW_RESULT)
     view.locator(".fnv-stage").scroll_into_view_if_needed()
     named = view.locator(".fnv-hover")

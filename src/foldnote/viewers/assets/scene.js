@@ -268,7 +268,7 @@
     wake(true).then(function () { return drawPicture(viewer, stage, event.detail.wish); }).then(event.detail.done, event.detail.failed);
   });
 
-  var fit, first, size, flight = 0, isPointed = false;
+  var fit, first, size, flight = 0;
   // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
   function adapt() {
     var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
@@ -327,14 +327,13 @@
       else if (!root.fnSelection) focus.residue(atom);
       else root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
-    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = isPointed ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
+    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = stage.matches(':hover') ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
   }
 
   // What is there once, however often the picture is put to sleep and woken.
   function addHands() {
     make('output', 'hover', stage);
-    stage.addEventListener('pointerenter', function () { isPointed = true; });
-    stage.addEventListener('pointerleave', function () { isPointed = false; find('hover').textContent = ''; });
+    stage.addEventListener('pointerleave', function () { find('hover').textContent = ''; });
     var tools = make('div', 'tools', root);
     stage.before(tools);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
