@@ -13,6 +13,7 @@ export const CommandIDs = {
   openJob: 'foldnote:open-job',
   loadJob: 'foldnote:load-job',
   againJob: 'foldnote:again-job',
+  compareJobs: 'foldnote:compare-jobs',
   downloadJob: 'foldnote:download-job',
   copyJob: 'foldnote:copy-job-name',
   tagJob: 'foldnote:tag-job',

@@ -76,6 +76,12 @@ export const tagIcon = draw(
   `<path d="M2.5 7.5v-4a1 1 0 0 1 1-1h4l6 6-5 5z" ${STROKE}/><circle cx="5.4" cy="5.4" r="1" fill="currentColor"/>`
 );
 
+/** Two shapes that overlap. */
+export const compareIcon = draw(
+  'compare',
+  `<circle cx="6" cy="8" r="3.9" ${STROKE}/><circle cx="10" cy="8" r="3.9" ${STROKE}/>`
+);
+
 /** A table of three columns. */
 export const columnsIcon = draw(
   'columns',

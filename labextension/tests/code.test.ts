@@ -1,6 +1,7 @@
 /** The Python that is written into cells. What it does when it runs is tested in JupyterLab. */
 import {
   againCode,
+  compareCode,
   fileCode,
   formCode,
   jobCode,
@@ -47,6 +48,11 @@ describe('code of a job', () => {
     expect(jobValue('a', null, true)).toBe('fn.batch("a")');
     expect(jobsValue(['a'])).toBe('fn.job("a")');
     expect(jobsValue(['a', 'b'], 'lab')).toBe('[fn.job("a", profile="lab"), fn.job("b", profile="lab")]');
+  });
+
+  it('is compared with others', () => {
+    expect(compareCode(['a', 'b'])).toBe(`${IMPORT}fn.compare("a", "b")`);
+    expect(compareCode(['a', 'q"'], 'lab')).toBe(`${IMPORT}fn.compare("a", "q\\"", profile="lab")`);
   });
 
   it('keeps one under a name and shows it, and several without showing them', () => {

@@ -166,6 +166,17 @@ describe('a cell for a job', () => {
     expect(notebooks(running.app)).toHaveLength(1);
   });
 
+  it('compares two jobs, not one alone and no batch', async () => {
+    await know(DONE, LIVE, BATCH);
+    const notebook = addNotebook(running.app, running.rendermime);
+    const { commands } = running.app;
+    const can = (...jobs: string[]): boolean => commands.isEnabled(CommandIDs.compareJobs, { jobs });
+    expect([can('done'), can('done', 'live'), can('done', 'screen')]).toEqual([false, true, false]);
+    running.foldnote.selection.chooseAll(['done', 'live']);
+    await run(CommandIDs.compareJobs);
+    expect(notebook.runs()).toEqual([`${PREFIX}fn.compare("done", "live")`]);
+  });
+
   it('shows the settings of one job as a form, not of several', async () => {
     await know(DONE, LIVE);
     const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);

@@ -42,6 +42,7 @@ function Shown(props: {
       onInsert={vi.fn()}
       onDelete={vi.fn()}
       onDownload={vi.fn()}
+      onCompare={vi.fn()}
       onTag={vi.fn()}
       onKeep={vi.fn()}
       onDrag={vi.fn()}
@@ -370,12 +371,12 @@ describe('several selected jobs', () => {
   const bar = (): HTMLElement => screen.getByRole('toolbar', { name: 'Selected jobs' });
 
   it('have a bar with what can be done with them', async () => {
-    const acts = { onDownload: vi.fn(), onTag: vi.fn(), onStopMany: vi.fn(), onDelete: vi.fn() };
+    const acts = { onDownload: vi.fn(), onCompare: vi.fn(), onTag: vi.fn(), onStopMany: vi.fn(), onDelete: vi.fn() };
     show({ jobs: [DONE, LIVE] }, acts);
     expect(screen.queryByRole('toolbar')).toBeNull();
     await userEvent.keyboard('{Control>}a{/Control}');
     expect(within(bar()).getByRole('status').textContent).toBe('2 selected');
-    for (const label of ['Download the results of', 'Tag', 'Stop', 'Delete']) {
+    for (const label of ['Download the results of', 'Compare', 'Tag', 'Stop', 'Delete']) {
       await userEvent.click(within(bar()).getByRole('button', { name: `${label} the selected jobs` }));
     }
     for (const act of Object.values(acts)) {

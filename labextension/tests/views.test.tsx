@@ -33,6 +33,7 @@ function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): R
     onInsert: vi.fn(),
     onDelete: vi.fn(),
     onDownload: vi.fn(),
+    onCompare: vi.fn(),
     onTag: vi.fn(),
     onKeep: vi.fn(),
     onDrag: (_names, _event, onClick) => onClick(),

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 OF_JOBS = (
     *("Open the Result", "Insert a Cell That Loads the Job", "Open Its Settings as a Form", "Stop", "Delete"),
-    *("Download the Result", "Copy the Name", "Tag …"),
+    *("Compare in a Cell", "Download the Result", "Copy the Name", "Tag …"),
 )
 COMMANDS = {
     *(f"{label} (Selected Jobs)" for label in OF_JOBS),

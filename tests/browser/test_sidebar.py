@@ -515,6 +515,17 @@ def test_a_job_is_loaded_below_the_active_cell(opened):
     assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.job("rituximab-fv")'
 
 
+def test_selected_jobs_are_compared_in_a_cell(opened):
+    sidebar = opened.show_sidebar("jobs", 300)
+    sidebar.locator("[data-job=rituximab-fv]").click()
+    sidebar.locator("[data-job=trastuzumab-fv]").click(modifiers=["ControlOrMeta"])
+    compare = sidebar.get_by_role("button", name="Compare the selected jobs")
+    compare.click()
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[3]:").wait_for(timeout=60_000)
+    assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.compare("rituximab-fv", "trastuzumab-fv")'
+    sidebar.get_by_role("button", name="Select none").click()
+
+
 def test_no_request_leaves_this_computer(opened, server):
     assert opened.outside == []
     assert server.refused == []

@@ -2,7 +2,8 @@
 import { closeIcon, deleteIcon, downloadIcon, stopIcon } from '@jupyterlab/ui-components';
 import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
-import { tagIcon } from '../icons';
+import { compareIcon, tagIcon } from '../icons';
+import { canCompare, MOST_COMPARED } from '../models/comparing';
 import type { JobsState } from '../models/jobs';
 import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
@@ -25,6 +26,7 @@ export interface ManyActions {
   /** Asks for confirmation first. */
   readonly onDelete: (names: readonly string[]) => void;
   readonly onDownload: (names: readonly string[]) => void;
+  readonly onCompare: (names: readonly string[]) => void;
   readonly onTag: (names: readonly string[]) => void;
   /** Starts dragging jobs; `onClick` is called if nothing was dragged. */
   readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
@@ -200,6 +202,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
     return null;
   }
   const chosen = state.jobs.filter(job => selected.names.has(job.jobName));
+  const isComparable = canCompare(chosen);
   const canStop = chosen.some(isLive);
   const canDownload = chosen.some(job => job.status === 'Complete');
   return (
@@ -210,6 +213,16 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
         label={trans.__('Download the results of the selected jobs')}
         isDisabled={!canDownload}
         onClick={() => props.onDownload(names)}
+      />
+      <IconButton
+        icon={compareIcon}
+        label={
+          isComparable
+            ? trans.__('Compare the selected jobs')
+            : trans.__('Compare the selected jobs (2 to %1 jobs, no batches)', MOST_COMPARED)
+        }
+        isDisabled={!isComparable}
+        onClick={() => props.onCompare(names)}
       />
       <IconButton icon={tagIcon} label={trans.__('Tag the selected jobs')} onClick={() => props.onTag(names)} />
       <IconButton

@@ -48,6 +48,11 @@ export function keptJobsCell(names: readonly string[], profile: string | null = 
   return `import foldnote as fn\n\n${keptJobsLine(names, profile)}${shown}`;
 }
 
+/** Code that shows a comparison of jobs, of which the first is the reference. */
+export function compareCode(names: readonly string[], profile: string | null = null): string {
+  return `import foldnote as fn\n\nfn.compare(${names.map(quote).join(', ')}${named(profile)})`;
+}
+
 /** An expression for several jobs. */
 export function jobsValue(names: readonly string[], profile: string | null = null): string {
   const [name = ''] = names;

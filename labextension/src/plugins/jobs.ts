@@ -14,7 +14,8 @@ import type { JobPlace, JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
 import { isBatch } from '../models/batch';
-import { againCode, jobCode } from '../models/code';
+import { againCode, compareCode, jobCode } from '../models/code';
+import { canCompare } from '../models/comparing';
 import { memberKey } from '../models/members';
 import { servicePlace } from '../models/profiles';
 import { isPassing } from '../models/result';
@@ -32,6 +33,7 @@ const MENU = [
   CommandIDs.openJob,
   CommandIDs.loadJob,
   CommandIDs.againJob,
+  CommandIDs.compareJobs,
   CommandIDs.downloadJob,
   CommandIDs.copyJob,
   CommandIDs.tagJob,
@@ -54,6 +56,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null
   ) => {
     addCellCommands(app, foldnote);
+    addCompareCommand(app, foldnote);
     const results = addResultCommands(app, foldnote);
     void restorer?.restore(results, {
       command: CommandIDs.openJob,
@@ -160,6 +163,19 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: ({ names }) => names.length === 1,
     run: ({ names: [name = ''], member, profile }) =>
       orNotify(runInCell(app, againCode(name, profiles.forCode(profile), member), ''))
+  });
+}
+
+/** Compares two or more of your own jobs in a cell; the service's record says which are batches. */
+function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { profiles, trans } = foldnote;
+  addJobCommand(app, foldnote, CommandIDs.compareJobs, {
+    label: trans.__('Compare in a Cell'),
+    canRun: given => {
+      const { names } = given;
+      return isOwn(given) && canCompare(names.map(name => recordOf(name, given, foldnote)));
+    },
+    run: ({ names, profile }) => orNotify(runInCell(app, compareCode(names, profiles.forCode(profile)), ''))
   });
 }
 

@@ -83,6 +83,7 @@ function createSidebar(
     onStop: job => run(CommandIDs.stopJob, { job }),
     onStopMany: names => run(CommandIDs.stopJob, { jobs: [...names] }),
     onDelete: names => run(CommandIDs.deleteJob, { jobs: [...names] }),
+    onCompare: names => run(CommandIDs.compareJobs, { jobs: [...names] }),
     onTag: names => run(CommandIDs.tagJob, { jobs: [...names] }),
     onKeep: names => run(CommandIDs.keepJob, { jobs: [...names] }),
     onDrag: (names, event, onClick) => dragFrom(event, () => dragJobs(foldnote, names), onClick),

@@ -143,7 +143,7 @@ def test_jobs_without_structures_are_compared_by_the_rest(tmp_path):
     assert found.table.empty
     assert found.scores.loc["residues", ["a.zip", "b.zip"]].tolist() == [0, 1]
     assert found.notes[0] == (
-        "No structures are compared, which takes two of them. a.zip: its result has no readable structure. "
+        "No structures are compared: at least two are needed. a.zip: its result has no readable structure. "
         "b.zip: its result has no readable structure."
     )
 

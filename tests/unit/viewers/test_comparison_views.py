@@ -59,6 +59,6 @@ def test_without_structures_the_rest_is_shown_with_the_reason(tmp_path):
     archives = [write_zip(tmp_path / f"{n}.zip", {"score.json": '{"ptm": 0.5}'}) for n in "ab"]
     shown = bundle(compare([open_result(archive) for archive in archives]))
 
-    assert "No structures are compared, which takes two of them." in shown["text/html"]
+    assert "No structures are compared: at least two are needed." in shown["text/html"]
     assert '<div class="fnv-stage"' not in shown["text/html"]
     assert "0 to 1" in shown["text/plain"]

@@ -231,7 +231,7 @@ def _note_items(items: Sequence[ComparedItem], first: ComparedItem | None) -> li
         notes.append("Different tools: " + ", ".join(f"{name} {tool}" for name, tool in tools.items()) + ".")
     lacking = [f"{item.name}: {item.problem}" for item in items if item.structure is None]
     if first is None:
-        notes.append(f"No structures are compared, which takes two of them. {_join(lacking)}".strip())
+        notes.append(f"No structures are compared: at least two are needed. {_join(lacking)}".strip())
     else:
         notes += [f"{_join([text])}" for text in lacking]
     notes += [item.note for item in items if item.note]
