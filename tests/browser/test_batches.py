@@ -52,3 +52,51 @@ def test_a_batch_is_looked_at_waited_for_and_joined(lab, server):
     lab.picture("batch-light")
     lab.set_theme("dark")
     lab.picture("batch-dark")
+
+
+_FORM = """
+form = fn.form("abodybuilder")
+form
+"""
+_VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+_VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+
+
+def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, server, tmp_path):
+    csv = tmp_path / "plate.csv"
+    csv.write_text(f"Seq1;Seq2;Lot;KD_nM\n{_VH};{_VL};Größe 7;0.5\n{_VH[1:]};{_VL[1:]}1;8;12\n", "utf-16")
+    lab.open("batch.ipynb")
+    lab.set_theme("light")
+    lab.run_code(_FORM)
+    form = lab.page.locator(".foldnote-form")
+    form.get_by_role("button", name="Add to batch").click()
+    with lab.page.expect_file_chooser() as chooser:
+        form.get_by_text("Choose a table or FASTA file").click()
+    chooser.value.set_files(csv)
+    expect(form.get_by_label("Seq1", exact=True)).to_have_value("Heavy chain")
+    expect(form.get_by_label("Seq2", exact=True)).to_have_value("Light chain")
+    form.get_by_label("Lot", exact=True).select_option("the job's name")
+    expect(form.locator(".fn-scroll")).to_contain_text("Groe-7")
+    mark = form.get_by_role("img", name="Row 2: light: ")
+    mark.focus()
+    expect(mark.locator(".fn-tip")).to_be_visible()
+    batch = form.locator(".foldnote-batch")
+    lab.picture("batch-form-light", batch)
+    form.get_by_role("button", name="Edit row 2").press("Enter")
+    form.locator(".foldnote-row-editor").get_by_label("Light chain").fill(_VL[1:])
+    form.get_by_role("button", name="Save row").click()
+    form.get_by_role("button", name="Duplicate row 2").click()
+    expect(form.get_by_role("img", name="Row 3: The same settings as row 2")).to_be_visible()
+    expect(form.get_by_role("button", name="Duplicate row 2")).to_be_focused()
+    assert lab.accessibility_faults(".foldnote-batch") == []
+    lab.set_theme("dark")
+    lab.picture("batch-form-dark", batch)
+    lab.page.set_viewport_size({"width": 760, "height": 900})
+    lab.picture("batch-form-narrow", batch)
+    form.get_by_role("button", name="Check 3 jobs").click()
+    form.get_by_role("button", name="Submit 3 jobs").click()
+    expect(batch).to_contain_text("Submitted as the batch")
+    lab.run_code("form.batch.wait().results()[['Lot', 'KD_nM', 'job_name', 'status']]")
+    table = lab.page.locator(".jp-OutputArea table").last
+    expect(table).to_contain_text("Größe 7")
+    expect(table.locator("tbody tr")).to_have_count(3)

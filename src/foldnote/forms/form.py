@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -33,6 +33,7 @@ from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
 from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.view.batch_code import BatchParts, write_batch_call
 from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
 from foldnote.forms.view.page_events import Surface
@@ -106,6 +107,7 @@ class Form:
         self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
         self.checking = Checking(self, self.submission, self.verdicts)
         self.batch_table = BatchTable(self, self.verdicts, self._hold_batch)
+        self.batch_table.write_code = self._write_batch_code
         self.surface = Surface(self, self.batch_table, self.verdicts)
         self.frame.show_surface(self.surface.widget)
         self._beside = ExtensionFields(self, tool.extensions if self._has_job else ())
@@ -222,11 +224,25 @@ class Form:
             if fields[name].spec.required or value != defaults[name]
         }
         shown = leave_out_secrets(self.tool.settings_schema, settings)
-        files = {name for name, field in fields.items() if is_file(field.spec)}
         has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
-        marks = Marks(settings.keys() - shown.keys(), self.bindings.names, files, self._uploads, has_gaps)
+        marks = self._marks(settings.keys() - shown.keys(), has_gaps)
         name = self.typed_job_name or None
         return write_call(self.tool.type, settings | shown, name, marks, self.extensions, self.label)
+
+    def _write_batch_code(self) -> str:
+        """The call that submits the rows of the batch."""
+        defaults = self.section.defaults
+        shared = {name: value for name, value in self.value.items() if value != defaults.get(name)}
+        schema, table = self.tool.settings_schema, self.batch_table
+        given, completed = (
+            [leave_out_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
+        )
+        parts = BatchParts(self.tool.type, leave_out_secrets(schema, shared), self._marks(), self.extensions)
+        return write_batch_call(table.batch, given, completed, parts)
+
+    def _marks(self, secrets: Collection[str] = (), has_gaps: bool = False) -> Marks:
+        files = {name for name, field in self.fields.items() if is_file(field.spec)}
+        return Marks(secrets, self.bindings.names, files, self._uploads, has_gaps)
 
     def submit(self) -> Any:
         """Submit the job if the settings are valid.

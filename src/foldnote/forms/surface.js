@@ -52,6 +52,10 @@ class Surface {
   }
 
   furnish() {
+    if (this.again && document.activeElement === document.body) {
+      this.root.querySelector(this.again)?.focus({ preventScroll: true });
+      this.again = null;
+    }
     for (const mark of this.root.querySelectorAll('.fn-changed:not([role])')) {
       mark.setAttribute('role', 'button');
       mark.tabIndex = 0;
@@ -72,7 +76,8 @@ class Surface {
     const mark = event.target.closest('.fn-changed[role]');
     const leaf = event.target.closest('[data-path]');
     const upload = event.target.closest('.foldnote-chooser .widget-upload');
-    if (mark || leaf || upload) {
+    const act = event.target.closest('[data-act]');
+    if (mark || leaf || upload || act) {
       event.preventDefault();
       event.stopPropagation();
     }
@@ -83,6 +88,9 @@ class Surface {
       this.send({ kind: 'jobFile', field: idOf(leaf), job, path });
     } else if (upload) {
       this.choose(upload);
+    } else if (act) {
+      this.again = `[data-act=${act.dataset.act}]` + (act.dataset.row ? `[data-row="${act.dataset.row}"]` : '');
+      this.send({ kind: 'row', act: act.dataset.act, row: Number(act.dataset.row ?? 0) });
     }
   }
 

@@ -72,10 +72,15 @@ def test_a_column_is_mapped_by_its_name_or_contents(what):
         (["ACGTACGTACGTACGTACGT"], ""),
         (SMILES, "smiles"),
         (["mAb-1", "CNC", "0.5"], ""),
+        (["binds well at low salt and pH"], ""),
+        (["EVQLVESGGG LVQPGGSLRL SCAAS1"], "protein"),
         (["1", "2.5"], ""),
         ([], ""),
     ],
-    ids=["heavy", "light", "single-chain", "protein", "DNA", "molecules", "words", "numbers", "nothing"],
+    ids=[
+        *("heavy", "light", "single-chain", "protein", "DNA", "molecules", "words"),
+        *("sentence", "blocks", "numbers", "nothing"),
+    ],
 )
 def test_contents_are_recognized(cells, kind):
     assert describe_column(cells) == kind

@@ -384,7 +384,7 @@ def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
 def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     form = Form(catalog.tool("abodybuilder"), client, values=ABB)
     form.frame.add_row.click()
-    Page(form.widget).press("Remove last row")
+    Page(form.widget).press("Remove row")
     assert form.batch_table.add_text(
         "id,VH,VL\nmAb 1,EVQLVESGGGLVQP,DIQMTQ\nmAb2,EVQLVESGGGLVQPGGSL,DIQMTQ\n"
     )

@@ -6,7 +6,7 @@ of the button checks and prices the batch, the second submits it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from html import escape
 from typing import Any, Protocol
 
@@ -16,25 +16,31 @@ from foldnote import catalog
 from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes
 from foldnote.client.inputs.table_text import TextTable, read_text
 from foldnote.errors import BatchSettingsError, FoldnoteError
-from foldnote.forms.batch.column_mapping import list_header_words
+from foldnote.forms.batch.cautions import find_differing
+from foldnote.forms.batch.column_choices import ColumnChoices
+from foldnote.forms.batch.column_mapping import Target, list_header_words
 from foldnote.forms.batch.draft_batch import DraftBatch, DraftRow
+from foldnote.forms.batch.row_editor import RowEditor
+from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
+from foldnote.forms.batch.sweep_controls import SweepControls
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
-from foldnote.forms.files.file_reference import describe_file, settle
+from foldnote.forms.files.file_reference import settle
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.submission.filled_form import FilledForm, StatusLine
 from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.code_block import write_code_block
+from foldnote.forms.ui.label import LabelParts, Notice, write_label
+from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
-_MAX_SHOWN = 50
-_MAX_COLUMNS = 6
+ACTS = ("edit", "duplicate", "remove", *PAGE_ACTS)
+"""What `BatchTable.change` does."""
 
 
 class BatchFrame(StatusLine, Protocol):
@@ -74,7 +80,9 @@ class BatchTable:
         """The rows and their files that the price is for; None without one."""
         self._refused: dict[int, str] = {}
         self._is_busy = False
-        self._is_built = False
+        self._is_built = self._is_code_shown = False
+        self.write_code: Callable[[], str] = str
+        """Writes the equivalent Python call."""
 
     def add_current(self) -> None:
         """Add the form's settings as a row."""
@@ -127,7 +135,7 @@ class BatchTable:
 
     def refresh(self) -> None:
         """Show the rows with their verdicts, completed with the form's current settings."""
-        if not self._is_built or not len(self.batch):
+        if not self._is_built:
             return
         self._read_rows()
         if self._priced is not None and not is_same(self._priced, self._snapshot()):
@@ -135,11 +143,101 @@ class BatchTable:
             self._say("")
         verdicts = self.verdicts()
         wrong = sum(map(bool, verdicts))
-        self._table.value = write_rows(self.rows, verdicts, self.job_names() or ())
+        specs = self._specs()
+        self._view.show(self.batch, self.rows, self.settings(), specs, verdicts)
+        self._columns.show(self.batch.mapping, specs)
+        self._sweep.show(specs, {*self.batch.mapping.columns, *self.batch.swept}, len(self.rows))
+        for widget in (self._editor.chooser, self._clear, self._code):
+            set_class(widget, "foldnote-hidden", not self.rows)
         jobs = count(len(self.rows), "job")
         ready = f"Submit {jobs}" if self._preview is not None else f"{self._check} {jobs}"
+        ready = ready if self.rows else self._check
         self._send.description = f"{count(wrong, 'row needs', 'rows need')} attention" if wrong else ready
-        self._send.disabled = bool(wrong)
+        self._send.disabled = bool(wrong) or not self.rows
+        if self._is_code_shown:
+            self._code_block.value = write_code_block(self.write_code())
+
+    def change(self, act: str, number: int = 0) -> None:
+        """Do what a button of the table says: edit, duplicate or remove a row, or show other rows.
+
+        Args:
+            act: ``edit``, ``duplicate``, ``remove``, ``previous``, ``next``, ``wrong`` or ``all``.
+            number: the row's number, from 1.
+        """
+        if act in PAGE_ACTS:
+            self._view.turn(act)
+            self.refresh()
+        else:
+            self._change_row(act, number - 1)
+
+    def _change_row(self, act: str, index: int) -> None:
+        if not 0 <= index < len(self.batch):
+            self._say(f"There is no row {index + 1}; the rows are 1 to {len(self.batch)}.", is_bad=True)
+            return
+        if act == "edit":
+            self._editor.open(index, self._list_editable(index))
+            return
+        self._editor.close()
+        if act == "duplicate":
+            self.batch.duplicate(index)
+            words = f"Row {index + 1} was duplicated; the copy is row {index + 2}."
+        else:
+            self.batch.remove(index)
+            words = f"Row {index + 1} was removed."
+        self.forget_preview()
+        self._say(words)
+
+    def _list_editable(self, index: int) -> list[tuple[FieldSpec, Any]]:
+        """The settings of a row that its table gives, that are required, or in which the rows differ."""
+        differing = find_differing(self.rows)
+        names = {*self.batch.mapping.columns, *differing}
+        specs = [spec for spec in self._specs() if spec.name in names or spec.required]
+        row = self.batch.rows[index]
+        columns = self.batch.mapping.columns
+        return [
+            (spec, row.own.get(spec.name, row.cells.get(columns.get(spec.name, ""))))
+            for spec in specs
+            if not spec.is_secret
+        ]
+
+    def _save_row(self, index: int, texts: Mapping[str, str]) -> None:
+        kinds = {spec.name: spec for spec in self._specs()}
+        for name, text in texts.items():
+            self.batch.edit(index, kinds[name], text)
+        self.forget_preview()
+        self._say(f"Row {index + 1} was changed." if texts else "")
+
+    def _map(self, column: str, target: Target) -> None:
+        try:
+            notes = self.batch.remap(column, target)
+        except FoldnoteError as error:
+            self.refresh()
+            self._say(error.message, is_bad=True)
+            return
+        self._editor.close()
+        self.forget_preview()
+        self._say(" ".join(notes))
+
+    def _find_sweep_fault(self, spec: FieldSpec, values: list[Any]) -> str:
+        """Why the values cannot be swept over, by the first row; empty if they can."""
+        first = next(iter(self.settings()), self._form.value)
+        for value in values:
+            problems = catalog.check(self._form.tool, {**first, spec.name: value}).problems
+            found = [problem.message for problem in problems if problem.field == spec.name]
+            if found:
+                return found[0]
+        return ""
+
+    def _apply_sweep(self, spec: FieldSpec, values: list[Any]) -> None:
+        if not self.rows:
+            self.add_current()
+        if not self.rows:
+            return
+        before = len(self.batch)
+        self.batch.sweep(spec.name, values)
+        self._editor.close()
+        self.forget_preview()
+        self._say(f"{count(before, 'row')} × {count(len(values), 'value')} = {len(self.batch):,} rows.")
 
     @property
     def _check(self) -> str:
@@ -227,17 +325,13 @@ class BatchTable:
         return [field.spec for field in self._form.section.fields]
 
     def _read_rows(self) -> None:
-        """Read the rows of the batch, with their files settled."""
-        self.rows = [self._settle(row) for row in self.batch.list_settings(self._specs())]
-
-    def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The row with its files settled as local files, uploads, job files or contents."""
+        """Read the rows of the batch, with files settled as local files, uploads, job files or contents."""
         uploads = self._form.known_uploads()
         files = {name: field.spec for name, field in self._form.fields.items() if is_file(field.spec)}
-        return {
-            name: settle(value, uploads, files[name].extensions) if name in files else value
-            for name, value in row.items()
-        }
+        self.rows = [
+            row | {name: settle(row[name], uploads, files[name].extensions) for name in files if name in row}
+            for row in self.batch.list_settings(self._specs())
+        ]
 
     def _show_error(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):
@@ -257,12 +351,17 @@ class BatchTable:
             return
         self._is_built = True
         looks = self._form.looks
-        self._table = looks.html("", "foldnote-table")
+        self._view = RowsView(looks)
+        self._columns = ColumnChoices(looks, self._map)
+        self._editor = RowEditor(looks, self._change_row, self._save_row)
+        self._sweep = SweepControls(looks, self._apply_sweep, self._find_sweep_fault)
         self._message = looks.html("", "foldnote-part")
+        self._code_block = looks.html("", "foldnote-part")
         self._paste = compact_widgets.Textarea(
             rows=3,
-            description="Rows to add",
-            placeholder="Paste cells from a spreadsheet (the first line names the settings), or FASTA",
+            description=write_label(LabelParts("Rows to add", "", "", ""), Notice()),
+            description_allow_html=True,
+            placeholder="Paste cells of a spreadsheet, if possible with their header line, or FASTA",
             layout=looks.layout,
             style=looks.text,
             _dom_classes=("foldnote-field", "foldnote-lines", "foldnote-wide"),
@@ -276,16 +375,22 @@ class BatchTable:
         )
         self._file.add_class("foldnote-second")
         self._file.observe(self._read_file, "value")
-        drop = looks.button("Remove last row", "foldnote-second")
-        drop.on_click(lambda _button: self._remove(1))
-        clear = looks.button("Clear", "foldnote-second")
-        clear.on_click(lambda _button: self._remove(len(self.rows)))
+        self._clear = looks.button("Remove all rows", "foldnote-second")
+        self._clear.on_click(lambda _button: self._remove_all())
+        self._code = looks.button(
+            "Copy batch as Python", "foldnote-second", tooltip="The equivalent Python call"
+        )
+        self._code.on_click(lambda _button: self._toggle_code())
         self._send = looks.button(self._check, "foldnote-submit")
         self._send.on_click(self.press)
-        buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
+        source = looks.box([add, self._file], "foldnote-actions")
+        buttons = looks.box([self._send, self._code, self._clear], "foldnote-actions")
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
-        self._form.frame.show_batch([title, self._table, self._paste, buttons, self._message])
+        rows = [self._columns.widget, self._view.widget, self._editor.chooser, self._editor.widget]
+        end = [self._sweep.widget, buttons, self._message, self._code_block]
+        self._form.frame.show_batch([title, self._paste, source, *rows, *end])
+        self.refresh()
 
     def _add_pasted(self) -> None:
         if self.add_text(str(self._paste.value)):
@@ -297,45 +402,12 @@ class BatchTable:
         if change["new"]:
             self._file.value = ()  # drop the contents from the widget
 
-    def _remove(self, number: int) -> None:
-        for _ in range(min(number, len(self.batch))):
-            self.batch.remove(len(self.batch) - 1)
-        self._read_rows()
+    def _remove_all(self) -> None:
+        self._editor.close()
+        self.batch.clear()
         self.forget_preview()
-        if not self.rows:
-            self._table.value = ""
-            self._send.description = self._check
-        self._say("")
+        self._say("All rows were removed.")
 
-
-def _write_name(names: Sequence[str], number: int) -> str:
-    return f"<td>{escape(in_one_line(names[number - 1], 30))}</td>" if names else ""
-
-
-def _write_cell(value: Any) -> str:
-    return escape(in_one_line(describe_file(value), 30))
-
-
-def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[str] = ()) -> str:
-    """The rows as an HTML table: number, verdict, job name (if given), and up to six settings."""
-    named = list(jobs)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    shown = names[:_MAX_COLUMNS]
-    heads = '<th scope="col">Job</th>' if named else ""
-    heads += "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
-    body = "".join(
-        f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
-        f"{escape(verdict) if verdict else 'valid'}</td>{_write_name(named, number)}"
-        + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
-        + "</tr>"
-        for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
-        if number <= _MAX_SHOWN
-    )
-    more = f"<p>and {len(rows) - _MAX_SHOWN} more</p>" if len(rows) > _MAX_SHOWN else ""
-    columns = f"<p>{len(names) - len(shown)} more settings per row</p>" if len(names) > len(shown) else ""
-    return (
-        '<div class="fn-scroll" tabindex="0" role="region" aria-label="Rows of the batch"><table><thead>'
-        f'<tr><th scope="col">Row</th><th scope="col">Verdict</th>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table>"
-        f"</div>{more}{columns}"
-    )
+    def _toggle_code(self) -> None:
+        self._is_code_shown = not self._is_code_shown
+        self._code_block.value = write_code_block(self.write_code() if self._is_code_shown else "")

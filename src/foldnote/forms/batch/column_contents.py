@@ -10,9 +10,13 @@ from foldnote.forms.biology.plausibility import find_kinds
 
 Contents = Literal["heavy", "light", "protein", "smiles", ""]
 _SAMPLE = 40
-_SHARE = 0.8
-"""Share of the sampled cells that must agree; a few may be mistyped."""
-_PROTEIN = re.compile(r"[ACDEFGHIKLMNPQRSTVWYXBZJUO*.:/-]{15,}", re.IGNORECASE)
+_SHARE = 0.6
+"""Share of the sampled cells that must agree; others may be mistyped, or in the wrong column."""
+_SHORTEST = 15
+"""Residues from which on letters are taken for a sequence."""
+_BLOCK = 8
+"""Letters of the shortest block of a sequence that is written in blocks; words of a text are shorter."""
+_AMINO_ACIDS = frozenset("ACDEFGHIKLMNPQRSTVWYX*-")
 _NUCLEOTIDES = frozenset("ACGTUN-")
 _BRACKET_ATOM = re.compile(r"\[[^\[\]\s]{1,20}\]")
 _SMILES = re.compile(r"(?:Cl|Br|[BCNOPSFIbcnops*]|[0-9%()=#\-/\\.+:$~])+")
@@ -30,9 +34,8 @@ def describe_column(cells: Sequence[str]) -> Contents:
     sample = filled[::step][:_SAMPLE]
     if not sample:
         return ""
-    chains = ["".join(cell.split()).upper() for cell in sample]
-    if _is_most([is_protein(chain) for chain in chains]):
-        found = [find_kinds(chain) for chain in chains]
+    if _is_most([is_protein(cell) for cell in sample]):
+        found = [find_kinds("".join(cell.split()).upper()) for cell in sample]
         if _is_most([kinds == ["heavy"] for kinds in found]):
             return "heavy"
         return "light" if _is_most([kinds == ["light"] for kinds in found]) else "protein"
@@ -41,9 +44,14 @@ def describe_column(cells: Sequence[str]) -> Contents:
     return "smiles" if is_smiles and has_bonds else ""
 
 
-def is_protein(chain: str) -> bool:
-    """Whether a text is an amino-acid sequence, and not one of nucleotides."""
-    return bool(_PROTEIN.fullmatch(chain)) and not set(chain) <= _NUCLEOTIDES
+def is_protein(cell: str) -> bool:
+    """Whether a text is an amino-acid sequence, maybe with a mistyped letter, and not one of nucleotides."""
+    blocks = cell.split()
+    letters = "".join(blocks).upper()
+    if len(letters) < _SHORTEST or any(len(block) < _BLOCK for block in blocks[:-1]):
+        return False
+    fitting = sum(letter in _AMINO_ACIDS for letter in letters)
+    return fitting >= 0.95 * len(letters) and not set(letters) <= _NUCLEOTIDES
 
 
 def _is_smiles(cell: str) -> bool:

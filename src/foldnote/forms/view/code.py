@@ -43,12 +43,36 @@ def write_call(
     Secrets and pasted contents of more than 4000 characters become variables that the user defines. Local
     files are written as ``fn.upload(…)``, bound variables as their names.
     """
-    lines = [f"    {tool_type!r},"]
     before = ["# secrets inside the settings are left out"] if marks.has_gaps else []
+    lines = [f"    {tool_type!r},", *write_arguments(settings, marks, before, _RESERVED, extensions)]
+    if job_name:
+        lines.append(f"    job_name={job_name!r},")
+    if label:
+        lines.append(f"    label={label!r},")
+    return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
+
+
+def write_arguments(
+    settings: Mapping[str, Any],
+    marks: Marks,
+    before: list[str],
+    reserved: Collection[str],
+    extensions: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """Settings and extensions as arguments of a call, one per line.
+
+    Args:
+        settings: the values by setting.
+        marks: settings that are not written as plain values.
+        before: lines before the call, to which those that define variables are added.
+        reserved: names of the call's own parameters.
+        extensions: extensions beside the settings.
+    """
+    lines: list[str] = []
     others: dict[str, str] = {}
     for name, value in settings.items():
-        written = _write(name, value, marks, before)
-        if name.isidentifier() and not keyword.iskeyword(name) and name not in _RESERVED:
+        written = write_setting(name, value, marks, before)
+        if name.isidentifier() and not keyword.iskeyword(name) and name not in reserved:
             lines.append(f"    {name}={written},")
         else:
             others[name] = written
@@ -60,11 +84,7 @@ def write_call(
             for name, value in extensions.items()
         ]
         lines.append("    extensions={" + ", ".join(parts) + "},")
-    if job_name:
-        lines.append(f"    job_name={job_name!r},")
-    if label:
-        lines.append(f"    label={label!r},")
-    return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
+    return lines
 
 
 def write_value(value: Any) -> str:
@@ -81,7 +101,8 @@ _RESERVED = {
 }  # fmt: skip
 
 
-def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+def write_setting(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+    """A setting's value as Python; lines that define variables are added to ``before``."""
     if name in marks.variables:
         return marks.variables[name]
     if name in marks.files:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import ipywidgets as widgets
 
 from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.code_block import write_code_block
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
 _TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
 _LONG = 14
 """Number of fields from which on a form has a search box."""
-_COPY = (
-    "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
-    "r.selectNodeContents(p);s.removeAllRanges();s.addRange(r);document.execCommand('copy');"
-    "this.textContent='Copied'"
-)
 
 
 class Frame:
@@ -168,13 +164,7 @@ class Frame:
     def show_code(self, code: str, language: str = "Python") -> None:
         """Show code with a copy button; an empty text closes it."""
         self.shown_language = language if code else ""
-        self._code = (
-            f"<style>{read_style('code')}</style>"
-            f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
-            f'<pre tabindex="0" aria-label="{language} code">{escape(code)}</pre></div>'
-            if code
-            else ""
-        )
+        self._code = write_code_block(code, language)
         self._show_message()
 
     def show_general(self, messages: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ import traitlets
 
 from foldnote.client.inputs.file_values import FileValue, JobFile, LocalFile
 from foldnote.errors import FoldnoteError
-from foldnote.forms.batch.batch_table import BatchTable
+from foldnote.forms.batch.batch_table import ACTS, BatchTable
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.chooser import save_beside_notebook
 from foldnote.forms.fields.kinds.file import ChoosingField
@@ -100,6 +100,7 @@ class Surface:
             "path": self._take_path,
             "content": self._take_content,
             "rows": self._take_rows,
+            "row": self._change_row,
             "open": self._open_job,
         }
 
@@ -193,6 +194,12 @@ class Surface:
         """Add the rows of a table that was dropped on the batch."""
         if buffers:
             self._batch.add_file(bytes(buffers[0]), str(message.get("name") or "The file"))
+
+    def _change_row(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
+        """Do what a button of the batch's table says."""
+        act, row = message.get("act"), message.get("row")
+        if act in ACTS and isinstance(row, int):
+            self._batch.change(act, row)
 
     def _open_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """List the files of a job in the tree of the field's chooser."""

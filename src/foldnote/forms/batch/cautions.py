@@ -1,0 +1,54 @@
+"""Why valid rows of a batch may still be wrong: unlikely sequences, and rows that are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from foldnote.forms.biology.plausibility import find_caution
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.schema.spec import FieldSpec
+
+Row = Mapping[str, Any]
+
+
+def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterable[int]) -> dict[int, str]:
+    """A sentence for each of some rows that has a caution, by index.
+
+    Args:
+        rows: the completed settings of every row.
+        specs: the tool's settings.
+        shown: indices of the rows that are described.
+    """
+    sequences = [spec for spec in specs if spec.role == "sequence"]
+    first: dict[str, int] = {}
+    numbers = [
+        first.setdefault(repr(sorted(row.items())), number) for number, row in enumerate(rows, start=1)
+    ]
+    found = {}
+    for index in shown:
+        if numbers[index] != index + 1:
+            found[index] = f"The same settings as row {numbers[index]}: the job would be run twice."
+        else:
+            said = (_describe(rows[index], spec) for spec in sequences)
+            found[index] = next(filter(None, said), "")
+    return {index: words for index, words in found.items() if words}
+
+
+def _describe(row: Row, spec: FieldSpec) -> str:
+    value = row.get(spec.name)
+    caution = find_caution("".join(value.split()).upper(), spec) if isinstance(value, str) else ""
+    return f"{spec.title}: {caution}" if caution else ""
+
+
+def find_differing(rows: Sequence[Row]) -> list[str]:
+    """The settings in which rows differ, or that only some rows give, in their order."""
+    if not rows:
+        return []
+    names = dict.fromkeys(name for row in rows for name in row)
+    first = rows[0]
+    return [
+        name
+        for name in names
+        if any(name not in row or not is_same(row[name], first.get(name)) for row in rows)
+    ]

@@ -1,0 +1,144 @@
+"""Give a setting several values: every row of the batch is repeated for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.batch.cell_values import read_cell
+from foldnote.forms.schema.spec import Choice, FieldSpec
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.label import LabelParts, Notice, write_label
+from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count
+
+_SCALARS = ("number", "integer", "boolean", "string")
+_ROLES = ("file", "files", "sequences", "mask", "residues")
+_TRUTH = (Choice(False, "no"), Choice(True, "yes"))
+
+
+class SweepControls:
+    """A setting, its values, and what the product with the rows is, before it is made."""
+
+    def __init__(
+        self,
+        looks: Looks,
+        on_apply: Callable[[FieldSpec, list[Any]], object],
+        find_fault: Callable[[FieldSpec, list[Any]], str],
+    ) -> None:
+        """Build the controls.
+
+        Args:
+            looks: the form's shared models.
+            on_apply: called with the setting and its values when the product is to be made.
+            find_fault: why values cannot be used, as a sentence; empty if they can.
+        """
+        self._on_apply = on_apply
+        self._find_fault = find_fault
+        self._specs: dict[str, FieldSpec] = {}
+        self._rows = 0
+        more = {"layout": looks.layout}
+        self._setting = compact_widgets.Dropdown(
+            options=[("no sweep", "")],
+            description=_label("Sweep a setting"),
+            description_allow_html=True,
+            style=looks.description,
+            _dom_classes=("foldnote-field", "foldnote-choice"),
+            **more,
+        )
+        self._text = compact_widgets.Text(
+            description=_label("Values"),
+            description_allow_html=True,
+            placeholder="0.1, 0.2, 0.3",
+            style=looks.text,
+            _dom_classes=("foldnote-field", "foldnote-hidden"),
+            **more,
+        )
+        self._list = compact_widgets.SelectMultiple(
+            description=_label("Values"),
+            description_allow_html=True,
+            style=looks.description,
+            _dom_classes=("foldnote-field", "foldnote-hidden"),
+            **more,
+        )
+        self._said = looks.html("", "foldnote-part", "foldnote-sweep-said")
+        self._apply = looks.button("Add the combinations", "foldnote-second", "foldnote-hidden")
+        self._apply.on_click(lambda _button: self._press())
+        self._setting.observe(lambda _change: self._choose(), "value")
+        self._text.observe(lambda _change: self._preview(), "value")
+        self._list.observe(lambda _change: self._preview(), "value")
+        parts = [self._setting, self._text, self._list, self._said, self._apply]
+        self.widget: widgets.Box = looks.box(parts, "foldnote-sweep")
+
+    def show(self, specs: Sequence[FieldSpec], taken: Collection[str], rows: int) -> None:
+        """Offer the settings that no column gives, for this number of rows."""
+        self._rows = rows
+        found = {spec.name: spec for spec in specs if _can_sweep(spec) and spec.name not in taken}
+        if [*found] != [*self._specs]:
+            self._specs = found
+            self._setting.options = [("no sweep", ""), *((spec.title, name) for name, spec in found.items())]
+        self._preview()
+
+    @property
+    def _chosen(self) -> FieldSpec | None:
+        return self._specs.get(str(self._setting.value or ""))
+
+    def _choose(self) -> None:
+        spec = self._chosen
+        choices = _list_choices(spec) if spec is not None else ()
+        self._list.options = [(choice.label, choice.value) for choice in choices]
+        self._list.rows = max(2, min(len(choices), 6))
+        self._list.value = ()
+        self._text.value = ""
+        set_class(self._list, "foldnote-hidden", not choices)
+        set_class(self._text, "foldnote-hidden", spec is None or bool(choices))
+        self._preview()
+
+    def _read_values(self) -> list[Any]:
+        spec = self._chosen
+        if spec is None:
+            return []
+        if _list_choices(spec):
+            return list(self._list.value)
+        words = [word.strip() for word in str(self._text.value).replace(";", ",").split(",")]
+        return list(dict.fromkeys(read_cell(spec, word) for word in words if word))
+
+    def _preview(self) -> None:
+        spec, values = self._chosen, self._read_values()
+        fault = self._find_fault(spec, values) if spec is not None and values else ""
+        words = ""
+        if spec is not None and values and not fault:
+            rows = max(1, self._rows)
+            listed = in_one_line(", ".join(in_one_line(value, 30) for value in values), 90)
+            words = (
+                f"{count(rows, 'row')} × {count(len(values), 'value')} of {spec.title} ({listed})"
+                f" = {count(rows * len(values), 'job')}"
+            )
+            self._apply.description = f"Make {count(rows * len(values), 'row')}"
+        mark = "fn-error" if fault else "fn-readout"
+        said = f'<span class="{mark}" role="status">{escape(fault or words)}</span>'
+        self._said.value = said if fault or words else ""
+        set_class(self._apply, "foldnote-hidden", not words)
+
+    def _press(self) -> None:
+        spec, values = self._chosen, self._read_values()
+        if spec is not None and values:
+            self._setting.value = ""
+            self._on_apply(spec, values)
+
+
+def _label(text: str) -> str:
+    return write_label(LabelParts(text, "", "", ""), Notice())
+
+
+def _can_sweep(spec: FieldSpec) -> bool:
+    is_scalar = bool(spec.choices) or spec.type in _SCALARS
+    return is_scalar and spec.role not in _ROLES and not (spec.is_secret or spec.is_read_only)
+
+
+def _list_choices(spec: FieldSpec) -> Sequence[Choice]:
+    return spec.choices or (_TRUTH if spec.type == "boolean" else ())

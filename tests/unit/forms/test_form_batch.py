@@ -1,0 +1,150 @@
+"""The batch of a form as a spreadsheet: columns that are mapped, rows that are changed singly, sweeps, code."""
+
+import re
+
+import ipywidgets as widgets
+import pytest
+from form_builders import make_tool
+from page import Page, classes_of, send
+
+from foldnote import catalog
+from foldnote.forms import Form
+
+FV = catalog.tool("abodybuilder")
+HEAVY = FV.example_job["settings"]["heavy"]
+LIGHT = FV.example_job["settings"]["light"]
+CSV = f"Clone;Seq1;Seq2;KD_nM\nmAb 1;{HEAVY};{LIGHT};0.5\nmAb 2;{HEAVY}1;{LIGHT};12\n".encode()
+DESIGN = make_tool(
+    {
+        "chain": {"type": "string", "x-foldnote": {"role": "sequence"}},
+        "temperature": {"type": "number", "maximum": 1, "default": 0.1},
+        "weights": {"enum": ["general", "soluble"], "default": "general"},
+    },
+    ("chain",),
+)
+
+
+def make_batch(tool=FV, data=CSV, name="plate.csv", **values):
+    form = Form(tool, None, values=values)
+    assert form.batch_table.add_file(data, name)
+    return form
+
+
+def choice(form, column):
+    """The drop-down list of a column."""
+    boxes = [box for box in Page(form.widget).shown if isinstance(box, widgets.Dropdown)]
+    return next(box for box in boxes if f">{column}<" in box.description)
+
+
+def marks(form):
+    """The marks of the rows, and the sentences that they have as names."""
+    table = next(part for part in Page(form.widget).shown if "foldnote-table" in classes_of(part))
+    return re.findall(r'aria-label="(?:Row \d+: )?([^"]*)"[^>]*>([✓!✕])', table.value)
+
+
+def test_columns_are_proposed_in_drop_down_lists_and_can_be_changed():
+    form = make_batch()
+    assert choice(form, "Seq1").label == "Heavy chain"
+    assert choice(form, "Clone").label == "the job's name"
+    assert choice(form, "KD_nM").label == "kept with results"
+    choice(form, "KD_nM").label = "the job's name"
+    assert choice(form, "Clone").label == "kept with results"
+    assert "'Clone' is kept beside the results" in Page(form.widget).text.replace("&#x27;", "'")
+    assert form.batch_table.job_names() == ["0.5", "12"]
+
+
+def test_a_column_that_is_swapped_is_doubted_at_its_list_and_its_rows():
+    form = make_batch(data=f"VH,VL\n{LIGHT},{HEAVY}\n".encode())
+    assert "look like light chains" in choice(form, "VH").description
+    assert marks(form)[0][1] == "!"
+
+
+def test_a_verdict_is_a_mark_with_a_sentence():
+    form = make_batch()
+    assert [mark for _, mark in marks(form)] == ["✓", "✕"]
+    assert marks(form)[1][0].startswith("heavy: ")
+    send(form, {"kind": "row", "act": "duplicate", "row": 1})
+    assert marks(form)[1] == ("The same settings as row 1: the job would be run twice.", "!")
+
+
+def test_a_row_is_mended_in_fields_of_its_own():
+    form = make_batch()
+    send(form, {"kind": "row", "act": "edit", "row": 2})
+    field = next(part for part in Page(form.widget).shown if getattr(part, "value", "") == f"{HEAVY}1")
+    field.value = f"{HEAVY}S"
+    Page(form.widget).press("Save row")
+    assert form.batch_table.verdicts() == ["", ""]
+    assert form.batch_table.settings()[1] == {"heavy": f"{HEAVY}S", "light": LIGHT}
+    assert "Row 2 was changed." in Page(form.widget).text
+
+
+@pytest.mark.parametrize("row", [0, 3, -1])
+def test_a_row_that_is_not_there_is_told_by_its_number(row):
+    form = make_batch()
+    send(form, {"kind": "row", "act": "remove", "row": row})
+    assert len(form.batch_table.rows) == 2
+    assert f"There is no row {row}; the rows are 1 to 2." in Page(form.widget).text
+
+
+def test_many_rows_are_shown_by_pages_and_the_wrong_ones_alone():
+    rows = "".join(f"{HEAVY}{'1' if number == 99 else ''},{LIGHT}{'A' * number}\n" for number in range(120))
+    form = make_batch(data=f"VH,VL\n{rows}".encode())
+    assert len(marks(form)) == 50
+    send(form, {"kind": "row", "act": "next"} | {"row": 0})
+    assert "51 to 100 of 120 rows" in Page(form.widget).text
+    send(form, {"kind": "row", "act": "wrong", "row": 0})
+    assert [mark for _, mark in marks(form)] == ["✕"]
+
+
+def sweep(form, title, **values):
+    setting = next(
+        box for box in Page(form.widget).shown if "no sweep" in getattr(box, "_options_labels", ())
+    )
+    setting.label = title
+    box = next(part for part in Page(form.widget).shown if "Values" in str(getattr(part, "description", "")))
+    for name, value in values.items():
+        setattr(box, name, value)
+
+
+def test_a_sweep_tells_the_product_before_it_makes_it():
+    form = make_batch(DESIGN, b"id,chain\na,EVQ\nb,DIQ\n", "x.csv")
+    sweep(form, "Temperature", value="0.1, 0.2; 0.3")
+    assert "2 rows × 3 values of Temperature (0.1, 0.2, 0.3) = 6 jobs" in Page(form.widget).text
+    assert len(form.batch_table.rows) == 2
+    Page(form.widget).press("Make 6 rows")
+    assert [row["temperature"] for row in form.batch_table.rows] == [0.1, 0.2, 0.3] * 2
+    assert form.batch_table.job_names()[:2] == ["a-1", "a-2"]
+    sweep(form, "Weights", label=("general", "soluble"))
+    Page(form.widget).press("Make 12 rows")
+    assert len({tuple(row.items()) for row in form.batch_table.rows}) == 12
+
+
+def test_values_that_cannot_be_swept_over_are_refused_before():
+    form = make_batch(DESIGN, b"chain\nEVQ\n", "x.csv")
+    sweep(form, "Temperature", value="0.1, 7")
+    assert "too large" in Page(form.widget).text
+    with pytest.raises(AssertionError, match="no Button 'Make'"):
+        Page(form.widget).press("Make")
+
+
+def test_a_form_alone_can_be_swept():
+    form = Form(DESIGN, None, values={"chain": "EVQ"})
+    form.batch_table.add_text("chain\nEVQ\n")
+    form.batch_table.change("remove", 1)
+    sweep(form, "Weights", label=("general", "soluble"))
+    Page(form.widget).press("Make 2 rows")
+    assert [row["weights"] for row in form.batch_table.rows] == ["general", "soluble"]
+
+
+def test_the_code_names_the_file_as_long_as_its_rows_are_unchanged():
+    form = make_batch(DESIGN, b"Clone,c\na,EVQLVESGGGLVQPGG\n", "my plate.csv", temperature=0.5)
+    sweep(form, "Weights", label=("general", "soluble"))
+    Page(form.widget).press("Make 2 rows")
+    code = form.batch_table.write_code()
+    assert "'my plate.csv',\n    columns={'c': 'chain'},\n    names='Clone'," in code
+    assert "sweep={'weights': ['general', 'soluble']},\n    temperature=0.5," in code
+    form.batch_table.change("remove", 1)
+    assert (
+        "rows = [\n    {'jobName': 'a-2', 'chain': 'EVQLVESGGGLVQPGG', 'weights': 'soluble', 'Clone': 'a'},"
+        in (form.batch_table.write_code())
+    )
