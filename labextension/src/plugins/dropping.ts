@@ -66,7 +66,7 @@ interface Place {
 }
 
 function findPlace({ shell }: JupyterFrontEnd, target: EventTarget | null): Place | null {
-  if (!(target instanceof Element) || target.closest(TAKERS)) {
+  if (shell.isDisposed || !(target instanceof Element) || target.closest(TAKERS)) {
     return null;
   }
   const cell = target.closest('.jp-Cell');
