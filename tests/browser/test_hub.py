@@ -77,7 +77,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_and_drawn_in_the_cell(ann):
     form = ann.page.locator(".foldnote-form")
     form.locator("textarea").nth(0).fill(HEAVY)
     form.locator("textarea").nth(1).fill(LIGHT)
-    form.locator("input[type=text]").last.fill(JOB)
+    form.get_by_label("Job name").fill(JOB)
     sidebar = ann.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit", exact=True).click()
     expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete", timeout=120_000)

@@ -125,7 +125,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
     boxes = form.locator("textarea")
     boxes.nth(0).fill(HEAVY)
     boxes.nth(1).fill(LIGHT)
-    form.locator("input[type=text]").last.fill("from-a-form.structure.score.sleep-12")
+    form.get_by_label("Job name").fill("from-a-form.structure.score.sleep-12")
     lab.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit").click()
     row = row_of(lab, "from-a-form.structure.score.sleep-12")
