@@ -97,6 +97,13 @@ def test_the_tools_are_listed_as_before(here):
         fn.tools(famly="x")
 
 
+def test_a_listed_tool_has_the_docstring_of_the_bundled_one(here):
+    bundled = {name: getattr(fn.tools, name).__doc__ for name in dir(fn.tools)}
+    fn.tools()
+    for name, text in bundled.items():
+        assert text.partition("Reference:")[2] == getattr(fn.tools, name).__doc__.partition("Reference:")[2]
+
+
 def test_a_tool_of_the_service_alone_has_a_function_once_it_is_listed(scripted, connect, monkeypatch):
     client = connect()
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)

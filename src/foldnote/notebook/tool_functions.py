@@ -16,6 +16,7 @@ from foldnote.catalog.bundle import list_types, read_tool
 from foldnote.catalog.functions import SettingArgument, find_python_name, read_arguments, write_docstring
 from foldnote.catalog.wording import find_near
 from foldnote.errors import ArgumentError, ToolFunctionError
+from foldnote.models.settings_table import find_note
 from foldnote.notebook import connection
 from foldnote.notebook.submission_verbs import submit, submit_settings
 from foldnote.notebook.verbs import check_kinds, verb
@@ -143,7 +144,7 @@ def _find_function(name: str) -> Callable[..., NotebookJob] | None:
         return None
     if tool_type in _listed:
         one = _listed[tool_type]
-        citation = (one.model_extra or {}).get("citation")
+        citation = find_note(one.model_extra, one.settings_schema, "citation")
         return _make_function(
             ToolText(one.type, one.label, one.description, one.settings_schema, citation), name
         )
