@@ -5,7 +5,7 @@
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from './batch';
 import { FIRST_DETAILS, type Detail } from './details';
-import { findLabel, shownName } from './label';
+import { findLabel } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds } from './time';
@@ -112,6 +112,11 @@ export function filterJobs(
   });
 }
 
+/** What a job is sorted by: its label or name as it was given, without the marks that stand for invisible characters. */
+function nameKey(job: JobRecord): string {
+  return findLabel(job) || job.jobName;
+}
+
 /** Sorts jobs; those without a value come last. */
 export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): readonly JobRecord[] {
   const order = STATES.map(row => row.state);
@@ -121,7 +126,7 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
     case 'oldest':
       return [...jobs].reverse();
     case 'name':
-      return [...jobs].sort((a, b) => shownName(a).localeCompare(shownName(b), undefined, { numeric: true }));
+      return [...jobs].sort((a, b) => nameKey(a).localeCompare(nameKey(b), undefined, { numeric: true }));
     case 'status':
       return [...jobs].sort((a, b) => order.indexOf(shownState(a)) - order.indexOf(shownState(b)));
     case 'duration':
