@@ -41,6 +41,15 @@ class Surface {
       listen(type, event => this.drop(event, type));
       listen(`lm-${type}`, event => this.drop(event, type));
     }
+    // A redrawn table gets the focus back, however often it is redrawn, until the user goes elsewhere.
+    const leave = ({ type, target }) => {
+      if (type === 'pointerdown' || (this.again && !target.matches?.(this.again))) {
+        this.again = null;
+      }
+    };
+    for (const type of ['pointerdown', 'focusin']) {
+      document.addEventListener(type, leave, { signal, capture: true });
+    }
     const hear = message => this.hear(message);
     model.on('msg:custom', hear);
     signal.addEventListener('abort', () => model.off('msg:custom', hear));
@@ -54,7 +63,6 @@ class Surface {
   furnish() {
     if (this.again && document.activeElement === document.body) {
       this.root.querySelector(this.again)?.focus({ preventScroll: true });
-      this.again = null;
     }
     for (const mark of this.root.querySelectorAll('.fn-changed:not([role])')) {
       mark.setAttribute('role', 'button');
