@@ -66,8 +66,7 @@ def test_from_the_launcher_to_the_structure_in_the_cell(lab: LabPage):
     expect(sidebar).to_contain_text("Complete", timeout=30 * SECOND_MS)
 
     wait_for_structure(lab)
-    numbering = page.locator(".jp-OutputArea-output table").first
-    expect(numbering).to_contain_text("FR1")
+    expect(page.locator(".jp-OutputArea-output table", has_text="FR1").first).to_be_visible()
     for loop in ("H1", "H2", "H3", "L1", "L2", "L3"):
         expect(page.locator(".jp-Notebook")).to_contain_text(loop)
     lab.picture("story-complete")
