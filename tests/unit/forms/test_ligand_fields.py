@@ -1,6 +1,7 @@
 """SMILES in fields for molecules: taken where the tool takes them, else answered with what is needed."""
 
 from html import unescape
+from pathlib import Path
 
 import pytest
 from form_builders import label_of, make_form
@@ -9,6 +10,7 @@ from foldnote import catalog
 from foldnote.client.inputs.file_values import Contents
 from foldnote.forms import Form
 
+DATA = Path(__file__).parents[1] / "results" / "data"
 ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
 
 
@@ -47,6 +49,64 @@ def test_a_tool_that_needs_a_structure_says_so_and_how_it_is_made():
 @pytest.mark.parametrize("name", ["ligand.sdf", "CCO.sdf", "set/CCO.mol2"])
 def test_a_name_with_an_ending_is_a_name(name):
     assert make_form({"f": file_field("sdf", "mol2", "smi")}, f=name).value["f"] == name
+
+
+def test_the_molecule_is_drawn_and_described():
+    form = Form(catalog.tool("vina"), values={"ligandFile": ASPIRIN})
+    said = unescape(label_of(form, "ligandFile"))
+    assert "C9H8O4, 13 heavy atoms" in said
+    assert f'alt="2D drawing: {ASPIRIN}"' in said
+    form.set(ligandFile=DATA / "imatinib.sdf")
+    said = unescape(label_of(form, "ligandFile"))
+    assert "C29H32N7O+, 37 heavy atoms, charge +1, 3D coordinates" in said
+    assert said.count("<img ") == 1
+    form.set(ligandFile="other.sdf")
+    assert "<img" not in label_of(form, "ligandFile")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("CC(N)C(=O)O", "1 of 1 stereocentre has no configuration"),
+        ("C[C@H](N)C(=O)O", "C3H7NO2, 6 heavy atoms"),
+        ("[Na+].CC(=O)[O-]", "2 parts that are not bonded, as of a salt"),
+        ("CC(=O)[O-]", "charge −1"),
+        (f"{ASPIRIN} aspirin", "C9H8O4"),
+        ("CCO\nCCC\n", "2 molecules"),
+    ],
+    ids=["no configuration", "configuration", "salt", "charge", "named", "several"],
+)
+def test_what_is_open_about_a_molecule_is_said(text, words):
+    assert words in unescape(label_of(Form(catalog.tool("vina"), values={"ligandFile": text}), "ligandFile"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence", "letter"),
+    [
+        ("CC(=O", "has an unmatched parenthesis at position 3.", "("),
+        ("c1ccccc", "opens ring 1 at position 2 without closing it.", "1"),
+        ("CC(=O)Xc1ccccc1", "Position 7 of 'CC(=O)Xc1ccccc1': 'X' is not SMILES.", "X"),
+        ("CCC(C)(C)(C)C", "Position 3 of CCC(C)(C)(C)C: C with the valence 5, which is too high.", "C"),
+        ("CC[Xx]C", "Position 3 of CC[Xx]C: [Xx] is not an atom.", "["),
+        ("c1ccnc1", "the aromatic atoms from position 1 on have no alternating", "c"),
+    ],
+    ids=["parenthesis", "ring", "letter", "valence", "element", "aromatic"],
+)
+def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
+    form = Form(catalog.tool("vina"))
+    form.fields["ligandFile"].control.value = typed
+    said = unescape(label_of(form, "ligandFile"))
+    assert sentence in said
+    assert f"<strong>{letter}</strong>" in said
+    assert "<img" not in said
+    assert [problem.field for problem in form.problems if problem.field == "ligandFile"]
+
+
+@pytest.mark.parametrize("name", ["set/CCO", "P01308", "ligand", "compound-7"])
+def test_a_name_without_an_ending_is_no_smiles(name):
+    form = Form(catalog.tool("vina"))
+    form.fields["ligandFile"].control.value = name
+    assert "a name without extension" in label_of(form, "ligandFile")
 
 
 def test_other_fields_know_no_smiles():

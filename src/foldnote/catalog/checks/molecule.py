@@ -7,8 +7,8 @@ may still reject a SMILES that passes.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
@@ -26,18 +26,44 @@ def check_smiles(value: Sequence[str], context: CheckContext) -> Iterator[Findin
             yield context.find(fault, "bad_smiles", number)
 
 
+@dataclass(frozen=True, slots=True)
+class SmilesFault:
+    """What is wrong with a SMILES, and where."""
+
+    sentence: str
+    position: int | None = None
+    """0-based position of the first wrong character; None if no single place is at fault."""
+
+
 def find_smiles_fault(text: str) -> str | None:
     """Describe a syntax error in a SMILES, as a sentence; None if there is none."""
+    fault = locate_smiles_fault(text)
+    return fault.sentence if fault is not None else None
+
+
+def locate_smiles_fault(text: str) -> SmilesFault | None:
+    """Find the first syntax error in a SMILES; None if there is none."""
     if not text.strip():
-        return "This is empty. Give the SMILES of a molecule."
+        return SmilesFault("This is empty. Give the SMILES of a molecule.")
     if len(text.split(None, 1)) > 1:
-        return f"{shorten(text)} contains white space. Give one molecule per item, without its name."
+        return SmilesFault(
+            f"{shorten(text)} contains white space. Give one molecule per item, without its name."
+        )
     if len(text) > MAX_TEXT_LENGTH:
-        return f"This has {len(text):,} characters; a SMILES has at most {MAX_TEXT_LENGTH:,}."
-    tokens, end = _tokenize(text.strip())
-    if end < len(text.strip()):
-        return f"Position {end + 1} of {shorten(text)}: {shorten(text.strip()[end])} is not SMILES."
-    return _find_open_pair(tokens, text)
+        return SmilesFault(f"This has {len(text):,} characters; a SMILES has at most {MAX_TEXT_LENGTH:,}.")
+    smiles = text.strip()
+    tokens, end = _tokenize(smiles)
+    if end < len(smiles):
+        return SmilesFault(
+            f"Position {end + 1} of {shorten(text)}: {shorten(smiles[end])} is not SMILES.", end
+        )
+    return _find_open_pair(tokens, smiles)
+
+
+def list_atom_positions(smiles: str) -> tuple[int, ...]:
+    """The 0-based position at which each atom of a SMILES without syntax errors begins, in their order."""
+    tokens, _ = _tokenize(smiles)
+    return tuple(start for token, start in tokens if token[0] in "[*" or token[0].isalpha())
 
 
 def check_model_names(value: str, context: CheckContext) -> Iterator[Finding]:
@@ -53,26 +79,39 @@ def check_model_names(value: str, context: CheckContext) -> Iterator[Finding]:
         yield context.find("A model is named twice. Name each model once.", "repeated")
 
 
-def _tokenize(text: str) -> tuple[list[str], int]:
-    tokens: list[str] = []
+def _tokenize(text: str) -> tuple[list[tuple[str, int]], int]:
+    """The tokens with their positions, and where the text that they cover ends."""
+    tokens: list[tuple[str, int]] = []
     end = 0
     while found := _TOKEN.match(text, end):
-        tokens.append(found[0])
+        tokens.append((found[0], end))
         end = found.end()
     return tokens, end
 
 
-def _find_open_pair(tokens: Sequence[str], text: str) -> str | None:
-    depth = 0
-    for token in tokens:
-        depth += {"(": 1, ")": -1}.get(token, 0)
-        if depth < 0:
-            break
-    if depth:
-        return f"{shorten(text)} has an unmatched parenthesis."
-    rings = Counter(token for token in tokens if token[0] == "%" or token.isdigit())
-    unpaired = sorted(token for token, count in rings.items() if count % 2)
-    return f"{shorten(text)} opens ring {unpaired[0]} without closing it." if unpaired else None
+def _find_open_pair(tokens: Sequence[tuple[str, int]], text: str) -> SmilesFault | None:
+    branches: list[int] = []
+    rings: dict[str, int] = {}
+    for sign, start in tokens:
+        if sign == "(":
+            branches.append(start)
+        elif sign == ")" and not branches:
+            return _name_parenthesis(text, start)
+        elif sign == ")":
+            branches.pop()
+        elif (sign[0] == "%" or sign.isdigit()) and rings.pop(sign, None) is None:
+            rings[sign] = start
+    if branches:
+        return _name_parenthesis(text, branches[0])
+    if not rings:
+        return None
+    ring, start = min(rings.items(), key=lambda item: item[1])
+    sentence = f"{shorten(text)} opens ring {ring} at position {start + 1} without closing it."
+    return SmilesFault(sentence, start)
+
+
+def _name_parenthesis(text: str, start: int) -> SmilesFault:
+    return SmilesFault(f"{shorten(text)} has an unmatched parenthesis at position {start + 1}.", start)
 
 
 ROWS: Final = (

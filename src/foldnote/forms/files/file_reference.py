@@ -21,6 +21,8 @@ from foldnote.text import format_size, join_words
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MAX_ENTRIES = 60
 _MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
+_LEAST_NAMED = 4
+"""Letters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
 """The folders that forms upload to, one per contents; messages leave them out."""
@@ -60,9 +62,12 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
 
 
 def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
-    """Whether a text in a field for molecule files is a SMILES rather than a file name."""
+    """Whether a text in a field for molecule files is a SMILES, maybe with a name, and no file name."""
     is_molecule = any(extension in _MOLECULES for extension in extensions)
-    return is_molecule and _judge_extension(text, extensions) is not None and find_smiles_fault(text) is None
+    smiles, *name = text.split(None, 1) or [""]
+    if not is_molecule or (name and len(smiles) < _LEAST_NAMED) or _judge_extension(text, extensions) is None:
+        return False
+    return find_smiles_fault(smiles) is None
 
 
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:

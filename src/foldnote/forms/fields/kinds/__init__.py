@@ -10,6 +10,7 @@ from foldnote.forms.fields.kinds.chain import ChainField, ChainsField
 from foldnote.forms.fields.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
 from foldnote.forms.fields.kinds.file import FileField, FilesField, is_file
 from foldnote.forms.fields.kinds.group import ObjectField, PlacesField, has_places
+from foldnote.forms.fields.kinds.ligand import LigandField, takes_smiles
 from foldnote.forms.fields.kinds.listing import MAX_LEVELS, JsonField, LinesField, MappingField, WordsField
 from foldnote.forms.fields.kinds.mask import MaskField
 from foldnote.forms.fields.kinds.molecule import MoleculeField, MoleculesField
@@ -82,6 +83,7 @@ def _is_deep(spec: FieldSpec) -> bool:
 _NAMING = ("properties", "required", "if", "dependentSchemas", "dependentRequired")
 
 _BUNDLED: tuple[FieldKind, ...] = (
+    FieldKind("ligand", "A molecule: a file or its SMILES, drawn in 2D.", takes_smiles, LigandField),
     FieldKind(
         "file",
         "A file: a path of the Jupyter server, an upload, an earlier job's output, or pasted text.",

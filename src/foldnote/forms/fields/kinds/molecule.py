@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import lru_cache
 from html import escape
@@ -10,32 +11,78 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
-from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions, locate_smiles_fault
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.ui.label import Excerpt
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
 _MAX_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
+_AROUND: Final = 20
+"""Characters of a SMILES that are shown on each side of a wrong one."""
 
 
 def find_fault(smiles: str) -> str | None:
     """What is wrong with a SMILES, as a sentence; None for a valid one."""
-    return find_smiles_fault(smiles) or _check_with_rdkit(smiles.strip())
+    fault = locate_fault(smiles)
+    return fault.sentence if fault is not None else None
+
+
+def locate_fault(smiles: str) -> SmilesFault | None:
+    """What is wrong with a SMILES, and where: its syntax, or an atom that RDKit refuses; None if valid."""
+    return locate_smiles_fault(smiles) or _check_with_rdkit(smiles.strip())
+
+
+def cut_excerpt(smiles: str, fault: SmilesFault) -> Excerpt | None:
+    """The wrong character of a SMILES with the text around it; None if no single place is at fault."""
+    smiles, place = smiles.strip(), fault.position
+    if place is None:
+        return None
+    start, end = max(0, place - _AROUND), place + 1 + _AROUND
+    before = ("…" if start else "") + smiles[start:place]
+    return Excerpt(before, smiles[place], smiles[place + 1 : end] + ("…" if end < len(smiles) else ""))
 
 
 @lru_cache(maxsize=4096)
-def _check_with_rdkit(smiles: str) -> str | None:
+def _check_with_rdkit(smiles: str) -> SmilesFault | None:
     chem: Any = import_module("rdkit.Chem")
-    import_module("rdkit.RDLogger").DisableLog("rdApp.error")
-    molecule = chem.MolFromSmiles(smiles, sanitize=False)
-    if molecule is None:
-        return f"{in_one_line(smiles, 40)} is not a valid SMILES."
-    problems = chem.DetectChemistryProblems(molecule)
-    return f"{in_one_line(smiles, 40)}: {problems[0].Message().rstrip('.')}." if problems else None
+    with import_module("rdkit.rdBase").BlockLogs():
+        molecule = chem.MolFromSmiles(smiles, sanitize=False)
+        if molecule is None:
+            return _find_wrong_atom(chem, smiles)
+        problems = chem.DetectChemistryProblems(molecule)
+    if not problems:
+        return None
+    problem, atoms = problems[0], list_atom_positions(smiles)
+    if hasattr(problem, "GetAtomIndices"):  # a ring for which no alternating bonds are found
+        place = atoms[min(problem.GetAtomIndices())]
+        return SmilesFault(
+            f"{in_one_line(smiles, 40)}: the aromatic atoms from position {place + 1} on have no alternating"
+            " single and double bonds. Write [nH] for a nitrogen with hydrogen, or capital letters.",
+            place,
+        )
+    message = problem.Message().rstrip(".")
+    if not hasattr(problem, "GetAtomIdx"):
+        return SmilesFault(f"{in_one_line(smiles, 40)}: {message}.")
+    place = atoms[problem.GetAtomIdx()]
+    symbol = molecule.GetAtomWithIdx(problem.GetAtomIdx()).GetSymbol()
+    found = re.search(r"valence for atom # \d+ \w+, (\d+)", message)
+    what = f"{symbol} with the valence {found[1]}, which is too high" if found else message
+    return SmilesFault(f"Position {place + 1} of {in_one_line(smiles, 40)}: {what}.", place)
+
+
+def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
+    """The first atom in brackets that RDKit cannot read, or else the whole text."""
+    for place in list_atom_positions(smiles):
+        atom = smiles[place : smiles.index("]", place) + 1] if smiles[place] == "[" else ""
+        if atom and chem.MolFromSmiles(atom, sanitize=False) is None:
+            sentence = f"Position {place + 1} of {in_one_line(smiles, 40)}: {atom} is not an atom."
+            return SmilesFault(sentence, place)
+    return SmilesFault(f"{in_one_line(smiles, 40)} is not a valid SMILES.")
 
 
 @lru_cache(maxsize=256)
@@ -60,10 +107,12 @@ def write_drawings(molecules: list[str]) -> str:
         if svg:
             source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
             label = escape(in_one_line(smiles, 60))
+            name = f"Molecule {number}" if len(molecules) > 1 else "2D drawing"
+            under = f"<figcaption>{number}</figcaption>" if len(molecules) > 1 else ""
             drawn.append(
-                f'<figure><img src="{source}" alt="Molecule {number}: {label}" '
+                f'<figure><img src="{source}" alt="{name}: {label}" '
                 f'width="{_WIDTH}" height="{_HEIGHT}">'
-                f"<figcaption>{number}</figcaption></figure>"
+                f"{under}</figure>"
             )
     rest = len(molecules) - _MAX_DRAWN
     more = f"<figcaption>and {rest} more</figcaption>" if rest > 0 and drawn else ""
@@ -106,8 +155,8 @@ class MoleculeField(TextField):
 
     def describe(self, value: Any) -> Reading:
         """The SMILES, with an error if it is not valid."""
-        fault = find_fault(value) if isinstance(value, str) and value else None
-        return Reading(value, (fault,) if fault else ())
+        fault = locate_fault(value) if isinstance(value, str) and value else None
+        return Reading(value, (fault.sentence,), cut_excerpt(value, fault)) if fault else Reading(value)
 
     def express(self, read: Reading, problems: Any) -> None:
         """Draw the molecule."""

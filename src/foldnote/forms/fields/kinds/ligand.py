@@ -1,0 +1,96 @@
+"""A field for the file of a small molecule, or its SMILES: checked as typed and drawn in 2D."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.client.inputs.file_values import Contents, FileValue, LocalFile
+from foldnote.forms.fields.field import Reading
+from foldnote.forms.fields.kinds.file import FileField, is_file
+from foldnote.forms.fields.kinds.molecule import cut_excerpt, locate_fault, write_drawings
+from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, settle
+from foldnote.forms.files.molecule_outline import find_molecules
+from foldnote.forms.schema.spec import FieldSpec
+
+_LETTERS: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()\\/%=#$.:*~]+")
+_SIGNS: Final = re.compile(r"[=#()\[\]@]")
+_ATOMS_AND_RINGS: Final = re.compile(r"(?=.*[a-zC])(?:Cl|Br|[BCNOPSFIbcnops]|\d)+")
+_FILE_ENDING: Final = re.compile(r"\.[A-Za-z]\w{1,4}$")
+
+
+def takes_smiles(spec: FieldSpec) -> bool:
+    """Whether ``spec`` describes one file of a small molecule that may also be given as SMILES."""
+    return spec.type in ("string", "") and is_file(spec) and "smi" in spec.extensions and not spec.choices
+
+
+def seems_smiles(text: str) -> bool:
+    """Whether a text that names no file was meant as a SMILES, valid or not."""
+    if not _LETTERS.fullmatch(text) or _FILE_ENDING.search(text):
+        return False
+    return bool(_SIGNS.search(text) or _ATOMS_AND_RINGS.fullmatch(text))
+
+
+class LigandField(FileField):
+    """One molecule: a file, or a SMILES."""
+
+    def build(self) -> widgets.DOMWidget:
+        """The line of a file field; the 2D drawing is added once there is a molecule."""
+        self._drawn: list[widgets.HTML] = []
+        box = super().build()
+        self.control.placeholder = f"SMILES, {self.control.placeholder}"
+        return box
+
+    def describe(self, value: Any) -> Reading:
+        """A readout of the molecule, or what is wrong with it and where."""
+        if not isinstance(value, str) or not value:
+            return super().describe(value)
+        smiles = self._find_smiles(value)
+        fault = locate_fault(smiles) if smiles else None
+        if smiles and fault is not None:
+            return Reading(value, (fault.sentence,), cut_excerpt(smiles, fault))
+        read = super().describe(value)
+        if read.errors:
+            return read
+        found = find_molecules(value, self.host.known_uploads(), self.spec.extensions)
+        if found is None:
+            return read
+        words = "; ".join(filter(None, (read.readout, found.words)))
+        return Reading(value, (found.fault,) if found.fault else (), None, words)
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Draw the molecules."""
+        is_drawn = isinstance(read.value, str) and bool(read.value) and not read.errors
+        extensions = self.spec.extensions
+        found = find_molecules(read.value, self.host.known_uploads(), extensions) if is_drawn else None
+        self._draw([smiles for smiles in found.smiles if smiles] if found else [])
+        super().express(read, problems)
+
+    def arrange(self) -> None:
+        """Show the line, its links, what is open below them, and the drawing."""
+        super().arrange()
+        self.widget.children = (*self.widget.children, *self._drawn)
+
+    def _draw(self, molecules: list[str]) -> None:
+        drawn = write_drawings(molecules) if molecules else ""
+        if drawn and not self._drawn:
+            self._drawn = [self.host.looks.html("", "foldnote-part")]
+            self.arrange()
+        for picture in self._drawn:
+            if picture.value != drawn:
+                picture.value = drawn
+
+    def _find_smiles(self, value: str) -> str:
+        """The text of a SMILES, or of what was meant as one; empty for a file, its name or its contents."""
+        uploads, extensions = self.host.known_uploads(), self.spec.extensions
+        held = settle(value, uploads, extensions)
+        text = str(held).strip()
+        is_named = isinstance(held, FileValue | LocalFile) and not isinstance(held, Contents)
+        if is_named or "\n" in text or local_path(text) is not None:
+            return ""
+        if not text or has_extension(text, extensions):
+            return ""
+        first = text.split(None, 1)[0]
+        return first if is_smiles(text, extensions) or seems_smiles(first) else ""
