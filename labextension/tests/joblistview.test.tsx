@@ -291,6 +291,11 @@ describe('a row', () => {
     expect(row(/^second try, lost, /).textContent).toContain('second try');
   });
 
+  it('shows a note in its tooltip, line by line', () => {
+    show({ jobs: [{ ...DONE, note: 'Repeat\nwith\u202eAHo' }] });
+    expect(row(/^done/).querySelector('.fn-JobRow-name')?.getAttribute('title')).toBe('done\nRepeat\nwith\ufffdAHo');
+  });
+
   it('that is about to be deleted says so and nothing else, and can be kept', async () => {
     const onKeep = vi.fn();
     show({ jobs: [{ ...LOST, isLeaving: true }] }, { onKeep });

@@ -32,6 +32,7 @@ __all__ = [
     "open_result",
     "pipeline",
     "provision",
+    "purge",
     "quote",
     "recommend",
     "report",

@@ -134,6 +134,21 @@ def test_a_deleted_job_is_gone(foldnote):
     assert "gone" in err
 
 
+def test_a_job_has_a_note_and_tags_and_old_ones_are_purged(foldnote):
+    foldnote(*ANARCI, "--name", "noted", "--wait")
+    assert foldnote("jobs", "note", "noted", "Repeat with AHo.")[:2] == (0, "Repeat with AHo.\n")
+    assert foldnote("jobs", "tag", "noted", "lead", "b")[1] == "b, lead\n"
+    code, out, _ = foldnote("jobs", "untag", "noted", "b", "--json")
+    assert json.loads(out) == {"jobName": "noted", "note": "Repeat with AHo.", "tags": ["lead"]}
+    code, _, err = foldnote("jobs", "purge", "--older-than", "0h")
+    assert (code, "noted" in err, "Add --yes" in err) == (2, True, True)
+    code, out, _ = foldnote("jobs", "purge", "--older-than", "1h", "--yes", "--json")
+    assert json.loads(out) == {"deleted": []}
+    code, out, _ = foldnote("jobs", "purge", "--older-than", "0h", "--yes", "--json")
+    assert "noted" in json.loads(out)["deleted"]
+    assert foldnote("jobs", "purge")[0] == foldnote("jobs", "note")[0] == 2
+
+
 def test_tools_say_what_runs(foldnote):
     code, out, _ = foldnote("tools", "--available", "--json")
     rows = {row["type"]: row for row in json.loads(out)}

@@ -9,7 +9,7 @@ type Schemas = components['schemas'];
 type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses' | 'failed';
 
 /** Fields of some jobs only: notes kept on the server's computer. */
-type NoteField = 'tags' | 'notebook' | 'isLeaving' | 'localLabel';
+type NoteField = 'tags' | 'notebook' | 'isLeaving' | 'localLabel' | 'note';
 
 /** A job as listed in the sidebar, without settings and result link; only batch parents have a batch's fields. */
 export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl' | ParentField | NoteField> &

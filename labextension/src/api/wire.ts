@@ -481,6 +481,11 @@ export interface components {
              */
             message: string | null;
             /**
+             * Note
+             * @default null
+             */
+            note: string | null;
+            /**
              * Notebook
              * @default null
              */

@@ -107,7 +107,8 @@ export function RowFrame(props: RowFrameProps): ReactElement {
   const { job, isUnfolded } = props;
   const state = shownState(job);
   const name = shownName(job);
-  const tip = findLabel(job) === '' ? name : `${name}\n${visibleText(job.jobName)}`;
+  const lines = [findLabel(job) === '' ? '' : job.jobName, ...(job.note ?? '').split('\n')];
+  const tip = [name, ...lines.filter(Boolean).map(visibleText)].join('\n');
   return (
     <div
       className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${props.className}`}

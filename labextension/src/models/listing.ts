@@ -106,7 +106,7 @@ export function filterJobs(
       return false;
     }
     const type = toolType(job);
-    const notes = [job.projectTag, ...(job.tags ?? []), notebookName(job.notebook)].join(' ');
+    const notes = [job.projectTag, ...(job.tags ?? []), notebookName(job.notebook), job.note ?? ''].join(' ');
     const text = `${findLabel(job)} ${job.jobName} ${type} ${toolName(type)} ${notes}`.toLowerCase();
     return words.every(word => text.includes(word));
   });

@@ -1,4 +1,7 @@
-"""Commands about existing jobs: list, watch, wait for, stop and delete them, and read their logs."""
+"""Commands about existing jobs: list, watch, wait for, stop and delete them, and read their logs.
+
+The actions of ``foldnote jobs`` on notes, tags and old jobs are in ``job_upkeep``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
 from foldnote.cli.exit_codes import Exit
+from foldnote.cli.job_upkeep import ACTIONS, run_upkeep
 from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
 from foldnote.models.moment import format_local_time
 from foldnote.text import format_duration, visible
@@ -25,6 +29,12 @@ _TITLES = ("JOB", "TOOL", "STATUS", "CREATED", "TOOK", "REASON")
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``jobs``."""
+    parser.add_argument("action", choices=("list", *ACTIONS), nargs="?", default="list",
+                        help="list (default); note, tag and untag a job; purge old jobs")  # fmt: skip
+    complete_by(parser.add_argument("name", nargs="?", help="for note, tag, untag: the job"), offer_jobs)
+    parser.add_argument("words", nargs="*", metavar="text", help="the note, or tags; none: print them")
+    parser.add_argument("--older-than", metavar="AGE", help="for purge: 12h, 30d or 4w since a job ended")
+    parser.add_argument("--yes", action="store_true", help="for purge: do not ask for confirmation")
     parser.add_argument("--limit", type=int, default=30, help="number of jobs (default 30)")
     complete_by(parser.add_argument("--batch", help="list the jobs of this batch"), offer_jobs)
     parser.add_argument("--watch", action="store_true", help="update the table until all jobs have ended")
@@ -35,6 +45,8 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def run_jobs(options: argparse.Namespace) -> int:
     """List jobs; with ``--watch``, until all have ended."""
+    if options.action != "list":
+        return run_upkeep(options)
     client = connect(options)
     if options.watch:
         return _watch(client, options)

@@ -57,7 +57,7 @@ def run_results(options: argparse.Namespace) -> int:
     if options.crate:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
     elif options.report:
-        paths = [_write_report(_open(job, options), options)]
+        paths = [_write_report(job, options)]
     elif options.references:
         place = options.to / f"{options.name}.{options.references}"
         from foldnote.results import write_references
@@ -90,10 +90,12 @@ def _open(job: JobHandle, options: argparse.Namespace) -> Result:
     return open_result(path, origin=job.origin())
 
 
-def _write_report(result: Result, options: argparse.Namespace) -> Path:
+def _write_report(job: JobHandle, options: argparse.Namespace) -> Path:
     from foldnote.viewers import ReportPart, write_report
 
-    return write_report(options.to / f"{options.name}.html", options.name, [ReportPart(options.name, result)])
+    title = job.label or options.name
+    part = ReportPart(title, _open(job, options), note=job.notes, tags=job.tags)
+    return write_report(options.to / f"{options.name}.html", title, [part])
 
 
 def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:

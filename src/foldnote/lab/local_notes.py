@@ -1,28 +1,18 @@
-"""Local data on jobs that the service does not store: tags, notebooks, labels and pending deletions.
+"""Local data on jobs that the service does not store: tags, notes, notebooks, labels and pending deletions.
 
-The interface has no tags that can be changed after submission, so they are kept in a database of the Jupyter
-server's user. The notebook and the label come from the ledger. This module makes no requests.
+Tags and notes are what the user wrote down on this computer, in a notebook or in the panel. The notebook and
+the label come from the ledger. This module makes no requests.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from foldnote import settings
+from foldnote.client.local.annotations import Annotations
 from foldnote.client.local.ledger import Ledger
-from foldnote.errors import ConfigurationError
-
-MAX_TAGS = 20
-MAX_TAG_LENGTH = 40
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS tags (
-    service TEXT NOT NULL, job_name TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (service, job_name, tag)
-);
-"""
 
 
 @dataclass(frozen=True)
@@ -34,12 +24,14 @@ class Note:
         label: the label that was given on this computer; None without one.
         notebook: path of the notebook that submitted it, as reported by its kernel; None where unknown.
         is_leaving: whether its deletion is pending and can still be undone.
+        text: the user's note on it; empty without one.
     """
 
     tags: tuple[str, ...] = ()
     notebook: str | None = None
     is_leaving: bool = False
     label: str | None = None
+    text: str = ""
 
     def to_wire(self) -> dict[str, Any]:
         """The fields added to the job's record; empty ones are left out."""
@@ -48,6 +40,7 @@ class Note:
             "notebook": self.notebook,
             "isLeaving": self.is_leaving,
             "localLabel": self.label,
+            "note": self.text,
         }
         return {name: value for name, value in fields.items() if value}
 
@@ -65,28 +58,22 @@ class Notes:
         self._tags: dict[str, tuple[str, ...]] = {}
         self._notebooks: Mapping[str, str] = {}
         self._labels: Mapping[str, str] = {}
+        self._texts: Mapping[str, str] = {}
 
     def find(self, job_name: str) -> Note:
         """The note on a job; an empty one for an unknown job."""
         tags, notebook = self._tags.get(job_name, ()), self._notebooks.get(job_name)
         is_leaving, label = job_name in self._leaving, self._labels.get(job_name)
-        if not (tags or notebook or is_leaving or label):
+        text = self._texts.get(job_name, "")
+        if not (tags or notebook or is_leaving or label or text):
             return EMPTY_NOTE
-        return Note(tags, notebook, is_leaving, label)
+        return Note(tags, notebook, is_leaving, label, text)
 
     def reload(self) -> None:
-        """Read the tags, notebooks and labels that kernels and other servers have written."""
-        ledger = Ledger(service=self.service)
+        """Read the tags, notes, notebooks and labels that kernels and other servers have written."""
+        ledger, annotations = Ledger(service=self.service), Annotations(self.service)
         self._notebooks, self._labels = ledger.notebooks(), ledger.labels()
-        found: dict[str, list[str]] = {}
-        query = "SELECT job_name, tag FROM tags WHERE service = ? ORDER BY tag"
-        try:
-            with _open() as connection:
-                for name, tag in connection.execute(query, (self.service,)):
-                    found.setdefault(name, []).append(tag)
-        except (sqlite3.Error, OSError):  # jobs are shown without tags when the file is damaged
-            return
-        self._tags = {name: tuple(tags) for name, tags in found.items()}
+        self._tags, self._texts = annotations.tags(), annotations.notes()
 
     def set_leaving(self, names: Iterable[str]) -> None:
         """Set the jobs whose deletion is pending."""
@@ -98,45 +85,12 @@ class Notes:
         Raises:
             ConfigurationError: a tag is empty or too long, a job would have too many, or saving fails.
         """
-        more, less = {_read_tag(tag) for tag in added}, {tag.strip() for tag in removed}
-        wanted = {name: ({*self._tags.get(name, ())} - less) | more for name in names}
-        if any(len(tags) > MAX_TAGS for tags in wanted.values()):
-            raise ConfigurationError(f"A job has at most {MAX_TAGS} tags.")
-        self._write(wanted)
+        self._tags |= Annotations(self.service).change_tags(names, added, removed)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Delete the tags of deleted jobs, whose names may be used again."""
-        known = {name: set[str]() for name in names if name in self._tags}
-        if known:
-            self._write(known)
-
-    def _write(self, wanted: Mapping[str, set[str]]) -> None:
-        rows = [(self.service, name, tag) for name, tags in wanted.items() for tag in tags]
-        try:
-            with _open() as connection, connection:
-                connection.executemany(
-                    "DELETE FROM tags WHERE service = ? AND job_name = ?",
-                    [(self.service, name) for name in wanted],
-                )
-                connection.executemany("INSERT INTO tags VALUES (?, ?, ?)", rows)
-        except (sqlite3.Error, OSError) as exc:
-            raise ConfigurationError(f"Tags cannot be saved in {_path()}: {exc}.") from exc
-        self._tags |= {name: tuple(sorted(tags)) for name, tags in wanted.items()}
-
-
-def _read_tag(tag: str) -> str:
-    text = " ".join(tag.split())
-    if not text or len(text) > MAX_TAG_LENGTH:
-        raise ConfigurationError(f"A tag must have 1 to {MAX_TAG_LENGTH} characters; {tag[:60]!r} does not.")
-    return text
-
-
-def _path() -> str:
-    return str(settings.data_dir() / "tags.db")
-
-
-@contextmanager
-def _open() -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(_path(), timeout=10)) as connection:
-        connection.executescript(_SCHEMA)
-        yield connection
+        """Delete tags and notes of deleted jobs, whose names may be used again."""
+        gone = [name for name in names if name in self._tags or name in self._texts]
+        if gone:
+            Annotations(self.service).forget(gone)
+            self._tags = {name: tags for name, tags in self._tags.items() if name not in gone}
+            self._texts = {name: text for name, text in self._texts.items() if name not in gone}

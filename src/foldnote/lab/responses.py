@@ -70,6 +70,8 @@ class PageJob(Job):
     """Whether its deletion is pending and can still be undone."""
     local_label: str | None = None
     """The label that was given on this computer; null without one. The service's own is in ``foldnote``."""
+    note: str | None = None
+    """The user's note, stored on this computer only; null without one."""
 
 
 class JobsAnswer(WireModel):

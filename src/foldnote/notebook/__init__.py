@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
     from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
     from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
+    from foldnote.notebook.purge_verb import purge
     from foldnote.notebook.report_verb import report
     from foldnote.notebook.submission_verbs import quote, submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
@@ -43,6 +44,7 @@ __all__ = [
     "open_result",
     "pipeline",
     "provision",
+    "purge",
     "quote",
     "recommend",
     "report",
@@ -65,6 +67,7 @@ _HOMES = {
     "form_verbs": ("NotebookForm", "form"),
     "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
+    "purge_verb": ("purge",),
     "report_verb": ("report",),
     "submission_verbs": ("quote", "submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),

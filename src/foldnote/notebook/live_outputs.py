@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from foldnote.client.core.progress import ProgressCallback
     from foldnote.results import Result
     from foldnote.viewers import JobCard
+    from foldnote.viewers.card.card_html import CardNote
 
 Handle = TypeVar("Handle", bound="LiveHandle")
 
@@ -34,6 +35,41 @@ class LiveHandle(JobHandle):
     def _seen(self, record: Job) -> Self:
         self._record = record
         return self
+
+    def note(self, text: str) -> None:
+        """Write a note on the job, in place of an earlier one; the card shows it, empty text removes it.
+
+        Args:
+            text: free text of at most 5,000 characters, which stays on this computer.
+
+        Raises:
+            ConfigurationError: the note is too long, or cannot be saved.
+        """
+        super().note(text)
+        self._show_note()
+
+    def tag(self, *tags: str) -> None:
+        """Add tags to the job; the card shows them, and the panel groups jobs by them.
+
+        Raises:
+            ConfigurationError: a tag is empty or has more than 40 characters, the job would have more than
+                20, or they cannot be saved.
+        """
+        super().tag(*tags)
+        self._show_note()
+
+    def untag(self, *tags: str) -> None:
+        """Remove tags from the job; tags that it does not have are ignored.
+
+        Raises:
+            ConfigurationError: the change cannot be saved.
+        """
+        super().untag(*tags)
+        self._show_note()
+
+    def _show_note(self) -> None:
+        if self._card is not None:
+            self._card.annotate(_read_note(self))
 
     def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:  # type: ignore[override]
         """Wait until the job is complete, with its progress in the cell, and return it.
@@ -161,7 +197,14 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         run_again=None if again else run_again,  # a form is its own way to submit again
         edit=None if again else edit,
         label=job.label,
+        note=_read_note(job),
     )
+
+
+def _read_note(job: JobHandle) -> CardNote:
+    from foldnote.viewers.card.card_html import CardNote
+
+    return CardNote(job.notes, job.tags)
 
 
 def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> JobCard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from foldnote.client import BatchHandle, JobHandle
@@ -66,8 +67,13 @@ def _read_part(item: Reportable, profile: str | None) -> ReportPart:
         item = open_archive(item)
     if isinstance(item, Result):
         return ReportPart(item.name, item)
-    table = item.results() if isinstance(item, BatchHandle) else None
+    part = ReportPart(
+        item.label or item.job_name,
+        table=item.results() if isinstance(item, BatchHandle) else None,
+        note=item.notes,
+        tags=item.tags,
+    )
     try:
-        return ReportPart(item.job_name, item.result(), table)
+        return replace(part, result=item.result())
     except (JobError, UnfinishedJobError, NotFoundError) as exc:
-        return ReportPart(item.job_name, table=table, reason=str(exc))
+        return replace(part, reason=str(exc))

@@ -5,9 +5,10 @@ import asyncio
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
 
+from foldnote.client.local.annotations import MAX_TAG_LENGTH, MAX_TAGS
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
-from foldnote.lab.local_notes import EMPTY_NOTE, MAX_TAG_LENGTH, MAX_TAGS, Notes
+from foldnote.lab.local_notes import EMPTY_NOTE, Notes
 from foldnote.lab.pending_deletions import DeletionOutcome, PendingDeletions
 
 LOGIN = {"Authorization": f"token {TOKEN}"}

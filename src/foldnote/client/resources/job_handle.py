@@ -19,6 +19,7 @@ from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
+from foldnote.client.local.annotations import Annotations
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
@@ -54,6 +55,50 @@ class JobHandleOperations(Api):
     def label(self) -> str:
         """The job's label: the last one given on this computer, else the service's; empty without one."""
         return Ledger(service=self._connection.service).label(self.job_name) or self.record.label
+
+    @property
+    def notes(self) -> str:
+        """The note on the job that was written on this computer with :meth:`note`; empty without one."""
+        return self._annotations.note(self.job_name)
+
+    def note(self, text: str) -> None:
+        """Write a note on the job, in place of an earlier one; empty text removes it.
+
+        Notes are kept on this computer only. Card, panel and reports show them.
+
+        Args:
+            text: free text of at most 5,000 characters.
+
+        Raises:
+            ConfigurationError: the note is too long, or cannot be saved.
+        """
+        self._annotations.set_note(self.job_name, text)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The job's tags, in alphabetical order; they are those of the panel."""
+        return self._annotations.tags_of(self.job_name)
+
+    def tag(self, *tags: str) -> None:
+        """Add tags to the job; they are kept on this computer only, and the panel groups jobs by them.
+
+        Raises:
+            ConfigurationError: a tag is empty or has more than 40 characters, the job would have more than
+                20, or they cannot be saved.
+        """
+        self._annotations.change_tags([self.job_name], tags)
+
+    def untag(self, *tags: str) -> None:
+        """Remove tags from the job; tags that it does not have are ignored.
+
+        Raises:
+            ConfigurationError: the change cannot be saved.
+        """
+        self._annotations.change_tags([self.job_name], (), tags)
+
+    @property
+    def _annotations(self) -> Annotations:
+        return Annotations(self._connection.service)
 
     @property
     def profile_name(self) -> str:
@@ -254,10 +299,8 @@ class JobHandleOperations(Api):
 
     @operation
     def delete(self) -> Operation[None]:
-        """Delete the job and its result."""
-        yield from self._connection.ask(
-            "DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False
-        )
+        """Delete the job and its result, with its tags and note."""
+        yield from cancellation.delete_job(self._connection, self.job_name)
 
     @operation
     def logs(self, max_lines: int = 1000) -> Operation[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
+from foldnote.client.inputs.ages import read_age
 from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
@@ -23,12 +25,14 @@ from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.poller import find_poller
 from foldnote.client.watching.waiting import Watch, Watcher
+from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import BatchVerdict, Job, Tool, Verdict, read_verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 H = TypeVar("H", bound=JobHandleOperations)
+_ALL = 1_000_000
 
 
 class JobsOperations(Resource, Generic[H]):
@@ -258,6 +262,56 @@ class JobsOperations(Resource, Generic[H]):
         return JobList(page.with_labels(labels), self._hold)
 
     @operation
+    def list_older(self, age: str | timedelta) -> Operation[JobList[H]]:
+        """List the jobs and batches that ended longer ago than ``age``, newest first.
+
+        Args:
+            age: such as ``30d``, ``12h`` or ``4w``.
+
+        Raises:
+            ArgumentError: it is not an age.
+        """
+        before = datetime.now(UTC) - (age if isinstance(age, timedelta) else read_age(age))
+
+        def is_old(job: Job) -> bool:
+            ended = job.completed or job.created
+            return job.is_final and ended is not None and ended < before
+
+        page = yield from job_pages.read_pages(self._connection, {}, _ALL, is_old)
+        labels = yield Run(self.ledger.labels)
+        whole = page.model_copy(update={"start_key": None})
+        return JobList(whole.with_labels(labels), self._hold)
+
+    @operation
+    def purge(self, jobs: Sequence[JobHandleOperations]) -> Operation[Sequence[str]]:
+        """Delete jobs that have ended, with their results, tags and notes; returns their names.
+
+        Jobs that were deleted meanwhile are skipped. After an error, the same call deletes the rest.
+
+        Args:
+            jobs: such as ``client.jobs.list_older("30d")``.
+
+        Raises:
+            ArgumentError: one of them has not ended; nothing was deleted.
+            ServiceError: the service refused.
+        """
+        live = [job.job_name for job in jobs if not job.is_final]
+        if live:
+            raise ArgumentError(
+                f"{live[0]!r} has not ended; only ended jobs are purged. Nothing was deleted."
+            )
+        gone = []
+        for job in jobs:
+            try:
+                yield from cancellation.delete_job(self._connection, job.job_name)
+            except (NotFoundError, BadRequestError) as exc:
+                if isinstance(exc, BadRequestError) and exc.code != "job_not_found":
+                    raise
+            else:
+                gone.append(job.job_name)
+        return gone
+
+    @operation
     def to_frame(
         self, limit: int = 1000, *, batch: str | None = None, include_subjobs: bool = False
     ) -> Operation[pd.DataFrame]:
@@ -376,7 +430,7 @@ class JobsOperations(Resource, Generic[H]):
         Raises:
             BadRequestError: there is no such job.
         """
-        yield from self._connection.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+        yield from cancellation.delete_job(self._connection, job_name)
 
     @operation
     def logs(self, job_name: str, max_lines: int = 1000) -> Operation[str]:

@@ -1,15 +1,18 @@
-"""Stop jobs and read their logs, also at deployments with other routes for this, or none."""
+"""Stop and delete jobs and read their logs, also at deployments with other routes for this, or none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from foldnote.client.core.connection import ServiceConnection, path_part
 from foldnote.client.core.job_pages import get_job
-from foldnote.client.core.operations import Emit, Operation, Sleep, Stream
+from foldnote.client.core.operations import Emit, Operation, Run, Sleep, Stream
 from foldnote.client.core.pacing import poll_delays
+from foldnote.client.local.annotations import Annotations
 from foldnote.client.watching.waiting import WaitLimit
 from foldnote.errors import (
+    ConfigurationError,
     FoldnoteError,
     GatewayForbiddenError,
     NotFoundError,
@@ -42,6 +45,17 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
         return
     path, name = ("/cancelBatch", "batchName") if job.is_batch else ("/cancelJob", "jobName")
     yield from connection.ask("POST", path, json={name: job_name}, repeatable=True)
+
+
+def delete_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
+    """Delete a job and its result, or a batch and its subjobs, with the tags and note kept here.
+
+    Raises:
+        BadRequestError: there is no such job.
+    """
+    yield from connection.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+    with suppress(ConfigurationError):  # the job itself is gone
+        yield Run(lambda: Annotations(connection.service).forget([job_name]))
 
 
 def read_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Operation[str]:

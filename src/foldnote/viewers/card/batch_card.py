@@ -20,6 +20,7 @@ from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job
 from foldnote.results import Result
+from foldnote.viewers.card.card_html import CardNote
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.output import ResultSlot
 from foldnote.viewers.card.watch import JobSource, Watched, find_watcher
@@ -101,7 +102,7 @@ class BatchCard(JobCard):
         self._followed: list[Watched] = []
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
-            run_again=run_again,
+            run_again=run_again, label=batch.label, note=CardNote(batch.notes, batch.tags),
         )  # fmt: skip
         if not self.job.is_final:
             self._begin()

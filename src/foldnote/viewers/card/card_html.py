@@ -18,6 +18,21 @@ from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
 
+
+@dataclass(frozen=True)
+class CardNote:
+    """What the user wrote down about a job on this computer.
+
+    Attributes:
+        text: free text; empty without one.
+        tags: in alphabetical order.
+    """
+
+    text: str = ""
+    tags: tuple[str, ...] = ()
+
+
+NO_NOTE = CardNote()
 _ICONS = {
     "queue": "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13Zm.7 3v3.2l2.3 1.4-.7 1.2-3-1.8v-4z",
     "running": "M4.5 2.8v10.4L13 8z",
@@ -77,7 +92,9 @@ def describe_rerun(job: Job) -> str:
     )
 
 
-def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None) -> str:
+def write_card(
+    job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None, note: CardNote = NO_NOTE
+) -> str:
     """The card as HTML.
 
     Args:
@@ -85,12 +102,14 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
         outage: a message about a service that does not answer; empty while it does.
         is_live: False for the copy saved in the notebook, which states its time.
         again: advice on running a job without a result again; by default a line of code.
+        note: what the user wrote down about the job.
     """
     look = find_appearance(job)
     shown = escape(visible(job.label) or job.job_name)
     parts = [
         _write_top(job, look),
         _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
+        _write_note(note),
         _write_progress(job),
         _paragraph("fnc-message", _count_jobs(job)),
         _paragraph("fnc-error", job.error if job.is_failed else ""),
@@ -107,14 +126,22 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
     )
 
 
-def write_plain_card(job: Job, again: str | None = None) -> str:
-    """The card in one or two lines of text."""
+def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOTE) -> str:
+    """The card in a few lines of text."""
     look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
     name = f"{visible(job.label)} [{job.job_name}]" if job.label else job.job_name
     told = f"{name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
-    return f"{told}\n{again}" if again else told
+    tags = f"Tags: {visible(', '.join(note.tags))}" if note.tags else ""
+    return "\n".join(filter(None, [told, tags, visible(note.text), again]))
+
+
+def _write_note(note: CardNote) -> str:
+    """Tags and note; line ends of the note stay."""
+    tags = "".join(f'<span class="fnc-tag">{escape(visible(tag))}</span>' for tag in note.tags)
+    text = f'<p class="fnc-note">{escape(visible(note.text))}</p>' if note.text else ""
+    return f'<p class="fnc-tags"><span>Tags:</span> {tags}</p>{text}' if tags else text
 
 
 def write_log(text: str) -> str:

@@ -16,7 +16,14 @@ import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobStatus
-from foldnote.viewers.card.card_html import describe_rerun, write_card, write_log, write_plain_card
+from foldnote.viewers.card.card_html import (
+    NO_NOTE,
+    CardNote,
+    describe_rerun,
+    write_card,
+    write_log,
+    write_plain_card,
+)
 from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
 
@@ -39,6 +46,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         find_result: FindResult | None = None,
         again: str | None = None,
         label: str = "",
+        note: CardNote = NO_NOTE,
         run_again: Callable[[], JobCard] | None = None,
         edit: Callable[[], widgets.Widget] | None = None,
     ) -> None:
@@ -53,12 +61,14 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 style sheet hides the button where the result is shown.
             again: advice on running a job without a result again; by default a line of code.
             label: shown in place of the name; by default the label in the record.
+            note: what the user wrote down about the job.
             run_again: submits the job again and returns the new job's card; for *Run again* on the card of a
                 stopped or failed job.
             edit: returns a form with the job's settings, for *Edit settings* there.
         """
         self._again = again
         self._label = label
+        self._note = note
         self._run_again, self._edit = run_again, edit
         self._following: JobCard | None = None
         self.on_save: Callable[[], None] = lambda: None
@@ -129,8 +139,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def bundle(self) -> dict[str, str]:
         """The current state of the card as a static mime bundle."""
         job = self._shown_record()
-        html = write_card(job, is_live=False, again=self._again)
-        own = {"text/html": html, "text/plain": write_plain_card(job, self._again)}
+        html = write_card(job, is_live=False, again=self._again, note=self._note)
+        own = {"text/html": html, "text/plain": write_plain_card(job, self._again, self._note)}
         later = self._following.bundle() if self._following else {}
         return {kind: "\n".join(filter(None, [text, later.get(kind)])) for kind, text in own.items()}
 
@@ -154,6 +164,12 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             if self._watcher:
                 self._watcher.discard(self.watched)
             self._finish()
+
+    def annotate(self, note: CardNote) -> None:
+        """Show what the user has written down about the job meanwhile."""
+        self._note = note
+        self._paint()
+        self.on_save()
 
     def _shown_record(self) -> Job:
         """The record as the card describes it."""
@@ -194,7 +210,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
     def _paint(self) -> None:
-        html = write_card(self._shown_record(), outage=self._outage, again=self._again)
+        html = write_card(self._shown_record(), outage=self._outage, again=self._again, note=self._note)
         if self._face.value != html:
             self._face.value = html
         can_act = self.source is not None

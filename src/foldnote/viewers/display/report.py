@@ -28,12 +28,16 @@ class ReportPart:
         result: the result to show; None if there is none.
         table: a table of the jobs, shown before the result.
         reason: why there is no result; "" if there is one.
+        note: what the user wrote down about the job; "" if nothing.
+        tags: the user's tags.
     """
 
     title: str
     result: Result | None = None
     table: pd.DataFrame | None = None
     reason: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
 
 
 def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, notes: str = "") -> Path:
@@ -70,6 +74,9 @@ def _list_items(parts: Sequence[ReportPart], notes: str) -> Iterator[Item | str]
     yield from (" ".join(each.split()) for each in notes.split("\n\n") if each.strip())
     for part in parts:
         yield _make_heading(part.title)
+        if part.tags:
+            yield f"Tags: {', '.join(part.tags)}"
+        yield from (line for line in part.note.splitlines() if line.strip())
         if part.reason:
             yield part.reason
         if part.table is not None:
