@@ -85,8 +85,18 @@ check: ## Run every check and test in an environment that is already set up
 screenshots: $(VENV)/.test-installed ## Take the pictures that the docs show, from the running product
 	@$(BIN)/python scripts/screenshots.py
 
+docs: $(VENV)/.docs-installed ## Build the documentation site, strictly, into build/site
+	@$(BIN)/python scripts/build_docs.py
+
+$(VENV)/.docs-installed: pyproject.toml $(VENV)/.installed
+	@echo "== Installing what builds the site"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["optional-dependencies"]["docs"], sep="\n")' >$@.txt
+	@$(BIN)/python -m pip install --quiet -r $@.txt
+	@touch $@
+
 bench: $(VENV)/.test-installed ## Measure what the product costs, each figure beside a limit or a peer
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
 
 clean: ## Remove what was built here; engines, jobs and results stay
-	@rm -rf $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output test-artifacts
+	@rm -rf build docs/reference docs/tutorials $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output test-artifacts

@@ -1,0 +1,15 @@
+// What the theme leaves to be said to screen readers and to the keyboard: levels, names of landmarks, scrollable parts.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const caption of document.querySelectorAll("p.caption[role=heading]")) caption.setAttribute("aria-level", "2");
+  const names = { ".sidebar-drawer": "Site menu", ".toc-drawer": "On this page" };
+  for (const [selector, name] of Object.entries(names)) {
+    for (const part of document.querySelectorAll(selector)) part.setAttribute("aria-label", name);
+  }
+  for (const icons of document.querySelectorAll(".content-icon-container")) {
+    icons.setAttribute("role", "navigation");
+    icons.setAttribute("aria-label", "This page");
+  }
+  for (const part of document.querySelectorAll("pre, .table-wrapper, .cell_output .output")) {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+  }
+});

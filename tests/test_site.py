@@ -1,0 +1,129 @@
+"""The documentation site without Sphinx, which only `make docs` needs: generated pages, links between pages, the menu."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from _reference.interface_page import write_interface
+from _reference.llms_text import write_llms_text
+from _reference.public_names import FUNCTIONS, find_unlisted
+from _reference.tool_pages import write_example, write_tool_pages
+
+import foldnote
+from foldnote import catalog
+from foldnote.catalog.bundle import list_types, read_tool
+from foldnote.catalog.functions import read_arguments
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+INCLUDED = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+
+
+@pytest.fixture(scope="module")
+def tool_pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tools")
+    write_tool_pages(folder)
+    return {path.stem: path.read_text() for path in folder.glob("*.md")}
+
+
+def test_every_tool_has_a_page_with_its_settings_outputs_and_citation(tool_pages):
+    assert set(tool_pages) == {*list_types(), "index"}
+    for name in list_types():
+        row, page = read_tool(name), tool_pages[name]
+        lacking = [
+            each.setting for each in read_arguments(row["schema"]) if f"\n`{each.setting}` (" not in page
+        ]
+        lacking += [each["name"] for each in row["outputs"] if f"| {each['name']} |" not in page]
+        assert (name, lacking) == (name, [])
+        assert row["citation"]["text"] in page
+        assert f"{name}.md" in tool_pages["index"]
+
+
+def test_a_tools_page_names_method_licence_and_what_was_not_checked(tool_pages):
+    assert "| Licence | BSD-3-Clause (ANARCI, HMMER), MIT (PyHMMER) |" in tool_pages["anarci"]
+    assert "| Compared with the name | another method in its place |" in tool_pages["amplify"]
+    assert "not yet checked with the published" in " ".join(tool_pages["ablang"].split())
+    assert "foldnote has no engine for abb4." in tool_pages["abb4"]
+    assert "Unit: Å" in tool_pages["vina"]
+
+
+def test_the_example_of_every_tool_is_a_valid_job():
+    for name in list_types():
+        given, call = {}, name.replace("-", "_")
+        tools = SimpleNamespace(**{call: lambda given=given, **settings: given.update(settings) or Job()})
+        upload = lambda path: Path(path).read_text()  # noqa: E731
+        text = write_example(read_tool(name)).replace("import foldnote as fn", "")
+        exec(compile(text, name, "exec"), {"fn": SimpleNamespace(tools=tools, upload=upload, inline=str)})
+        tool = catalog.tool(name)
+        assert (name, [str(each) for each in catalog.check(tool, given).problems]) == (name, [])
+
+
+class Job:
+    """What a submission returns, as far as examples use it."""
+
+    def wait(self):
+        return self
+
+    def result(self):
+        return None
+
+
+def test_every_public_function_has_its_place_and_a_docstring():
+    assert find_unlisted() == set()
+    for name in (name for names in FUNCTIONS.values() for name in names):
+        value = getattr(foldnote, name)
+        assert (value.__doc__ or type(value).__doc__).strip(), name
+
+
+def test_the_page_of_the_interface_has_every_route_and_links_records_that_it_has(tmp_path):
+    document = write_interface(tmp_path / "interface.md")
+    page = (tmp_path / "interface.md").read_text()
+    for path, item in document["paths"].items():
+        for method in item:
+            assert f"### {method.upper()} {path}".replace("{", "\\{").replace("}", "\\}") in page
+    titles = {each.lower() for each in re.findall(r"^### (\w+)$", page, re.M)}
+    assert set(re.findall(r"\]\(#(\w+)\)", page)) <= titles
+
+
+def test_every_page_stands_in_the_menu():
+    menu = (DOCS / "index.md").read_text()
+    listed = {
+        entry for block in re.findall(r"```\{toctree\}\n(.*?)```", menu, re.S) for entry in block.split()
+    }
+    assert [page.name for page in PAGES if page.stem != "index" and page.stem not in listed] == []
+
+
+def test_links_to_the_reference_lead_to_pages_that_are_written(tool_pages):
+    written = {f"reference/tools/{name}.md" for name in tool_pages} | {"reference/interface.md"}
+    linked = {each for page in PAGES for each in re.findall(r"\]\((reference/[\w./-]+)", page.read_text())}
+    assert linked
+    assert linked - written == set()
+
+
+def read_anchors(page):
+    text = (DOCS.parent / INCLUDED[page]).read_text() if page in INCLUDED else (DOCS / page).read_text()
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    titles = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_links_between_pages_lead_to_headings_that_exist():
+    broken = []
+    for page in PAGES:
+        for name, anchor in re.findall(r"\]\(([\w./]*)#([\w-]+)\)", page.read_text()):
+            target = re.sub(r"^\.\./(\w+)\.md$", lambda found: f"{found[1].lower()}.md", name) or page.name
+            if "/" not in target and anchor not in read_anchors(target):
+                broken.append((page.name, f"{name}#{anchor}"))
+    assert broken == []
+
+
+def test_llms_txt_has_the_pages_in_the_order_of_the_menu(tmp_path):
+    write_llms_text(DOCS, tmp_path)
+    text = (tmp_path / "llms.txt").read_text()
+    assert text.startswith("# foldnote\n\n> ")
+    assert (
+        text.index("(_sources/start.md.txt)")
+        < text.index("(_sources/client.md.txt)")
+        < text.index("lab.md.txt")
+    )
