@@ -10,7 +10,11 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-_HOMES = {"open_result": "foldnote.results", "show_result": "foldnote.viewers"}
+_HOMES = {
+    "open_result": "foldnote.results",
+    "show_export": "foldnote.viewers",
+    "show_result": "foldnote.viewers",
+}
 
 
 def load(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from job_settings import SETTINGS
 from scripted_service import answers
@@ -79,6 +80,25 @@ def test_a_report_has_jobs_batches_and_archives_and_says_what_has_no_result(here
     assert "was used for 5 jobs (tool: anarci)" in page
     assert re.search(rf"<h2>{name}\.fail</h2><p>[^<]*failed", page)
     assert "<p>Two words.</p>" in page
+
+
+def test_jobs_batches_and_pipelines_are_exported_and_opened_as_they_were(here, settings, name, tmp_path):
+    table = pd.DataFrame({"id": [f"{name}-a", f"{name}-b.fail"], "KD_nM": [1.5, None]})
+    rows = table.assign(sequence=[settings["sequence"], settings["sequence"] + "S"])
+    batch = fn.submit_batch("anarci", rows, batch_name=name, scheme="imgt")
+    batch.finish(60)
+    batch.note("Second one fails.")
+    opened = fn.open_export(fn.export(batch, tmp_path / "b.zip"))
+    pd.testing.assert_frame_equal(opened.table, batch.results())
+    assert list(opened.result.jobs) == list(batch.result().jobs) == list(table["id"])
+    assert (opened.note, opened.tool) == ("Second one fails.", "anarci")
+    assert "Second one fails." in fn.report(opened, tmp_path / "r.html").read_text()
+    run = fn.pipeline(f"{name}-p", [fn.stage("number", "anarci", **settings)]).wait(60)
+    stages = fn.open_export(fn.export(run, tmp_path / "p.zip"))
+    pd.testing.assert_frame_equal(stages.table, run.to_frame())
+    with pytest.raises(JobFailedError):
+        fn.export(f"{name}-b.fail", tmp_path / "f.zip")
+    assert not (tmp_path / "f.zip").exists()
 
 
 def test_a_report_on_nothing_or_on_an_unknown_job_is_refused(here, tmp_path):

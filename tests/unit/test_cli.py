@@ -20,6 +20,7 @@ from foldnote.cli.arguments import read_table
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, find_code
 from foldnote.models import read_runtime
+from foldnote.results import open_export
 
 ROOT = Path(__file__).parent.parent.parent
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -77,6 +78,8 @@ def test_a_job_from_its_submission_to_its_result(foldnote, tmp_path):
     code, out, _ = foldnote("results", "whole", "--to", str(tmp_path), "--file", "settings.json")
     assert json.loads((tmp_path / "settings.json").read_text())["scheme"] == "imgt"
     assert out.strip() == str(tmp_path / "settings.json")
+    code, out, _ = foldnote("results", "whole", "--export", "--to", str(tmp_path))
+    assert (code, open_export(out.strip()).job_name) == (0, "whole")
 
 
 def test_the_same_submission_is_sent_once(foldnote):

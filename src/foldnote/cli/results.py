@@ -35,6 +35,11 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
     parser.add_argument(
+        "--export",
+        action="store_true",
+        help="write one file for a colleague, to open with fn.open_export",
+    )
+    parser.add_argument(
         "--report", action="store_true", help="write an HTML page with the result, methods and references"
     )
     parser.add_argument(
@@ -56,6 +61,8 @@ def run_results(options: argparse.Namespace) -> int:
     options.to.mkdir(parents=True, exist_ok=True)
     if options.crate:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
+    elif options.export:
+        paths = [_export(options)]
     elif options.report:
         paths = [_write_report(job, options)]
     elif options.references:
@@ -88,6 +95,13 @@ def _open(job: JobHandle, options: argparse.Namespace) -> Result:
 
     path = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
     return open_result(path, origin=job.origin())
+
+
+def _export(options: argparse.Namespace) -> Path:
+    from foldnote.notebook import export
+    from foldnote.results.exported import SUFFIX
+
+    return export(options.name, options.to / f"{options.name}{SUFFIX}", profile=options.profile)
 
 
 def _write_report(job: JobHandle, options: argparse.Namespace) -> Path:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from foldnote.notebook.batch_verbs import NotebookPreview as NotebookPreview
     from foldnote.notebook.batch_verbs import batch, batches, submit_batch
     from foldnote.notebook.connection import connect
+    from foldnote.notebook.export_verbs import export, open_export
     from foldnote.notebook.form_verbs import NotebookForm as NotebookForm
     from foldnote.notebook.form_verbs import form
     from foldnote.notebook.live_outputs import NotebookBatch as NotebookBatch
@@ -36,11 +37,13 @@ __all__ = [
     "compare",
     "connect",
     "explore",
+    "export",
     "form",
     "grid",
     "inline",
     "job",
     "jobs",
+    "open_export",
     "open_result",
     "pipeline",
     "provision",
@@ -64,6 +67,7 @@ __all__ = [
 _HOMES = {
     "batch_verbs": ("NotebookPreview", "batch", "batches", "submit_batch"),
     "connection": ("connect",),
+    "export_verbs": ("export", "open_export"),
     "form_verbs": ("NotebookForm", "form"),
     "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),

@@ -10,11 +10,11 @@ from foldnote.client import BatchHandle, JobHandle
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
 from foldnote.notebook.verbs import verb
 from foldnote.notebook.view_verbs import job as find_job
-from foldnote.results import Result
+from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
 from foldnote.viewers import ReportPart, write_report
 
-Reportable = JobHandle | Result | str | Path
+Reportable = JobHandle | Result | ExportedJob | str | Path
 
 
 @verb
@@ -32,7 +32,8 @@ def report(
     The page needs no network and no kernel. A job without a result is listed with the reason.
 
     Args:
-        source: a job, batch or pipeline, its name, a result, the path of an archive, or several of these.
+        source: a job, batch or pipeline, its name, one that a colleague exported, a result, the path of an
+            archive, or several of these.
         path: where the page goes, ending in ``.html``; an existing file is replaced.
         title: heading of the page; by default the names of the jobs.
         notes: text below the heading; an empty line begins a new paragraph.
@@ -48,7 +49,7 @@ def report(
         ArchiveError: an archive cannot be read.
         OSError: the page cannot be written.
     """
-    items = [source] if isinstance(source, JobHandle | Result | str | Path) else list(source)
+    items = [source] if isinstance(source, JobHandle | Result | ExportedJob | str | Path) else list(source)
     if not items:
         raise ArgumentError("fn.report needs at least one job or result.")
     parts = [_read_part(item, profile) for item in items]
@@ -65,6 +66,9 @@ def _read_part(item: Reportable, profile: str | None) -> ReportPart:
         item = find_job(item, profile=profile)
     if isinstance(item, str | Path):
         item = open_archive(item)
+    if isinstance(item, ExportedJob):
+        title = item.label or item.job_name
+        return ReportPart(title, item.result, item.table, note=item.note, tags=item.tags)
     if isinstance(item, Result):
         return ReportPart(item.name, item)
     part = ReportPart(

@@ -70,6 +70,7 @@ from foldnote.results.comparison.superposition import PairingMethod, Superpositi
 from foldnote.results.core.html_repr import register_display, register_part_display
 from foldnote.results.docking.contacts import find_contacts
 from foldnote.results.docking.poses import Pose
+from foldnote.results.exported import ExportedJob, open_export, save_export
 from foldnote.results.metrics.registry import METRICS, Metric, find_metric
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.naming.file_kinds import FileKind
@@ -107,6 +108,7 @@ __all__ = [
     "Coverage",
     "Distribution",
     "Ensemble",
+    "ExportedJob",
     "FileKind",
     "FileProblem",
     "Ligand",
@@ -136,10 +138,12 @@ __all__ = [
     "make_geometry_table",
     "merge_results",
     "open_archive",
+    "open_export",
     "open_result",
     "rank_table",
     "register_display",
     "register_part_display",
+    "save_export",
     "superpose",
     "superpose_models",
     "to_bibtex",

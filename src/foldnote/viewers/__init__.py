@@ -25,6 +25,7 @@ from foldnote.viewers.display.bundles import (
     show_result,
     table_bundle,
 )
+from foldnote.viewers.display.exported_views import export_bundles, show_export
 from foldnote.viewers.display.grid import Grid, make_grid
 from foldnote.viewers.display.page import write_page
 from foldnote.viewers.display.parts import show_part
@@ -85,6 +86,7 @@ __all__ = [
     "compose_result",
     "default_view",
     "explore",
+    "export_bundles",
     "find_structure",
     "join_bundles",
     "load_script",
@@ -98,6 +100,7 @@ __all__ = [
     "plot_tree",
     "register_view",
     "result_bundles",
+    "show_export",
     "show_result",
     "table_bundle",
     "unregister_view",

@@ -30,8 +30,12 @@ class FileKind(StrEnum):
     OTHER = "other"
 
 
+EXPORT_NAME = "foldnote-export.json"
+"""Description in a file that a colleague exported (:mod:`foldnote.results.exported`)."""
+
 PATTERNS: tuple[tuple[str, FileKind], ...] = (
     (r"(^|/)manifest\.json$", FileKind.MANIFEST),
+    (rf"^{re.escape(EXPORT_NAME)}$", FileKind.OTHER),
     (r"(^|/)score\.json$", FileKind.SCORES),
     (r"(^|[/_.-])numbering\.csv$", FileKind.NUMBERING),
     (r"_local_pairwise_qa\.cif$", FileKind.OTHER),

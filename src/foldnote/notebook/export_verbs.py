@@ -1,0 +1,85 @@
+"""``fn.export`` and ``fn.open_export``: a job in one file, for a colleague."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from foldnote.client import BatchHandle, JobHandle, PipelineRun
+from foldnote.errors import JobError, NotFoundError, UnfinishedJobError
+from foldnote.notebook.verbs import verb
+from foldnote.notebook.view_verbs import job as find_job
+from foldnote.results import ExportedJob, Result, save_export
+from foldnote.results import open_export as _open_export
+from foldnote.results.exported import SUFFIX
+
+
+@verb
+def export(source: JobHandle | str, /, path: str | Path | None = None, *, profile: str | None = None) -> Path:
+    """Write a job, batch or pipeline to one file, which a colleague opens with ``fn.open_export``.
+
+    The file has the result, settings, scores, label, tags, note and, of a batch, the submitted table with its
+    kept columns. It has no keys, account names, addresses, logs or paths of this computer. Uploaded input
+    files are named in it, but not part of it.
+
+    Args:
+        source: a complete job, batch or pipeline, or its name.
+        path: where the file goes, ending in ``.zip``; by default ``NAME.foldnote.zip`` in the current folder.
+            An existing file is replaced.
+        profile: the service of a job that is given by name; by default the active profile's.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        NotFoundError: there is no such job, or it has no result.
+        UnfinishedJobError: the job has no result yet.
+        JobFailedError: the run failed.
+        ConfigurationError: the path does not end in ``.zip``.
+        UnreadableFileError: a file of the result is damaged.
+        OSError: the file cannot be written.
+    """
+    job = find_job(source, profile=profile) if isinstance(source, str) else source
+    results, table = [job.result()], None
+    rows = job.list_rows() if isinstance(job, BatchHandle | PipelineRun) else []
+    if isinstance(job, BatchHandle):
+        table = job.results()
+        results = [*_open_earlier(job), *results]
+    elif isinstance(job, PipelineRun):
+        table = job.to_frame()
+    return save_export(
+        f"{job.job_name}{SUFFIX}" if path is None else path,
+        results,
+        job.refresh().record.to_wire(),
+        jobs=[row.name for row in rows],
+        label=job.label,
+        tags=job.tags,
+        note=job.notes,
+        table=table,
+    )
+
+
+def _open_earlier(batch: BatchHandle) -> Iterator[Result]:
+    """The results of the batches of which this one is a retry, as far as they have any."""
+    found: list[BatchHandle] = batch.list_earlier()
+    for earlier in found:
+        with suppress(JobError, UnfinishedJobError, NotFoundError):
+            yield earlier.result()
+
+
+@verb
+def open_export(path: str | Path, /) -> ExportedJob:
+    """A job, batch or pipeline that a colleague exported; a cell shows it as the original.
+
+    ``.result`` is what ``job.result()`` returns for the original, ``.table`` what ``batch.results()`` does.
+
+    Args:
+        path: the file that ``fn.export`` wrote.
+
+    Raises:
+        ArchiveError: the file does not exist, is damaged, is not safe to read, or was written by a newer
+            version of foldnote in another format.
+        ArgumentError: it is a plain result, which ``fn.open_result`` opens.
+    """
+    return _open_export(path)
