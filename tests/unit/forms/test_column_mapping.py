@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from foldnote import catalog
 from foldnote.client.inputs.table_text import TextTable
 from foldnote.errors import ArgumentError
-from foldnote.forms.batch.cell_values import infer_values
+from foldnote.forms.batch.cell_values import infer_values, read_cell
 from foldnote.forms.batch.column_contents import describe_column
 from foldnote.forms.batch.column_mapping import (
     Purpose,
@@ -151,12 +151,25 @@ def test_in_code_nothing_ambiguous_is_guessed():
         (["0.5", "1", "1e-9"], [0.5, 1.0, 1e-9]),
         (["007", "1"], ["007", "1"]),
         (["1,5"], ["1,5"]),
+        (["12345678901234567890"], ["12345678901234567890"]),
+        (["1e999", "2"], ["1e999", "2"]),
         (["", ""], [None, None]),
     ],
-    ids=["whole", "decimal", "zeros in front", "decimal comma", "empty"],
+    ids=["whole", "decimal", "zeros in front", "decimal comma", "long identifier", "too large", "empty"],
 )
 def test_kept_columns_are_numbers_only_if_they_are_written_so(cells, values):
     assert infer_values(cells) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("+1.5", 1.5), ("2", 2), (".5e1", 5.0), ("1_000", "1_000"), ("nan", "nan"), ("1e999", "1e999"),
+     ("9" * 5000, "9" * 5000)],
+    ids=["sign", "whole", "bare point", "underscore", "not a number", "too large", "many digits"],
+)  # fmt: skip
+def test_a_cell_of_a_number_is_one_only_if_json_has_it(text, value):
+    spec = next(each for each in list_specs(make_tool({"steps": {"type": "number"}})))
+    assert read_cell(spec, text) == value
 
 
 def make_rows(**columns):

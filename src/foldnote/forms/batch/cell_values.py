@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from foldnote.forms.schema.spec import FieldSpec
 
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})")
-_DECIMAL = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""A number as people type it into a table."""
+_DECIMAL = re.compile(r"-?(?=[\d.]{1,18}(?:[eE]|$))(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 def read_cell(spec: FieldSpec, text: str) -> Any:
@@ -39,7 +42,8 @@ def read_cell(spec: FieldSpec, text: str) -> Any:
 def infer_values(cells: Sequence[str]) -> list[Any]:
     """The values of a kept column: numbers if every filled cell is one, else text; None where empty.
 
-    ``007`` and ``1,5`` are text, since a number would not be written so.
+    ``007`` and ``1,5`` are text, since a number would not be written so; so are identifiers of many digits,
+    which a number would round.
     """
     filled = [cell for cell in cells if cell]
     kind: type = str
@@ -51,12 +55,10 @@ def infer_values(cells: Sequence[str]) -> list[Any]:
 
 
 def _read_number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    """The number that a text is; what JSON has no number for (``nan``, ``1_000``, ``1e999``) stays text."""
+    if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
+        return text
+    return int(text) if text.lstrip("+-").isdigit() else found
 
 
 def _read_json(text: str) -> Any:
