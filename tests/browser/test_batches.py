@@ -76,7 +76,7 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, ser
     expect(form.get_by_label("Seq1", exact=True)).to_have_value("Heavy chain")
     expect(form.get_by_label("Seq2", exact=True)).to_have_value("Light chain")
     form.get_by_label("Lot", exact=True).select_option("the job's name")
-    expect(form.locator(".fn-scroll")).to_contain_text("Groe-7")
+    expect(form.locator(".fn-scroll")).to_contain_text("Grosse-7")
     mark = form.get_by_role("img", name="Row 2: light: ")
     mark.focus()
     expect(mark.locator(".fn-tip")).to_be_visible()

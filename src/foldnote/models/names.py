@@ -6,6 +6,9 @@ import re
 import unicodedata
 
 JOB_NAME_PATTERN = r"^[A-Za-z0-9_.\-]{1,100}$"
+_SPELT = {"ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
+          "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i"}  # fmt: skip
+"""Latin letters that Unicode does not decompose."""
 _ALLOWED = re.compile(r"[A-Za-z0-9_.\-]")
 
 
@@ -32,9 +35,20 @@ def check_job_name(name: object) -> str | None:
 
 
 def clean_job_name(text: str) -> str:
-    """Convert a text to a valid job name: ``anti HER2 (v2)`` becomes ``anti-HER2-v2``."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    """Convert a text to a valid job name.
+
+    ``anti HER2 (v2)`` becomes ``anti-HER2-v2``, and ``α4β7`` becomes ``alpha4beta7``.
+    """
+    plain = "".join(map(_spell, unicodedata.normalize("NFKD", text))).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_.\-]+", "-", plain).strip("-.")[:100] or "job"
+
+
+def _spell(letter: str) -> str:
+    """A letter in ASCII where that is usual: Greek ones by their names."""
+    if letter in _SPELT:
+        return _SPELT[letter]
+    script, _, name = unicodedata.name(letter, "").rpartition(" LETTER ")
+    return name.rpartition(" ")[2].lower() if script in ("GREEK SMALL", "GREEK CAPITAL") else letter
 
 
 def propose_job_name(tool_type: str, identity: str) -> str:

@@ -13,6 +13,7 @@ from foldnote.models import (
     RuntimeInfo,
     Submission,
     check_job_name,
+    clean_job_name,
     propose_job_name,
     read_file_page,
     read_receipt,
@@ -36,6 +37,18 @@ def test_names_that_keep_the_rule(name):
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_a_proposed_name_is_always_valid(tool, identity):
     assert check_job_name(propose_job_name(tool, identity)) is None
+
+
+@given(st.text(max_size=200))
+def test_a_cleaned_name_is_always_valid_and_cleaned_once(text):
+    name = clean_job_name(text)
+    assert check_job_name(name) is None
+    assert clean_job_name(name) == name
+
+
+def test_letters_beyond_ascii_are_spelled_as_usual():
+    texts = {"α4β7 (v2)": "alpha4beta7-v2", "Größe": "Grosse", "Łódź": "Lodz", "anti-Σς": "anti-sigmasigma"}
+    assert {text: clean_job_name(text) for text in texts} == texts
 
 
 def test_every_status_has_a_row_and_final_ones_lead_nowhere():
