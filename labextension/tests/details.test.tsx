@@ -37,7 +37,10 @@ describe('the details', () => {
   });
 
   it('are columns of their own in a table', () => {
-    expect(columnsOf(['tool', 'age', 'reason'])).toBe('minmax(0, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr)');
+    expect(columnsOf(['tool', 'age', 'reason'])).toBe(
+      'minmax(0, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr) [note] minmax(0, 6fr)'
+    );
+    expect(columnsOf(['age'])).toBe('minmax(0, 2fr) [age] minmax(0, 2fr)');
   });
 });
 

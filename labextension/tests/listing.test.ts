@@ -96,6 +96,19 @@ describe('rows', () => {
     expect(names('name')).toEqual(['a9', 'a10', 'c']);
     expect(names('score')).toEqual(['a9', 'c', 'a10']);
   });
+
+  it('go by the end of their run or their time in the queue, those without one last', () => {
+    const jobs = [
+      makeJob({ jobName: 'running' }),
+      makeJob({ jobName: 'waiting', status: 'In Queue', started: null }),
+      makeJob({ jobName: 'early', status: 'Complete', completed: '2026-11-21T10:00:10.000Z' }),
+      makeJob({ jobName: 'late', status: 'Complete', completed: '2026-11-21T10:00:40.000Z' })
+    ];
+    const now = Date.parse('2026-11-21T10:01:00Z');
+    const names = (sort: Choices['sort']): string[] => sortJobs(jobs, sort, now).map(job => job.jobName);
+    expect(names('ended')).toEqual(['late', 'early', 'running', 'waiting']);
+    expect(names('queue')[0]).toBe('waiting');
+  });
 });
 
 describe('the rows in sight', () => {

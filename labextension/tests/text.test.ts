@@ -2,10 +2,25 @@
 import { findScore, compareScores, formatScore } from '../src/models/score';
 import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
-import { sentenceOf, visibleText } from '../src/models/text';
+import { sentenceOf, splitEnd, visibleText } from '../src/models/text';
 import { PLAIN } from '../src/models/words';
 import { makeJob } from './records';
 import { forSeeds } from './random';
+
+describe('a long name', () => {
+  it('is split so that its end can stay in sight, and a short one is not', () => {
+    expect(splitEnd('pembrolizumab_variant_017')).toEqual(['pembrolizumab_v', 'ariant_017']);
+    expect(splitEnd('trastuzumab-fv')).toEqual(['trastuzumab-fv', '']);
+    expect(splitEnd(`${'a'.repeat(20)}👩‍🔬${'b'.repeat(9)}`)[1]).toBe(`👩‍🔬${'b'.repeat(9)}`);
+  });
+
+  it('loses nothing', () => {
+    forSeeds(random => {
+      const text = random.text(60);
+      expect(splitEnd(text).join('')).toBe(text);
+    });
+  });
+});
 
 describe('a text from elsewhere', () => {
   it('shows what it hides', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { formatDay, formatMoment, jobAge, jobDuration } from '../src/models/time';
+import { formatClock, formatDay, formatMoment, jobAge, jobDuration, queueSeconds } from '../src/models/time';
 import { makeJob } from './records';
 
 const before = process.env.TZ;
@@ -70,5 +70,31 @@ describe.each(CHANGES)('in %s around %s', (zone, change) => {
     });
     expect(jobDuration(job, 0)).toBe('1 h');
     expect(jobAge(job, turn + 3 * 3_600_000)).toBe('3 h ago');
+  });
+});
+
+describe('the end of a run', () => {
+  it('is a time of today, else has its date, and its year if that is another one', () => {
+    process.env.TZ = 'UTC';
+    const now = Date.parse('2026-11-21T18:00:00Z');
+    expect(formatClock('2026-11-21T14:05:10Z', now)).toMatch(/^0?2:05|14:05/);
+    expect(formatClock('2026-11-20T14:05:10Z', now)).toMatch(/20/);
+    expect(formatClock('2026-11-20T14:05:10Z', now)).not.toContain('2026');
+    expect(formatClock('2025-11-21T14:05:10Z', now)).toContain('2025');
+    expect(formatClock(null, now)).toBe('');
+  });
+});
+
+describe('the time in the queue', () => {
+  const now = Date.parse('2026-11-21T10:01:00Z');
+
+  it('ends with the start of the run, and grows until then', () => {
+    expect(queueSeconds(makeJob(), now)).toBe(5);
+    expect(queueSeconds(makeJob({ status: 'In Queue', started: null }), now)).toBe(60);
+  });
+
+  it('is unknown for a job that was stopped before it started', () => {
+    expect(queueSeconds(makeJob({ status: 'Stopped', started: null }), now)).toBeNull();
+    expect(queueSeconds(makeJob({ created: null }), now)).toBeNull();
   });
 });

@@ -81,6 +81,48 @@ def test_words_stand_beside_the_icons_of_a_row(filled):
     expect(sidebar.get_by_role("row", name="adalimumab")).to_contain_text("pTM 0.871")
 
 
+def test_a_job_takes_two_lines_in_a_narrow_list_and_one_in_a_wide_one(filled):
+    for width, most_px, least in ((300, 46, 14), (500, 32, 20)):
+        sidebar = filled.show_sidebar("jobs", width)
+        rows, page_px = sidebar.get_by_role("row"), sidebar.get_by_role("treegrid").bounding_box()["height"]
+        heights = [row.bounding_box()["height"] for row in rows.all()]
+        assert max(heights) <= most_px
+        assert page_px / max(heights) >= least
+
+
+def test_the_end_of_a_long_name_stays_in_sight_beside_the_buttons(filled):
+    sidebar = filled.show_sidebar("jobs", 300)
+    row = sidebar.get_by_role("row", name=LONG_NAME)
+    name, end = row.locator("bdi").first, row.get_by_text(LONG_NAME[-10:], exact=True)
+    assert name.text_content() == LONG_NAME
+    row.hover()
+    box, buttons = end.bounding_box(), row.get_by_role("button").first.bounding_box()
+    assert box["x"] + box["width"] <= buttons["x"]
+    assert box["x"] - name.bounding_box()["x"] > 20  # some letters of its start are left, too
+
+
+_IS_WHOLE = """node => {
+  const copy = node.cloneNode(true);
+  copy.value = node.value;
+  copy.style.cssText = 'position: absolute; max-width: none; width: auto';
+  node.parentNode.append(copy);
+  const needed = copy.offsetWidth;
+  copy.remove();
+  return node.offsetWidth >= needed && needed > 40;
+}"""
+
+
+def test_the_words_of_the_order_and_the_groups_are_not_cut(filled):
+    sidebar = filled.show_sidebar("jobs", 260)
+    for label in ("Order", "Groups"):
+        select = sidebar.get_by_label(label)
+        for value in select.locator("option").evaluate_all("options => options.map(each => each.value)"):
+            select.select_option(value)
+            assert select.evaluate(_IS_WHOLE), value
+    for label, value in (("Order", "newest"), ("Groups", "none")):
+        sidebar.get_by_label(label).select_option(value)
+
+
 def test_counts_are_filters(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     sidebar.get_by_role("button", name="Running, 3 jobs").click()
@@ -111,9 +153,11 @@ def test_the_list_is_used_with_the_keyboard(filled):
 ENDS_OF_ORDERS = {
     "newest": ("pertuzumab-fv", "\u202egnp.evil"),
     "oldest": ("\u202egnp.evil", "pertuzumab-fv"),
+    "ended": (LONG_NAME, "screen-of-the-panel"),
     "name": ("<img src=x onerror=window.hacked=1>", "trastuzumab-fv"),
     "status": ("pertuzumab-fv", "cetuximab-fv"),
     "duration": ("\u202egnp.evil", "pertuzumab-fv"),
+    "queue": ("pertuzumab-fv", "\u202egnp.evil"),
     "score": (LONG_NAME, "\u202egnp.evil"),
 }
 

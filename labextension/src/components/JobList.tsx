@@ -18,7 +18,7 @@ import { columnsOf, type Detail } from '../models/details';
 import { selectable, type ListRow } from '../models/listing';
 import { choosingOf, nextIndex, type Choosing, type Selection, type SelectionState } from '../models/selection';
 import { FoldIcon } from './icons';
-import { guessHeight, JobRow, openMenuOfCurrent, type JobActions } from './JobRow';
+import { JobRow, openMenuOfCurrent, ROW_PX, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
@@ -56,8 +56,8 @@ export function JobList(props: JobListProps): ReactElement {
   const list = useRef<VirtualHandle>(null);
   const order = useMemo(() => selectable(rows), [rows]);
   const measured = useMemo(
-    () => rows.map(row => ({ key: row.key, guess: guessOf(row, details), row })),
-    [rows, details]
+    () => rows.map(row => ({ key: row.key, guess: row.kind === 'job' ? ROW_PX : GROUP_PX, row })),
+    [rows]
   );
   const found = rows.findIndex(row => row.key === selected.current);
   const last = useRef(0);
@@ -232,7 +232,7 @@ function leaving({ jobs }: JobsState): readonly string[] {
 
 /** Whether the mouse was pressed on selectable text. */
 function isText(target: EventTarget): boolean {
-  return target instanceof Element && target.closest('.fn-JobRow-error, .fn-JobRow-log, button') !== null;
+  return target instanceof Element && target.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
 }
 
 /** The time of the last answer; while `isRunning`, the current second, so that durations advance between answers. */
@@ -287,8 +287,4 @@ export function OtherRow(props: {
 export function tableStyle(details: readonly Detail[]): CSSProperties {
   const style: Readonly<Record<string, string>> = { '--fn-columns': columnsOf(details) };
   return style;
-}
-
-function guessOf(row: ListRow, details: readonly Detail[]): number {
-  return row.kind === 'job' ? guessHeight(row.job, details) : GROUP_PX;
 }

@@ -8,7 +8,7 @@ import {
   stopIcon,
   textEditorIcon
 } from '@jupyterlab/ui-components';
-import { memo, type MouseEvent, type ReactElement, type ReactNode } from 'react';
+import { memo, type CSSProperties, type MouseEvent, type ReactElement, type ReactNode } from 'react';
 
 import type { JobRecord } from '../api/answers';
 import { batchShare, batchWords, isBatch } from '../models/batch';
@@ -19,11 +19,12 @@ import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
 import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
-import { formatDuration, formatMoment, jobAge, jobDuration } from '../models/time';
+import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
 import { StateIcon } from './icons';
 import { LogPane } from './LogPane';
+import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
@@ -72,13 +73,23 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       {...props}
       className={marks.filter(Boolean).join(' ')}
       label={labelOf(props, trans)}
+      buttons={2 + Number(job.status === 'Complete') + Number(isLive(job)) + Number(!isBatch(job))}
       onMouseDown={event => props.onPress(props.rowKey, event)}
       onDoubleClick={() => props.actions.onOpen(job.jobName)}
       onUnfold={() => props.onUnfold(job.jobName)}
     >
-      <JobFacts {...props} />
+      <JobFacts {...props}>{noteOf({ ...props, trans })}</JobFacts>
       <RowActions {...props} />
-      {hasMore(job, details) && <More {...props} />}
+      {shownState(job) === 'running' && details.includes('progress') && (
+        <div className="fn-JobRow-bar" role="gridcell">
+          <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percentOfJob(job)} />
+        </div>
+      )}
+      {isReasonWhole(props) && (
+        <div className="fn-JobRow-detail" role="gridcell">
+          <Reason text={job.error ?? ''} isWhole />
+        </div>
+      )}
       {isLogOpen && (
         <div className="fn-JobRow-log" role="gridcell">
           <LogPane name={job.jobName} isLive={isLive(job)} read={props.actions.readLog} />
@@ -99,6 +110,8 @@ export interface RowFrameProps extends Pick<
   readonly onMouseDown: (event: MouseEvent) => void;
   readonly onDoubleClick: () => void;
   readonly onUnfold: () => void;
+  /** Number of its buttons. */
+  readonly buttons: number;
   readonly children: ReactNode;
 }
 
@@ -121,6 +134,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       aria-selected={props.isSelected}
       aria-expanded={isUnfolded ?? undefined}
       aria-label={props.label}
+      style={actionsStyle(props.buttons)}
       onMouseDown={props.onMouseDown}
       onDoubleClick={props.onDoubleClick}
     >
@@ -129,11 +143,17 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       </div>
       <div className="fn-JobRow-name" role="gridcell" title={tip}>
         {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
-        <bdi>{name}</bdi>
+        <MiddleText text={name} />
       </div>
       {props.children}
     </div>
   );
+}
+
+/** Room for the buttons beside the name. */
+function actionsStyle(buttons: number): CSSProperties {
+  const style: Readonly<Record<string, number>> = { '--fn-actions': buttons };
+  return style;
 }
 
 /** Expands or collapses a batch. */
@@ -169,31 +189,24 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     .join(', ');
 }
 
-/** Estimated height of the row in pixels, before it is measured. */
-export function guessHeight(job: JobRecord, details: readonly Detail[]): number {
-  return hasMore(job, details) ? 72 : 47;
+/** Estimated height of a row in pixels, before it is measured. */
+export const ROW_PX = 43;
+
+/** Props of the line of facts. */
+interface JobFactsProps extends Pick<JobRowProps, 'job' | 'toolName' | 'now' | 'details'> {
+  /** The note at the end of the line; null for none. */
+  readonly children?: ReactNode;
 }
 
-/** Whether the row has content below its first line. */
-function hasMore(job: JobRecord, details: readonly Detail[]): boolean {
-  const isUnderWay = shownState(job) === 'running' || isBatch(job);
-  const hasNotes = Boolean(job.projectTag) || Boolean(job.tags?.length);
-  return (
-    job.isLeaving === true ||
-    (isUnderWay && details.includes('progress')) ||
-    (hasNotes && details.includes('tags')) ||
-    (job.error !== null && details.includes('reason'))
-  );
-}
-
-/** The selected details of a job in one line: state, tool, score, times. */
-export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now' | 'details'>): ReactElement {
+/** The selected details of a job in one line: state, tool, score, times, and a note. */
+export function JobFacts(props: JobFactsProps): ReactElement {
   const trans = useWords();
-  const { job, details } = props;
+  const { job, details, children: note = null } = props;
   const state = shownState(job);
   const texts = factsOf(props, trans);
   const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
-  const spare = spareFacts(facts, state === 'running');
+  const kept = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
+  const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
       <span className="fn-JobRow-word">{trans.__(stateRow(state).word)}</span>
@@ -208,6 +221,7 @@ export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now' | '
           </Word>
         );
       })}
+      {note !== null && <span className="fn-JobRow-note">{note}</span>}
     </div>
   );
 }
@@ -219,6 +233,7 @@ function factsOf(
 ): Readonly<Record<Fact, readonly [string, string]>> {
   const score = findScore(job);
   const hours = job.weightedHours;
+  const queued = queueSeconds(job, now);
   const notebook = job.notebook ?? '';
   return {
     tool: [toolName, toolName],
@@ -232,6 +247,22 @@ function factsOf(
       hours === null
         ? ['', '']
         : [trans.__('%1 weighted h', Number(hours.toPrecision(3))), trans.__('%1 weighted hours', hours)],
+    queue:
+      queued === null
+        ? ['', '']
+        : [
+            trans.__('%1 in queue', formatDuration(queued)),
+            [
+              trans.__('Submitted %1', formatMoment(job.created)),
+              job.started ? trans.__('Started %1', formatMoment(job.started)) : ''
+            ]
+              .filter(Boolean)
+              .join('\n')
+          ],
+    ended: [
+      job.completed ? trans.__('ended %1', formatClock(job.completed, now)) : '',
+      trans.__('Ended %1', formatMoment(job.completed))
+    ],
     age: [jobAge(job, now, trans), trans.__('Submitted %1', formatMoment(job.created))]
   };
 }
@@ -310,26 +341,43 @@ export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
   }
 }
 
-/** Content below the row's first line. */
-function More({ job, details, isLogOpen, actions }: JobRowProps): ReactElement {
+/** The note at the end of a row's line: progress, counts, project and tags, and the reason of a failure. */
+function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | null {
+  const { job, details, trans, actions } = props;
   if (job.isLeaving) {
-    return (
-      <div className="fn-JobRow-detail" role="gridcell">
-        <Leaving job={job} onKeep={actions.onKeep} />
-      </div>
-    );
+    return <Leaving job={job} onKeep={actions.onKeep} />;
   }
-  const isRunning = shownState(job) === 'running';
+  const progress = details.includes('progress') ? progressWords(job, trans) : '';
+  const hasTags = details.includes('tags') && (Boolean(job.projectTag) || Boolean(job.tags?.length));
+  const hasReason = job.error !== null && details.includes('reason') && !isReasonWhole(props);
+  if (!hasTags && !hasReason && progress === '') {
+    return null;
+  }
   return (
-    <div className="fn-JobRow-detail" role="gridcell">
-      {details.includes('tags') && <JobNotes job={job} />}
-      {details.includes('progress') && (isRunning ? <Progress job={job} /> : <InBatch job={job} />)}
-      {job.error !== null && details.includes('reason') && (
-        <p className={`fn-JobRow-error${isLogOpen ? ' fn-mod-whole' : ''}`} dir="auto" title={visibleText(job.error)}>
-          {visibleText(job.error)}
-        </p>
+    <>
+      {hasTags && <JobNotes job={job} />}
+      {progress !== '' && (
+        <span className="fn-JobRow-message" dir="auto" title={progress}>
+          {progress}
+        </span>
       )}
-    </div>
+      {hasReason && <Reason text={job.error} />}
+    </>
+  );
+}
+
+/** Whether the whole reason of a failure is shown, below the line: in selected rows and above an open log. */
+function isReasonWhole({ job, details, isSelected, isLogOpen }: JobRowProps): boolean {
+  return job.error !== null && details.includes('reason') && (isSelected || isLogOpen);
+}
+
+/** The reason of a failure, in one line or in full. */
+export function Reason(props: { readonly text: string; readonly isWhole?: boolean }): ReactElement {
+  const text = visibleText(props.text);
+  return (
+    <span className={`fn-JobRow-reason${props.isWhole ? ' fn-mod-whole' : ''}`} dir="auto" title={text}>
+      {text}
+    </span>
   );
 }
 
@@ -340,12 +388,12 @@ function Leaving(props: {
 }): ReactElement {
   const trans = useWords();
   return (
-    <p className="fn-JobRow-message">
+    <span className="fn-JobRow-message">
       {trans.__('Deletion pending.')}{' '}
       <button type="button" className="fn-Link" onClick={() => props.onKeep([props.job.jobName])}>
         {trans.__('Undo')}
       </button>
-    </p>
+    </span>
   );
 }
 
@@ -354,7 +402,7 @@ function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
   const trans = useWords();
   const { projectTag, tags = [] } = job;
   return projectTag || tags.length > 0 ? (
-    <p className="fn-Tags">
+    <span className="fn-Tags">
       {projectTag && (
         <bdi className="fn-Tag fn-mod-project" title={trans.__('Project %1', visibleText(projectTag))}>
           {visibleText(projectTag)}
@@ -365,30 +413,35 @@ function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
           {visibleText(tag)}
         </bdi>
       ))}
-    </p>
+    </span>
   ) : null;
-}
-
-/** Counts of the jobs of a batch that is not running. */
-function InBatch({ job }: { readonly job: JobRecord }): ReactElement | null {
-  const words = batchWords(job, useWords());
-  return words === '' ? null : <p className="fn-JobRow-message">{words}</p>;
 }
 
 /** Progress and message of a running job. */
 export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
   const trans = useWords();
-  const share = job.progress ?? batchShare(job);
-  const percent = percentOf(share);
-  const message = batchWords(job, trans) || visibleText(job.message ?? '');
+  const text = progressWords(job, trans);
   return (
     <>
-      <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percent} />
-      {(message !== '' || percent !== null) && (
-        <p className="fn-JobRow-message" dir="auto" title={message}>
-          {[percent === null ? '' : `${percent} %`, message].filter(Boolean).join(' · ')}
+      <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percentOfJob(job)} />
+      {text !== '' && (
+        <p className="fn-JobRow-message" dir="auto" title={text}>
+          {text}
         </p>
       )}
     </>
   );
+}
+
+/** Progress and message of a running job, or the counts of a batch; empty if there are none. */
+function progressWords(job: JobRecord, trans: Trans): string {
+  const isRunning = shownState(job) === 'running';
+  const percent = percentOfJob(job);
+  const message = batchWords(job, trans) || (isRunning ? visibleText(job.message ?? '') : '');
+  return [isRunning && percent !== null ? `${percent} %` : '', message].filter(Boolean).join(' · ');
+}
+
+/** Progress of a job or batch in per cent; null if unknown. */
+function percentOfJob(job: JobRecord): number | null {
+  return percentOf(job.progress ?? batchShare(job));
 }

@@ -9,6 +9,7 @@ import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { countStates, isLive } from '../models/status';
 import { formatCount } from '../models/text';
+import { DetailsMenu } from './DetailsMenu';
 import { IconButton } from './IconButton';
 import { JobList } from './JobList';
 import type { JobActions } from './JobRow';
@@ -92,6 +93,7 @@ export function JobsView(props: JobsViewProps): ReactElement {
                 value={choices.query}
                 onChange={query => onChoose({ query })}
               />
+              <DetailsMenu details={choices.details} onChoose={onChoose} />
               {service?.isEmbedded === false && (
                 <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />
               )}
@@ -123,7 +125,7 @@ function Rows(props: JobsViewProps): ReactElement {
   const trans = useWords();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { jobs, open, receivedAt } = state;
-  const needsNow = choices.sort === 'duration' || choices.grouping === 'day';
+  const needsNow = choices.sort === 'duration' || choices.sort === 'queue' || choices.grouping === 'day';
   const now = needsNow ? receivedAt : 0;
   const rows = useMemo(
     () => listRows({ jobs, open, folded }, choices, { toolName, now, trans }),

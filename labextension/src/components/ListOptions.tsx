@@ -1,8 +1,7 @@
-/** Order and grouping of the list, and the details of its rows. */
+/** Order and grouping of the list. */
 import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
-import { DetailsMenu } from './DetailsMenu';
 import { Select } from './Select';
 import { useWords } from './words';
 
@@ -18,9 +17,11 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
   const sorts: Readonly<Record<Sort, string>> = {
     newest: trans.__('Newest first'),
     oldest: trans.__('Oldest first'),
+    ended: trans.__('Last ended first'),
     name: trans.__('By name'),
     status: trans.__('By status'),
     duration: trans.__('Longest first'),
+    queue: trans.__('Longest in queue'),
     score: trans.__('Best score first')
   };
   const groups: Readonly<Record<Grouping, string>> = {
@@ -47,7 +48,6 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
         chosen={choices.grouping}
         onChoose={grouping => onChoose({ grouping })}
       />
-      <DetailsMenu details={choices.details} onChoose={onChoose} />
     </div>
   );
 }

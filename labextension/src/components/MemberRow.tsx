@@ -8,7 +8,7 @@ import type { Detail } from '../models/details';
 import { shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
-import { JobFacts, openMenu, RowFrame } from './JobRow';
+import { JobFacts, openMenu, Reason, RowFrame } from './JobRow';
 import { useWords } from './words';
 
 /** Actions on a member's job; none if the service does not report the owner. */
@@ -55,27 +55,25 @@ export function MemberRow(props: MemberRowProps): ReactElement {
       className={`fn-mod-member${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
       label={[name, details.includes('tool') && props.toolName, word, owner].filter(Boolean).join(', ')}
       isSelected={isChosen}
+      buttons={job.email ? (job.status === 'Complete' ? 3 : 1) : 0}
       onMouseDown={props.onPress}
       onDoubleClick={() => props.actions.onOpenOf(job)}
     >
-      <JobFacts {...props} />
-      {job.email && <Buttons {...props} name={name} />}
-      <div className="fn-JobRow-detail" role="gridcell">
-        <p className="fn-JobRow-message" title={[owner, batch].filter(Boolean).join(' · ')}>
+      <JobFacts {...props}>
+        <span className="fn-JobRow-message" title={[owner, batch].filter(Boolean).join(' · ')}>
           <bdi>{owner}</bdi>
           {batch !== '' && ` · ${batch}`}
-        </p>
-        {job.error !== null && details.includes('reason') && (
-          <p className="fn-JobRow-error" dir="auto" title={visibleText(job.error)}>
-            {visibleText(job.error)}
-          </p>
-        )}
-        {props.refusal !== undefined && (
+        </span>
+        {job.error !== null && details.includes('reason') && <Reason text={job.error} />}
+      </JobFacts>
+      {job.email && <Buttons {...props} name={name} />}
+      {props.refusal !== undefined && (
+        <div className="fn-JobRow-detail" role="gridcell">
           <p className="fn-JobRow-error" role="status">
             {trans.__('The service refuses access to its result: %1', props.refusal)}
           </p>
-        )}
-      </div>
+        </div>
+      )}
     </RowFrame>
   );
 }

@@ -11,7 +11,7 @@ import { countStates } from '../models/status';
 import { visibleText } from '../models/text';
 import { DetailsMenu } from './DetailsMenu';
 import { OtherRow, tableStyle } from './JobList';
-import { openMenuOfCurrent } from './JobRow';
+import { openMenuOfCurrent, ROW_PX } from './JobRow';
 import { MemberRow, type MemberActions } from './MemberRow';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
@@ -36,7 +36,6 @@ export interface MembersViewProps extends MemberActions {
 }
 
 const EVERYBODY = '';
-const ROW_PX = 62;
 const NOTE_PX = 32;
 
 /** The view. */

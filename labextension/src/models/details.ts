@@ -4,9 +4,11 @@
  */
 
 /** Facts in a row's line, in this order. */
-export const FACTS = ['tool', 'notebook', 'score', 'duration', 'hours', 'age'] as const;
-/** All details that can be selected; those that are not facts are shown below the line. */
-export const DETAILS = [...FACTS, 'progress', 'tags', 'reason'] as const;
+export const FACTS = ['tool', 'notebook', 'score', 'duration', 'queue', 'hours', 'ended', 'age'] as const;
+/** Details that are not facts: they share the end of the line. */
+const NOTES = ['progress', 'tags', 'reason'] as const;
+/** All details that can be selected. */
+export const DETAILS = [...FACTS, ...NOTES] as const;
 
 /** A fact of a row's line. */
 export type Fact = (typeof FACTS)[number];
@@ -14,10 +16,10 @@ export type Fact = (typeof FACTS)[number];
 export type Detail = (typeof DETAILS)[number];
 
 /** Facts that are hidden by default; if selected, they take precedence over the default ones. */
-const EXTRA: readonly Detail[] = ['hours', 'notebook'];
+const EXTRA: readonly Detail[] = ['hours', 'notebook', 'ended', 'queue'];
 
-/** Slots that weighted hours take; a score or a time takes one. */
-const LONG = 2;
+/** Facts that take two slots; a score or a duration takes one. */
+const LONG: readonly Fact[] = ['hours', 'ended', 'queue'];
 /** Additional slots of a line of default width, compared with a narrow one. */
 const MORE_IN_MEDIUM = 2;
 
@@ -43,7 +45,7 @@ export function readDetails(kept: unknown): readonly Detail[] {
   return DETAILS.filter(detail => names.has(detail));
 }
 
-/** When a fact is hidden: below the width of a default sidebar, or already below a wide one. */
+/** When a fact is hidden: in a line of default width, or wherever the list is not a table. */
 export type Spare = 'narrow' | 'medium';
 
 /**
@@ -51,15 +53,19 @@ export type Spare = 'narrow' | 'medium';
  *
  * @param facts - the selected facts that the row has
  * @param isRunning - whether the job is running; then its duration takes precedence over its age
+ * @param kept - the only fact that a note at the end of the line leaves room for; undefined without a note
  */
-export function spareFacts(facts: readonly Fact[], isRunning: boolean): ReadonlyMap<Fact, Spare> {
+export function spareFacts(facts: readonly Fact[], isRunning: boolean, kept?: Fact | null): ReadonlyMap<Fact, Spare> {
+  if (kept !== undefined) {
+    return new Map(facts.filter(fact => fact !== kept).map(fact => [fact, 'medium']));
+  }
   const usual: readonly Fact[] = isRunning ? ['duration', 'score', 'age'] : ['score', 'age', 'duration'];
   const wanted = [...FACTS.filter(fact => EXTRA.includes(fact)), ...usual].filter(fact => facts.includes(fact));
   const narrow = facts.includes('tool') ? 1 : 2;
   const spare = new Map<Fact, Spare>();
   let taken = 0;
   for (const fact of wanted) {
-    const needed = taken + (fact === 'hours' ? LONG : 1);
+    const needed = taken + (LONG.includes(fact) ? 2 : 1);
     if (taken > 0 && needed > narrow) {
       spare.set(fact, needed > narrow + MORE_IN_MEDIUM ? 'medium' : 'narrow');
     }
@@ -68,9 +74,10 @@ export function spareFacts(facts: readonly Fact[], isRunning: boolean): Readonly
   return spare;
 }
 
-/** CSS grid columns of the rows: the status, then the selected facts. */
+/** CSS grid columns of the rows: the status, the selected facts, and the note. */
 export function columnsOf(details: readonly Detail[]): string {
   const facts = FACTS.filter(fact => details.includes(fact));
   const widths = facts.map(fact => `[${fact}] minmax(0, ${fact === 'tool' || fact === 'notebook' ? 3 : 2}fr)`);
-  return ['minmax(0, 2fr)', ...widths].join(' ');
+  const note = NOTES.some(each => details.includes(each)) ? ['[note] minmax(0, 6fr)'] : [];
+  return ['minmax(0, 2fr)', ...widths, ...note].join(' ');
 }

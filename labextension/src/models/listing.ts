@@ -8,11 +8,11 @@ import { FIRST_DETAILS, type Detail } from './details';
 import { findLabel } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
-import { formatDay, jobSeconds } from './time';
+import { formatDay, jobSeconds, queueSeconds } from './time';
 import { PLAIN, type Trans } from './words';
 
 /** Orders of the list. */
-export const SORTS = ['newest', 'oldest', 'name', 'status', 'duration', 'score'] as const;
+export const SORTS = ['newest', 'oldest', 'ended', 'name', 'status', 'duration', 'queue', 'score'] as const;
 /** Ways to group the list. */
 export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
 
@@ -125,12 +125,16 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
       return jobs;
     case 'oldest':
       return [...jobs].reverse();
+    case 'ended':
+      return sortDown(jobs, job => (job.completed ? Date.parse(job.completed) : null));
     case 'name':
       return [...jobs].sort((a, b) => nameKey(a).localeCompare(nameKey(b), undefined, { numeric: true }));
     case 'status':
       return [...jobs].sort((a, b) => order.indexOf(shownState(a)) - order.indexOf(shownState(b)));
     case 'duration':
       return sortDown(jobs, job => jobSeconds(job, now));
+    case 'queue':
+      return sortDown(jobs, job => queueSeconds(job, now));
     case 'score':
       return sortByScore(jobs);
   }

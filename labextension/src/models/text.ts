@@ -10,6 +10,21 @@ export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '\ufffd');
 }
 
+/** Characters of the end of a text that stay visible where its middle is truncated. */
+const END = 10;
+/** Texts up to this length are not split. */
+const SHORT = 14;
+const LETTERS = new Intl.Segmenter();
+
+/** Splits a text into a part that may be truncated and an end that stays visible; short texts have no such end. */
+export function splitEnd(text: string): readonly [string, string] {
+  if (text.length <= SHORT) {
+    return [text, ''];
+  }
+  const letters = [...LETTERS.segment(text)].map(({ segment }) => segment);
+  return [letters.slice(0, -END).join(''), letters.slice(-END).join('')];
+}
+
 /** Formats a count with thousands separators: `2,000`, like `foldnote.text.count`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');

@@ -42,6 +42,21 @@ export function formatMoment(time: string | null | undefined): string {
   return time ? new Date(time).toLocaleString() : '';
 }
 
+/** Formats a time of today as `14:05`, another one with its date; empty for null. */
+export function formatClock(time: string | null | undefined, now: number): string {
+  if (!time) {
+    return '';
+  }
+  const at = new Date(time);
+  const clock = { hour: '2-digit', minute: '2-digit' } as const;
+  if (startOfDay(at.getTime()) === startOfDay(now)) {
+    return at.toLocaleTimeString(undefined, clock);
+  }
+  const isThisYear = at.getFullYear() === new Date(now).getFullYear();
+  const day = { day: 'numeric', month: 'short', ...clock } as const;
+  return at.toLocaleString(undefined, isThisYear ? day : { ...day, year: 'numeric' });
+}
+
 /** Formats a date in the user's time zone and language, or as today or yesterday; empty for null. */
 export function formatDay(time: string | null | undefined, now: number, trans: Trans = PLAIN): string {
   if (!time) {
@@ -70,6 +85,15 @@ export function jobSeconds(job: JobRecord, now: number): number | null {
   }
   const end = job.completed ? Date.parse(job.completed) : now;
   return (end - Date.parse(job.started)) / 1000;
+}
+
+/** Seconds that the job was in the queue, or has been; null if unknown, or if it ended without a start. */
+export function queueSeconds(job: JobRecord, now: number): number | null {
+  if (!job.created || (!job.started && job.status !== 'In Queue')) {
+    return null;
+  }
+  const end = job.started ? Date.parse(job.started) : now;
+  return Math.max(0, end - Date.parse(job.created)) / 1000;
 }
 
 /** How long the job ran, or has been running; empty before it started. */
