@@ -101,6 +101,27 @@ def test_fasta_is_read_as_it_is_pasted(show, notebook):
     expect(code_of(form)).to_contain_text(VH)
 
 
+def test_two_records_fill_both_fields_and_swapped_chains_are_swapped_by_keyboard(show):
+    form = show("abodybuilder")
+    heavy, light = field(form, "Heavy chain"), field(form, "Light chain")
+    control(form, "Light chain").click()
+    form.page.keyboard.insert_text(f">heavy\n{VH}\n>light\n{VL}")
+    light.get_by_role("button", name="Fill in both fields").click()
+    expect(heavy.locator(".fn-shade[title^='CDR-H3']").first).to_have_attribute(
+        "title", "CDR-H3, residues 97 to 109"
+    )
+    expect(light.locator(".fn-readout")).to_contain_text("kappa light-chain domain")
+    assert control(form, "Heavy chain").input_value() == VH
+    control(form, "Heavy chain").fill(VL)
+    control(form, "Light chain").fill(VH)
+    swap = heavy.get_by_role("button", name="Swap heavy and light")
+    expect(swap).to_be_visible()
+    swap.focus()
+    form.page.keyboard.press("Enter")
+    expect(form.locator(".fn-caution")).to_have_count(0)
+    assert [control(form, name).input_value() for name in ("Heavy chain", "Light chain")] == [VH, VL]
+
+
 def test_fields_appear_with_the_task_they_belong_to_and_keep_their_contents(show):
     form = show("ablang")
     mask = field(form, "Heavy mask")

@@ -384,6 +384,13 @@ class Form:
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else MISSING
 
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Set fields because a person asked for it; None resets one."""
+        self.changed_at = time.monotonic()
+        for name in values:
+            self.bindings.release(name)
+        self.set(values)
+
     def known_uploads(self) -> tuple[str, ...]:
         """Names of the account's uploads that were loaded so far."""
         return self._uploads

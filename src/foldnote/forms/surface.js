@@ -70,6 +70,14 @@ class Surface {
       mark.title = `Reset ${nameOf(mark)}. ${mark.title}`;
       mark.setAttribute('aria-label', mark.title);
     }
+    for (const act of this.root.querySelectorAll('.fn-act:not([role])')) {
+      act.setAttribute('role', 'button');
+      act.tabIndex = 0;
+    }
+    for (const strip of this.root.querySelectorAll('.fn-letters:not([aria-hidden])')) {
+      // the name of a box is not all of its letters once more
+      strip.setAttribute('aria-hidden', 'true');
+    }
     for (const span of this.root.querySelectorAll('.fn-span')) {
       slide(span);
     }
@@ -85,12 +93,15 @@ class Surface {
     const leaf = event.target.closest('[data-path]');
     const upload = event.target.closest('.foldnote-chooser .widget-upload');
     const act = event.target.closest('[data-act]');
-    if (mark || leaf || upload || act) {
+    const advice = event.target.closest('.fn-act');
+    if (mark || leaf || upload || act || advice) {
       event.preventDefault();
       event.stopPropagation();
     }
     if (mark) {
       this.reset(mark);
+    } else if (advice) {
+      this.act(advice);
     } else if (leaf) {
       const { job, path } = leaf.dataset;
       this.send({ kind: 'jobFile', field: idOf(leaf), job, path });
@@ -103,11 +114,15 @@ class Surface {
   }
 
   press(event) {
-    const mark = event.target.closest('.fn-changed[role]');
+    const mark = event.target.closest('.fn-changed[role], .fn-act[role]');
     if (mark && (event.key === 'Enter' || event.key === ' ')) {
       event.preventDefault();
       event.stopPropagation();
-      this.reset(mark);
+      if (mark.matches('.fn-act')) {
+        this.act(mark);
+      } else {
+        this.reset(mark);
+      }
     } else if (event.target.closest('.fn-tree') && /^Arrow(Up|Down)$/.test(event.key)) {
       event.preventDefault();
       const all = [...event.target.closest('.fn-tree').querySelectorAll('summary, button')];
@@ -120,6 +135,13 @@ class Surface {
     const field = mark.closest('.foldnote-field');
     this.send({ kind: 'reset', field: /fn-r\d+/.exec(mark.className)[0] });
     field.querySelector('input, textarea, select, button')?.focus();
+  }
+
+  act(button) {
+    const field = button.closest('.foldnote-field');
+    const [, act] = /fn-act-(\w+)/.exec(button.className);
+    this.send({ kind: 'act', field: /fn-r\d+/.exec(button.className)[0], act });
+    field.querySelector('input, textarea')?.focus();
   }
 
   open(details) {

@@ -1,16 +1,19 @@
 """What a form says of antibodies and T-cell receptors while they are typed."""
 
+import csv
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from form_builders import label_of
 
 from foldnote import catalog
 from foldnote.forms import Form
-from foldnote.forms.biology.domains import find_domains
+from foldnote.forms.batch.column_contents import describe_column
+from foldnote.forms.biology.domains import find_domains, find_kinds
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
@@ -21,6 +24,8 @@ CONSTANT = (
     "ASTKGPSVFPLAPSSKSTSGGTAALGCLVKDYFPEPVTVSWNSGALTSGVHTFPAVLQSSGLYSLSSVVTVPSSSLGTQTYICNVNHKPSNTKVDKKVEPKSC"
 )
 LINKER = "GGGGSGGGGSGGGGS"
+with (Path(__file__).parent / "data" / "antibodies.csv").open(newline="") as _file:
+    ANTIBODIES = {row["name"]: row for row in csv.DictReader(_file)}
 OF_HEAVY, OF_LIGHT = ("GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"), ("QDVNTA", "SAS", "QQHYTTPPT")
 
 
@@ -40,7 +45,7 @@ OF_HEAVY, OF_LIGHT = ("GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"), ("QDVNTA", "SAS"
 )
 def test_domains_have_their_kind_and_the_cdrs_of_imgt(chain, domains):
     """CDRs of trastuzumab as in its PDB entry 1N8Z by IMGT/3Dstructure-DB; the others as ANARCI numbers them."""
-    assert list(find_domains(chain)) == domains
+    assert [(domain.kind, domain.cdrs) for domain in find_domains(chain)] == domains
 
 
 @pytest.mark.parametrize(
@@ -52,29 +57,58 @@ def test_other_proteins_have_none(chain):
     assert find_domains(chain) == ()
 
 
+@pytest.mark.parametrize("name", ANTIBODIES)
+def test_real_antibodies_are_numbered_as_by_anarci(name):
+    row = ANTIBODIES[name]
+    for chain, kind in (("heavy", "H"), ("light", {"kappa": "K", "lambda": "L"}[row["light_class"]])):
+        (domain,) = find_domains(row[chain])
+        assert (domain.kind, domain.chain, domain.is_whole) == (kind, chain, True)
+        assert list(domain.cdrs) == row[f"{chain}_cdrs"].split()
+        assert [row[chain][start:end] for start, end in domain.cdr_places.values()] == list(domain.cdrs)
+
+
+def test_their_columns_are_told_in_a_batch():
+    for chain in ("heavy", "light"):
+        assert describe_column([row[chain] for row in ANTIBODIES.values()]) == chain
+        assert [find_kinds(row[chain]) for row in ANTIBODIES.values()] == [[chain]] * len(ANTIBODIES)
+
+
 def readout(form, name):
     return " ".join(re.findall(r'fn-readout">([^<]*)', label_of(form, name)))
 
 
-def test_a_field_says_them_of_each_chain():
+def test_a_field_names_the_chain_and_shades_its_cdrs():
     form = Form(catalog.tool("abodybuilder"), values={"heavy": HEAVY, "light": LIGHT})
-    assert "heavy-chain domain, by IMGT CDR1 GFNIKDTY, CDR2 IYPTNGYT and CDR3 SRWGGDGFYAMDY" in readout(
-        form, "heavy"
-    )
+    assert readout(form, "heavy") == "120 residues; heavy-chain domain, CDRs by IMGT"
     assert "kappa light-chain domain" in readout(form, "light")
+    parts = label_of(form, "heavy")
+    for title in ("CDR-H1, residues 26 to 33", "CDR-H2, residues 51 to 58", "CDR-H3, residues 97 to 109"):
+        assert title in parts
+    letters = parts[parts.index("fn-letters") + 12 : parts.index("fn-help")]
+    plain = re.sub(r'<span class="fn-(?:number|tag)">[^<]*</span>|<[^>]*>?', "", letters)
+    assert plain == HEAVY
+
+
+def test_chains_of_one_field_are_named():
     form = Form(catalog.tool("alphafold"), values={"sequence": f"{HEAVY}:{LIGHT}:{LYSOZYME}"})
-    assert "A: heavy-chain domain" in readout(form, "sequence")
-    assert "B: kappa light-chain domain" in readout(form, "sequence")
+    said = readout(form, "sequence")
+    assert "A: heavy-chain domain; B: kappa light-chain domain, CDRs by IMGT" in said
+    assert label_of(form, "sequence").count("fn-letters") == 2
 
 
-def test_there_is_no_message_if_the_program_is_not_installed():
+def test_without_the_program_chains_are_told_by_their_j_region_and_the_form_says_what_is_missing():
     code = (
         "import sys; sys.modules['immunum'] = None\n"
-        "from foldnote.forms.biology.domains import find_domains\n"
-        f"print(find_domains({HEAVY!r}))"
+        "from foldnote import catalog\n"
+        "from foldnote.forms import Form\n"
+        "from foldnote.forms.biology.domains import find_domains, find_kinds\n"
+        f"print(find_domains({HEAVY!r}), find_kinds({HEAVY!r}), find_kinds({LIGHT!r}))\n"
+        f"form = Form(catalog.tool('abodybuilder'), values={{'heavy': {HEAVY!r}}})\n"
+        "print(form.fields['heavy'].widget.description)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "()"
+    assert done.stdout.startswith("() ['heavy'] ['light']\n")
+    assert "install foldnote[numbering] to see chain type and CDRs" in done.stdout
 
 
 def test_a_long_chain_does_not_hold_up_typing():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from foldnote.forms.biology.plausibility import find_caution
+from foldnote.forms.biology.plausibility import find_doubts
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import FieldSpec
 
@@ -37,8 +37,8 @@ def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterab
 
 def _describe(row: Row, spec: FieldSpec) -> str:
     value = row.get(spec.name)
-    caution = find_caution("".join(value.split()).upper(), spec) if isinstance(value, str) else ""
-    return f"{spec.title}: {caution}" if caution else ""
+    found = find_doubts("".join(value.split()).upper(), spec) if isinstance(value, str) else []
+    return f"{spec.title}: {found[0].text}" if found else ""
 
 
 def find_differing(rows: Sequence[Row]) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from foldnote.forms.biology.plausibility import find_kinds
+from foldnote.forms.biology.domains import find_kinds
 
 Contents = Literal["heavy", "light", "protein", "smiles", ""]
 _SAMPLE = 40
@@ -26,7 +26,7 @@ _BONDED = re.compile(r"[=#(\[]|[cnos]\d")
 def describe_column(cells: Sequence[str]) -> Contents:
     """What most cells of a column contain.
 
-    ``heavy`` and ``light`` are variable domains of antibodies, told by their J region; ``protein`` is any
+    ``heavy`` and ``light`` are variable domains of antibodies; ``protein`` is any
     other sequence of at least 15 amino acids; ``smiles`` are molecules; empty if it is none of these.
     """
     filled = [cell for cell in cells if cell]

@@ -1,16 +1,18 @@
 """Variable domains of antibodies and T-cell receptors in a sequence that is being typed, by immunum.
 
 immunum is a small local program without a model: it numbers a domain in about a millisecond, and nothing is
-sent anywhere. It comes with the extra ``numbering``; without it no domain is described.
+sent anywhere. It comes with the extra ``numbering``. Without it no domain is described, and heavy and light
+chains are distinguished by the J region of the variable domain, W-G-X-G or F-G-X-G after the second cysteine
+(Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
-
-from foldnote.text import join_words
+from typing import Any, Final
 
 _NAMES: Final = {
     "H": "heavy-chain domain",
@@ -29,36 +31,114 @@ _LONGEST: Final = 2_000
 _LEAST_CONFIDENCE: Final = 0.6
 _MAX_DOMAINS: Final = 2
 """A single-chain Fv has two."""
-_REGIONS: Final = ("cdr1", "cdr2", "cdr3")
+_CDRS: Final = ((27, 38), (56, 65), (105, 117))
+"""First and last position of CDR1 to CDR3 in IMGT's numbering."""
+_CYSTEINES: Final = ("23", "104")
+"""Positions of the two cysteines of the domain's disulfide bond."""
+_NO_LETTER: Final = re.compile("[^A-Z]")
+_HEAVY: Final = re.compile(r"C[A-Z]{2,45}WG[A-Z]GT")
+_LIGHT: Final = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
 
 
-class Domain(NamedTuple):
-    """A variable domain.
-
-    Attributes:
-        kind: H, K or L of antibodies; A, B, G or D of T-cell receptors.
-        cdrs: CDR1 to CDR3 by IMGT's definition; empty where the domain ends before.
-    """
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A variable domain in a chain; places count residues of the chain from 0, ends excluded."""
 
     kind: str
-    cdrs: tuple[str, ...]
+    """H, K or L of antibodies; A, B, G or D of T-cell receptors."""
+    start: int
+    letters: str
+    """The residues of the domain."""
+    numbers: tuple[str, ...]
+    """IMGT number of each residue, with insertion code."""
 
     def __str__(self) -> str:
-        found = [f"CDR{number} {cdr}" for number, cdr in enumerate(self.cdrs, 1) if cdr]
-        return f"{_NAMES[self.kind]}, by IMGT {join_words(found, 'and')}"
+        return _NAMES[self.kind]
+
+    @property
+    def end(self) -> int:
+        """The place after the last residue."""
+        return self.start + len(self.letters)
+
+    @property
+    def chain(self) -> str:
+        """``heavy`` or ``light`` of an antibody; empty for T-cell receptors."""
+        return {"H": "heavy", "K": "light", "L": "light"}.get(self.kind, "")
+
+    @property
+    def cdr_places(self) -> dict[str, tuple[int, int]]:
+        """Start and end in the chain of each CDR that is there, by its name: ``CDR-H1``."""
+        letter = "L" if self.kind == "K" else self.kind
+        found = {}
+        for number, (first, last) in enumerate(_CDRS, start=1):
+            inside = [place for place, name in enumerate(self.numbers) if first <= _plain(name) <= last]
+            if inside:
+                found[f"CDR-{letter}{number}"] = self.start + inside[0], self.start + inside[-1] + 1
+        return found
+
+    @property
+    def cdrs(self) -> tuple[str, ...]:
+        """The letters of CDR1 to CDR3 by IMGT's definition; empty where the domain lacks them."""
+        return tuple(
+            "".join(
+                letter
+                for letter, name in zip(self.letters, self.numbers, strict=True)
+                if first <= _plain(name) <= last
+            )
+            for first, last in _CDRS
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the domain goes on after its third CDR."""
+        return bool(self.numbers) and _plain(self.numbers[-1]) > _CDRS[-1][1]
+
+    def find_cdr(self, place: int) -> str:
+        """Name of the CDR at a place of the chain; empty outside of CDRs."""
+        found = (name for name, (start, end) in self.cdr_places.items() if start <= place < end)
+        return next(found, "")
+
+    def list_bonded(self) -> list[int]:
+        """Places in the chain of the two cysteines that every variable domain bonds, as far as there."""
+        found = zip(self.letters, self.numbers, strict=True)
+        return [
+            self.start + place
+            for place, (letter, name) in enumerate(found)
+            if letter == "C" and name in _CYSTEINES
+        ]
 
 
-@lru_cache(maxsize=64)
+def _plain(number: str) -> int:
+    return int(number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+
+
+def has_numbering() -> bool:
+    """Whether immunum is installed."""
+    return _annotator() is not None
+
+
+@lru_cache(maxsize=1024)
 def find_domains(chain: str) -> tuple[Domain, ...]:
     """The variable domains of a chain of amino acids in order, at most two; none without immunum."""
     annotator = _annotator()
     if annotator is None or len(chain) > _LONGEST:
         return ()
-    return tuple(domain for _, domain in sorted(_search(annotator, chain, 0)))[:_MAX_DOMAINS]
+    return tuple(sorted(_search(annotator, chain, 0), key=lambda domain: domain.start))[:_MAX_DOMAINS]
 
 
-def _search(annotator: Any, chain: str, start: int) -> Iterator[tuple[int, Domain]]:
-    """Where each domain of a chain begins, the best first; ``start`` is where the chain itself begins."""
+def find_kinds(chain: str) -> list[str]:
+    """``heavy`` and ``light`` for the variable domains in a chain, which may have mistyped letters.
+
+    Both in a single-chain Fv.
+    """
+    if has_numbering():
+        read = _NO_LETTER.sub("X", chain)
+        return sorted({domain.chain for domain in find_domains(read)} - {""})
+    return [kind for kind, mark in (("heavy", _HEAVY), ("light", _LIGHT)) if mark.search(chain)]
+
+
+def _search(annotator: Any, chain: str, start: int) -> Iterator[Domain]:
+    """The domains of a chain that begins at ``start`` of the whole one, the best first."""
     if len(chain) < _SHORTEST:
         return
     found = annotator.number(chain)
@@ -67,8 +147,9 @@ def _search(annotator: Any, chain: str, start: int) -> Iterator[tuple[int, Domai
     begin, end = found.query_start, found.query_end + 1
     if end - begin < _SHORTEST:
         return
-    regions = annotator.segment(chain).as_dict()
-    yield start + begin, Domain(found.chain, tuple(regions[name] or "" for name in _REGIONS))
+    numbers = tuple(found.numbering)
+    if len(numbers) == end - begin:
+        yield Domain(found.chain, start + begin, chain[begin:end], numbers)
     yield from _search(annotator, chain[:begin], start)
     yield from _search(annotator, chain[end:], start + end)
 

@@ -1,48 +1,134 @@
-"""Warnings about valid but unlikely sequences, shown while they are typed.
+"""Cautions on valid but unlikely sequences, shown while they are typed.
 
-Heavy and light chains are distinguished by the J region of the variable domain, W-G-X-G or F-G-X-G after the
-second cysteine (Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77).
+Each says what was seen and where. Positions count the residues of the chain as given, from 1.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Final
 
+from foldnote.forms.biology.domains import Domain, find_domains, find_kinds
+from foldnote.forms.biology.motifs import (
+    find_glycosylation_sites,
+    find_his_tag,
+    find_odd_cysteines,
+    find_signal_peptide,
+    translate,
+)
 from foldnote.forms.schema.spec import FieldSpec
+from foldnote.forms.ui.label import Caution
+from foldnote.text import count, join_words
 
-_HEAVY = re.compile(r"C[A-Z]{2,45}WG[A-Z]GT")
-_LIGHT = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
+SWAP: Final = "swap"
+TRANSLATE: Final = "translate"
+"""What the buttons beside cautions do."""
 _SHORTEST_DOMAIN: Final = 90
 """Residues; variable domains of antibodies have about 105 to 130."""
 _SHORTEST_DNA: Final = 12
 """Residues from which on a chain of only A, C, G, T, U and N is more likely DNA or RNA than protein."""
+_SHOWN_SITES: Final = 6
+_PAIRS: Final = (("heavy", "light"), ("vh", "vl"))
 
 
-def find_caution(chain: str, spec: FieldSpec) -> str:
-    """A warning about a cleaned chain in an amino-acid field; empty without one."""
+def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
+    """Why a cleaned chain is hardly the one that an amino-acid field asks for."""
     if str(spec.notes.get("alphabet") or "amino-acid") == "nucleotide" or not chain:
-        return ""
-    letters = set(chain)
-    if len(chain) >= _SHORTEST_DNA and letters <= set("ACGTUN") and len(letters & set("ACGTU")) >= 3:
-        return "only the letters of DNA or RNA: is this a protein?"
-    wanted = _wanted_kind(spec.name)
+        return []
+    if is_nucleotide(chain):
+        protein = translate(chain)
+        if not protein:
+            return [Caution("only the letters of DNA or RNA: is this a protein?")]
+        button = f"Translate to {count(len(protein), 'residue')}"
+        said = "only the letters of DNA or RNA, in one reading frame: is this a protein?"
+        return [Caution(said, TRANSLATE, button)]
+    wanted = wanted_kind(spec.name)
     if not wanted:
-        return ""
+        return []
     found = find_kinds(chain)
     if found and wanted not in found:
-        return f"this looks like a {found[0]} chain: are the chains swapped?"
+        said = f"this looks like a {found[0]} chain: are the chains swapped?"
+        return [Caution(said, SWAP, "Swap heavy and light")]
+    domains = find_domains(chain)
     if len(chain) < _SHORTEST_DOMAIN:
-        return f"short for the variable domain of a {wanted} chain, which has about 105 to 130 residues"
+        return [
+            Caution(f"short for the variable domain of a {wanted} chain, which has about 105 to 130 residues")
+        ]
+    if domains and not any(domain.is_whole for domain in domains):
+        return [Caution(f"the variable domain ends at residue {domains[-1].end}, before its J region")]
+    return []
+
+
+def find_liabilities(chain: str) -> Iterator[Caution]:
+    """Tags, signal peptides, unpaired cysteines and glycosylation sites of a protein chain.
+
+    Those of cysteines, glycosylation and signal peptides are told of chains with a variable domain of an
+    antibody only: in other proteins they are mostly meant.
+    """
+    domains = [domain for domain in find_domains(chain) if domain.chain]
+    tag = find_his_tag(chain)
+    if tag is not None:
+        yield Caution(f"His tag at residues {tag[0] + 1} to {tag[1]}: leave it out unless it is meant")
+    signal = find_signal_peptide(chain, domains[0]) if domains else 0
+    if signal:
+        yield Caution(
+            f"residues 1 to {signal} look like a signal peptide, which the mature chain does not have"
+        )
+    for domain in domains:
+        odd = find_odd_cysteines(domain)
+        if odd:
+            yield Caution(f"unpaired cysteine: {_describe_odd(odd, domain)}")
+    sites = find_glycosylation_sites(chain) if domains else []
+    if sites:
+        where = [_name_site(chain, site, domains) for site in sites[:_SHOWN_SITES]]
+        more = f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else ""
+        noun = "N-glycosylation site" if len(sites) == 1 else "N-glycosylation sites"
+        yield Caution(f"{noun} (N-X-S/T): {join_words(where, 'and') if not more else ', '.join(where)}{more}")
+
+
+def _describe_odd(odd: list[int], domain: Domain) -> str:
+    bonded = domain.list_bonded()
+    free = [place for place in odd if place not in bonded] or odd
+    names = [f"C{place + 1}" + _name_cdr(place, [domain]) for place in free]
+    if len(bonded) < 2:
+        return f"{join_words(names, 'and')} without the partner that variable domains have"
+    verb = "has" if len(names) == 1 else "have"
+    bond = f"the bond of C{bonded[0] + 1} and C{bonded[1] + 1}"
+    return f"{join_words(names, 'and')} {verb} no partner beside {bond}"
+
+
+def _name_site(chain: str, site: int, domains: list[Domain]) -> str:
+    return f"{chain[site]}{site + 1}{_name_cdr(site, domains)}"
+
+
+def _name_cdr(place: int, domains: list[Domain]) -> str:
+    found = next(filter(None, (domain.find_cdr(place) for domain in domains)), "")
+    return f" in {found}" if found else ""
+
+
+def is_nucleotide(chain: str) -> bool:
+    """Whether a cleaned chain has only letters of DNA or RNA, and enough of them."""
+    letters = set(chain)
+    return len(chain) >= _SHORTEST_DNA and letters <= set("ACGTUN") and len(letters & set("ACGTU")) >= 3
+
+
+def wanted_kind(name: str) -> str:
+    """``heavy`` or ``light`` for a field named after one; else empty."""
+    folded = name.lower()
+    for heavy, light in _PAIRS:
+        if folded.startswith((heavy, light)):
+            return "heavy" if folded.startswith(heavy) else "light"
     return ""
 
 
-def _wanted_kind(name: str) -> str:
-    """``heavy`` or ``light`` for a field named after one; else empty."""
-    folded = name.lower()
-    return next((kind for kind in ("heavy", "light") if folded.startswith(kind)), "")
-
-
-def find_kinds(chain: str) -> list[str]:
-    """``heavy`` and ``light`` for the variable domains in a chain; both in a single-chain Fv."""
-    return [kind for kind, mark in (("heavy", _HEAVY), ("light", _LIGHT)) if mark.search(chain)]
+def find_partner(spec: FieldSpec) -> str:
+    """Name of the field of the other chain, light for heavy, beside this one; empty without one."""
+    siblings = spec.root.get("properties") if len(spec.path) == 1 else None
+    if not isinstance(siblings, dict) or not wanted_kind(spec.name):
+        return ""
+    for pair in _PAIRS:
+        for own, other in (pair, pair[::-1]):
+            named = other + spec.name[len(own) :]
+            if spec.name.lower().startswith(own) and named in siblings:
+                return named
+    return ""

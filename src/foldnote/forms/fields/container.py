@@ -6,10 +6,11 @@ shown at that part's field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.forms.fields.field import Field, Reading, describe_problem
+from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.wording import in_one_line
@@ -52,6 +53,15 @@ class HolderField(Field):
         """The value of the field ``name`` inside this one, else of the nearest such field outside."""
         inside = next((field for field in self.inside() if field.spec.name == name), None)
         return inside.read().value if inside is not None else self.host.raw_value(name)
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Set fields inside this one; names that are not among them are ignored."""
+        for field in self.inside():
+            if field.spec.name in values:
+                value = values[field.spec.name]
+                field.write(MISSING if value is None else value)
+                field.is_touched = True
+        self.changed()
 
     def note_of(self, _field: Field) -> str:
         """Empty: the form has notes for its own fields only."""

@@ -21,7 +21,7 @@ from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.ui.label import Excerpt, Notice, read_parts, write_label
+from foldnote.forms.ui.label import Caution, Excerpt, Notice, ShadedLetters, read_parts, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.models.verdict import Problem
 
@@ -44,6 +44,10 @@ class Reading:
     """Summary of the contents: ``120 residues``, ``upload target.pdb, 204 kB``."""
     inner: tuple[Problem, ...] = ()
     """Problems of the fields inside this one; paths are relative to it."""
+    cautions: tuple[Caution, ...] = ()
+    """Why a valid value may still be a mistake."""
+    strips: tuple[ShadedLetters, ...] = ()
+    """Letters with shaded parts that are shown below the control."""
 
 
 class FieldHost(Protocol):
@@ -72,6 +76,9 @@ class FieldHost(Protocol):
 
     def raw_value(self, name: str) -> Any:
         """The value of the field ``name``, hidden or not; `MISSING` if it is empty or there is none."""
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Set fields because a person asked for it; None resets one."""
 
     def known_uploads(self) -> tuple[str, ...]:
         """Names of the account's uploads that were loaded so far."""
@@ -137,6 +144,10 @@ class Field(ABC):
         if self._is_cleared:
             return Reading()
         return self.describe(self._kept) if self._kept is not MISSING else self.parse()
+
+    def act(self, _name: str) -> None:
+        """Do what a button beside a caution says; kinds that offer buttons override it."""
+        return
 
     def clear(self) -> None:
         """Hold no value, even if an empty control means one."""
@@ -219,6 +230,8 @@ class Field(ABC):
                 readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
                 is_changed=self.differs(read.value),
                 is_required=self.is_required,
+                cautions=read.cautions,
+                strips=read.strips,
             )
         )
 

@@ -22,6 +22,7 @@ _LIMITS = {
     "exclusiveMaximum": "below",
 }
 
+_BLOCK = 10
 _REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 
@@ -32,6 +33,30 @@ class Excerpt:
     before: str
     letter: str
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Why a valid value may still be a mistake, and a button that mends it."""
+
+    text: str
+    act: str = ""
+    """What the button does, a word that the field knows; empty without a button."""
+    button: str = ""
+    """Label of the button."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShadedLetters:
+    """A stretch of a sequence with named parts, to be shaded below its control."""
+
+    letters: str
+    first: int = 1
+    """Number of the first letter."""
+    parts: tuple[tuple[str, int, int], ...] = ()
+    """Name, start and end of each part; places count the letters from 0, ends excluded."""
+    name: str = ""
+    """Name of the chain, where there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +71,8 @@ class Notice:
     """Whether the value differs from the schema's default."""
     is_required: bool = False
     """Whether the setting is required, given the other values."""
+    cautions: tuple[Caution, ...] = ()
+    strips: tuple[ShadedLetters, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +89,8 @@ class LabelParts:
     """Mark of a changed value."""
     tip: str = ""
     """The setting's key, shown on hovering over its name."""
+    mark: str = ""
+    """CSS class by which the page identifies the field."""
 
     def head(self, notice: Notice) -> str:
         """The name with its marks."""
@@ -87,7 +116,7 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
     if spec.default is not MISSING:
         default = escape(in_one_line(spec.default, 60)) or "empty"
         changed = f'<span class="fn-changed {mark}" title="The default is {default}">changed</span>'
-    return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name))
+    return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name), mark)
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
@@ -96,7 +125,7 @@ def write_label(parts: LabelParts, notice: Notice) -> str:
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
-    """HTML of the lines below the control: errors (at most three), readout, help."""
+    """HTML of the lines below the control: errors (at most three), readout, letters, cautions, help."""
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
@@ -109,7 +138,47 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
         lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
     if notice.readout:
         lines.append(f'<span class="fn-readout">{escape(notice.readout)}</span>')
+    lines += map(_write_strip, notice.strips)
+    lines += [_write_caution(caution, parts.mark) for caution in notice.cautions]
     return "".join(lines) + parts.foot
+
+
+def _write_caution(caution: Caution, mark: str) -> str:
+    """HTML of a caution; the page makes a button of its last part."""
+    act = (
+        f' <span class="fn-act {mark} fn-act-{caution.act}">{escape(caution.button)}</span>'
+        if caution.act
+        else ""
+    )
+    text = caution.text[:1].upper() + caution.text[1:] + ("" if caution.text.endswith("?") else ".")
+    return f'<span class="fn-caution">{escape(text)}{act}</span>'
+
+
+def _write_strip(strip: ShadedLetters) -> str:
+    """HTML of letters in numbered blocks of ten, in which named parts are shaded."""
+    blocks = []
+    for start in range(0, len(strip.letters), _BLOCK):
+        end = min(start + _BLOCK, len(strip.letters))
+        number = f'<span class="fn-number">{strip.first + end - 1}</span>'
+        blocks.append(f"<span>{_shade(strip, start, end)}{number}</span>")
+    name = f'<span class="fn-number">{escape(strip.name)}</span>' if strip.name else ""
+    return f'<span class="fn-letters">{name}{"".join(blocks)}</span>'
+
+
+def _shade(strip: ShadedLetters, start: int, end: int) -> str:
+    """The letters from ``start`` to ``end``, with the name of each part at its beginning."""
+    written, place = [], start
+    for name, first, last in strip.parts:
+        low, high = max(first, start), min(last, end)
+        if low >= high:
+            continue
+        extent = f"{name}, residues {strip.first + first} to {strip.first + last - 1}"
+        tag = f'<span class="fn-tag">{escape(name.rpartition("-")[2])}</span>' if low == first else ""
+        shaded = escape(strip.letters[low:high])
+        written.append(escape(strip.letters[place:low]))
+        written.append(f'<span class="fn-shade" title="{escape(extent)}">{tag}{shaded}</span>')
+        place = high
+    return "".join(written) + escape(strip.letters[place:end])
 
 
 def _write_states(spec: FieldSpec) -> str:

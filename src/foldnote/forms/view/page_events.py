@@ -94,6 +94,7 @@ class Surface:
         self.widget.on_msg(self._receive)
         self._handlers: dict[str, Callable[..., None]] = {
             "reset": self._reset,
+            "act": self._act,
             "upload": self._take_upload,
             "job": self._offer_job,
             "jobFile": self._take_job_file,
@@ -124,6 +125,12 @@ class Surface:
         if field is not None and not field.spec.is_read_only:
             field.start_with(field.initial)
             field.host.field_changed(field)
+
+    def _act(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
+        """Do what a button beside a caution says."""
+        field = self._find(message)
+        if field is not None and not field.spec.is_read_only:
+            field.act(str(message.get("act") or ""))
 
     def _take_upload(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Take a file at the service: uploaded just now, or dragged from the list of files."""

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count as counting
 from string import ascii_uppercase
 from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.catalog.sequences import Fault, count_sequence_faults, find_sequence_faults
-from foldnote.forms.biology.domains import find_domains
-from foldnote.forms.biology.plausibility import find_caution
+from foldnote.catalog.sequences import Fault, clean_sequence, count_sequence_faults, find_sequence_faults
+from foldnote.forms.biology.domains import find_kinds
+from foldnote.forms.biology.motifs import translate
+from foldnote.forms.biology.paired_chains import describe_domains, order_chains, shade_cdrs
+from foldnote.forms.biology.plausibility import (
+    SWAP,
+    TRANSLATE,
+    find_doubts,
+    find_liabilities,
+    find_partner,
+    is_nucleotide,
+    wanted_kind,
+)
 from foldnote.forms.biology.sequence_text import SequenceText, read_sequence
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui.label import Excerpt
+from foldnote.forms.ui.label import Caution, Excerpt
 from foldnote.text import count
 
 _AROUND = 14
-_NUMBERED = 4
-"""Chains whose variable domains are described."""
+_JUDGED = 4
+"""Chains whose sequences are judged."""
+_MAX_CAUTIONS = 6
+SHARE = "share"
+"""What the button beside two FASTA records does."""
 
 
 class SequenceField(Field):
@@ -40,9 +54,7 @@ class SequenceField(Field):
         if not isinstance(value, str):
             return Reading(value)
         read = self._judge(read_sequence(value, self._separator))
-        return Reading(
-            value if read.value is MISSING else read.value, read.errors, read.excerpt, read.readout
-        )
+        return read if read.value is not MISSING else replace(read, value=value)
 
     def keep(self, value: Any) -> Any:
         """The value cleaned like typed text: without white space and FASTA headers, in capitals."""
@@ -69,40 +81,108 @@ class SequenceField(Field):
             return "Paste a sequence, raw or FASTA"
         return f"Paste one sequence or several: FASTA records, or chains separated by “{self._separator}”"
 
+    def act(self, name: str) -> None:
+        """Swap both chains of an antibody, translate a reading frame, or share two FASTA records out."""
+        acts = {SWAP: self._swap, TRANSLATE: self._translate, SHARE: self._share}
+        if name in acts:
+            self.host.fill(acts[name]())
+
+    def _swap(self) -> dict[str, Any]:
+        partner = find_partner(self.spec)
+        own, other = self.read().value, self.host.raw_value(partner)
+        return {
+            name: None if value is MISSING else value
+            for name, value in ((self.spec.name, other), (partner, own))
+        }
+
+    def _translate(self) -> dict[str, Any]:
+        chains = self._read_text().chains
+        proteins = [translate(chain) if is_nucleotide(chain) else chain for chain in chains]
+        kept = [protein or chain for protein, chain in zip(proteins, chains, strict=True)]
+        return {self.spec.name: (self._separator or "").join(kept)}
+
+    def _share(self) -> dict[str, Any]:
+        text, partner = self._read_text(), find_partner(self.spec)
+        order = order_chains(text)
+        if not partner or order is None:
+            return {}
+        heavy, light = (text.chains[place] for place in order)
+        own, other = (heavy, light) if wanted_kind(self.spec.name) == "heavy" else (light, heavy)
+        return {self.spec.name: own, partner: other}
+
+    def _read_text(self) -> SequenceText:
+        return read_sequence(self.control.value, self._separator)
+
     def _judge(self, text: SequenceText) -> Reading:
         if not any(text.chains):
             return Reading("" if isinstance(self.spec.default, str) else self.blank)
         separator = self._separator
         if separator is None and len(text.chains) > 1:
             return Reading(
-                errors=(_explain_chains(len(text.chains)),), readout=_describe_chains(text, self._noun)
+                errors=(_explain_chains(len(text.chains)),),
+                readout=_describe_chains(text, self._noun),
+                cautions=self._offer_both(text),
             )
         value = (separator or "").join(text.chains)
         alphabet = str(self.spec.notes.get("alphabet") or "amino-acid")
         faults = find_sequence_faults(value, alphabet, separator)
-        cautions = [find_caution(chain, self.spec) for chain in text.chains]
-        warnings = [
-            caution if len(cautions) == 1 else f"{name}: {caution}"
-            for name, caution in zip(_names(text), cautions, strict=True)
-            if caution
-        ]
-        readout = "; ".join([_describe_chains(text, self._noun), *text.notes, *warnings[:2]])
-        if not faults:
-            domains = self._describe_domains(text) if alphabet != "nucleotide" else []
-            return Reading(value, readout="; ".join([readout, *domains]))
-        first = faults[0]
-        excerpt = _cut_excerpt(text.chains[first.chain], first.position)
-        more = count_sequence_faults(value, alphabet, separator) - 1
-        return Reading(value, (_describe_fault(first, text, more),), excerpt, readout)
+        readout = "; ".join([_describe_chains(text, self._noun), *text.notes])
+        if faults:
+            first = faults[0]
+            excerpt = _cut_excerpt(text.chains[first.chain], first.position)
+            more = count_sequence_faults(value, alphabet, separator) - 1
+            return Reading(
+                value,
+                (_describe_fault(first, text, more),),
+                excerpt,
+                readout,
+                cautions=self._find_cautions(text, is_valid=False),
+            )
+        if alphabet == "nucleotide":
+            return Reading(value, readout=readout)
+        domains = describe_domains(text, _names(text), is_expected=bool(wanted_kind(self.spec.name)))
+        return Reading(
+            value,
+            readout="; ".join([readout, *domains]),
+            cautions=self._find_cautions(text),
+            strips=shade_cdrs(text, _names(text)),
+        )
 
-    def _describe_domains(self, text: SequenceText) -> list[str]:
-        """The variable domains of the first chains; of several chains, with their names."""
+    def _find_cautions(self, text: SequenceText, *, is_valid: bool = True) -> tuple[Caution, ...]:
+        """The cautions on the first chains; of several chains, with their names."""
         found = [
-            (name, domain)
-            for name, chain in zip(_names(text)[:_NUMBERED], text.chains[:_NUMBERED], strict=True)
-            for domain in find_domains(chain)
+            (name, caution)
+            for name, chain in zip(_names(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
+            for caution in (*find_doubts(chain, self.spec), *(find_liabilities(chain) if is_valid else ()))
         ]
-        return [str(domain) if len(text.chains) == 1 else f"{name}: {domain}" for name, domain in found]
+        if len(text.chains) > 1:
+            found = [(name, replace(caution, text=f"{name}: {caution.text}")) for name, caution in found]
+        return tuple(caution for _, caution in found[:_MAX_CAUTIONS])
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Show the reading; swapping is offered where it helps, which the field of the other chain says."""
+        if any(caution.act == SWAP for caution in read.cautions) and not self._can_swap():
+            plain = tuple(Caution(each.text) if each.act == SWAP else each for each in read.cautions)
+            read = replace(read, cautions=plain)
+        super().express(read, problems)
+
+    def _can_swap(self) -> bool:
+        partner, own = find_partner(self.spec), self.read().value
+        other = self.host.raw_value(partner) if partner else MISSING
+        kinds = [
+            find_kinds(clean_sequence(value)) if isinstance(value, str) else [] for value in (own, other)
+        ]
+        return bool(partner) and kinds[0] != kinds[1]
+
+    def _offer_both(self, text: SequenceText) -> tuple[Caution, ...]:
+        """The offer to share two records out to the fields of both chains of an antibody."""
+        order = order_chains(text) if find_partner(self.spec) else None
+        if order is None:
+            return ()
+        names = text.names if len(text.names) == len(text.chains) else _names(text)
+        heavy, light = (f"“{names[place][:24] or ascii_uppercase[place]}”" for place in order)
+        said = f"{heavy} can be the heavy chain and {light} the light chain"
+        return (Caution(said, SHARE, "Fill in both fields"),)
 
     @property
     def _noun(self) -> str:

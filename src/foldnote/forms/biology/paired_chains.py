@@ -1,0 +1,77 @@
+"""The chains of a pasted text as those of an antibody: which is heavy or light, and where their CDRs are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from foldnote.forms.biology.domains import find_domains, find_kinds, has_numbering
+from foldnote.forms.biology.sequence_text import SequenceText
+from foldnote.forms.ui.label import ShadedLetters
+
+_NUMBERED: Final = 4
+"""Chains whose variable domains are described."""
+_MAX_SHADED: Final = 600
+"""Letters of the longest stretch that is shown."""
+_HEAVY_NAME: Final = re.compile(r"(?i)(?:^|[^a-z])(?:heavy|vh|hc|h)(?:[^a-z]|$)")
+_LIGHT_NAME: Final = re.compile(r"(?i)(?:^|[^a-z])(?:light|vl|vk|lc|l|kappa|lambda)(?:[^a-z]|$)")
+_INSTALL: Final = "install foldnote[numbering] to see chain type and CDRs"
+
+
+def order_chains(text: SequenceText) -> tuple[int, int] | None:
+    """Places of the heavy and of the light chain among two; None if they are not such a pair.
+
+    Told by their variable domains, else by the names of their FASTA records, else taken in their order.
+    """
+    if len(text.chains) != 2 or not all(text.chains):
+        return None
+    kinds = [find_kinds(chain) for chain in text.chains]
+    if not any(kinds) and text.names:
+        kinds = [
+            [kind for kind, mark in (("heavy", _HEAVY_NAME), ("light", _LIGHT_NAME)) if mark.search(name)]
+            for name in text.names
+        ]
+    first, second = kinds
+    if first == second and first:
+        return None
+    return (1, 0) if first == ["light"] or second == ["heavy"] else (0, 1)
+
+
+def describe_domains(text: SequenceText, names: Sequence[str], *, is_expected: bool) -> list[str]:
+    """The variable domains of the first chains; of several chains, with their names.
+
+    Args:
+        text: the chains.
+        names: a name for each.
+        is_expected: whether the field asks for an antibody, so that a missing program is told.
+    """
+    if is_expected and not has_numbering():
+        return [_INSTALL]
+    found = [
+        (name, str(domain))
+        for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True)
+        for domain in find_domains(chain)
+    ]
+    if not found:
+        return []
+    told = [kind if len(text.chains) == 1 else f"{name}: {kind}" for name, kind in found]
+    return [*told[:-1], f"{told[-1]}, CDRs by IMGT"]
+
+
+def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters, ...]:
+    """The variable domains of the first chains, with their CDRs as parts."""
+    shaded = []
+    for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True):
+        domains = find_domains(chain)
+        if not domains or domains[-1].end - domains[0].start > _MAX_SHADED:
+            continue
+        start, end = domains[0].start, domains[-1].end
+        parts = tuple(
+            (cdr, first - start, last - start)
+            for domain in domains
+            for cdr, (first, last) in domain.cdr_places.items()
+        )
+        shown = name if len(text.chains) > 1 else ""
+        shaded.append(ShadedLetters(chain[start:end], start + 1, parts, shown))
+    return tuple(shaded)
