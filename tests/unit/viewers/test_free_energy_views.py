@@ -34,5 +34,19 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_fil
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
+def test_molecules_that_are_not_converged_are_named_above_their_figures(open_files):
+    files = {"legs.csv": LEGS, "overlap.csv": OVERLAP, "convergence.csv": CONVERGENCE}
+    energies = "ligand,free_energy,is_converged\n" + "".join(f"m{n},1,{n < 2}\n" for n in range(9))
+    first, *_ = show_free_energies(
+        open_files("hydration-free-energy", files | {"free-energies.csv": energies})
+    )
+    assert first["text/plain"].startswith("Not converged: m2, m3, m4, m5, m6 and 2 more.")
+    converged = "ligand,free_energy,is_converged\nm,1,True\n"
+    first, *_ = show_free_energies(
+        open_files("hydration-free-energy", files | {"free-energies.csv": converged})
+    )
+    assert "Not converged" not in first["text/plain"]
+
+
 def test_a_result_without_the_tables_has_the_default_view(open_files):
     assert show_free_energies(open_files("hydration-free-energy", {"free-energies.csv": ENERGIES}))

@@ -26,6 +26,7 @@ from foldnote.viewers import (
     plot_scatter,
     result_bundles,
 )
+from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.drawing import find_ticks
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.prediction_plots import plot_groups
@@ -296,3 +297,17 @@ def test_groups_without_numbers_say_so():
         plot_groups(frame, "x", "y", "cluster", "name")
     with pytest.raises(ArgumentError, match="no column z"):
         plot_groups(frame, "x", "z", "cluster", "name")
+
+
+def test_the_names_of_a_legend_stay_within_the_picture():
+    frame = pd.DataFrame({"x": [0, 1], "a": [1.0, 2], "b": [2.0, 1]})
+    named = {"a": "from the beginning of the run", "b": "a name of more than thirty letters, shortened"}
+    svg = read_svg(plot_curves(frame, "x", named, "Curves", labels=("x", "y")))
+    names = [each for each in svg.findall(".//{*}text") if each.get("text-anchor") == "start"]
+    assert ["".join(each.itertext()) for each in names][::-1] == [
+        named["a"],
+        "a name of more than thirty le…",
+    ]
+    for each in names:
+        wide_px = 6.5 * len("".join(each.itertext()))
+        assert float(each.get("x")) + wide_px <= float(svg.get("width"))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from foldnote.results import Result
 from foldnote.viewers.display.batches import read_table
-from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.display.bundles import Bundle, default_view, message_bundle, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.matrix_plot import plot_matrix
@@ -19,6 +19,8 @@ from foldnote.viewers.plots.plot import Plot
 
 _SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv"}
 _LEG = ("ligand", "repeat", "leg")
+_NAMED = 5
+"""Molecules that the notice names."""
 
 
 @builtin_view("hydration-free-energy")
@@ -33,11 +35,25 @@ def show_free_energies(result: Result) -> list[Any]:
     worst = legs.sort_values("least_overlap").iloc[0]
     name = f"{worst['ligand']}, repeat {worst['repeat']}, {worst['leg']}"
     return [
+        *_warn(energies),
         table_bundle(energies, "Free energies"),
         _plot_overlap(_select(overlap, worst), name),
         _plot_convergence(_select(convergence, worst), name),
         table_bundle(legs, "Legs: free energies of switching the interactions off"),
         *default_view(result, without=_SHOWN),
+    ]
+
+
+def _warn(energies: pd.DataFrame) -> list[Bundle]:
+    """A notice with the molecules whose free energies are not converged by the engine's own criteria."""
+    if "is_converged" not in energies.columns:
+        return []
+    names = energies.loc[~energies["is_converged"].astype(str).isin(("True", "true")), "ligand"].astype(str)
+    if names.empty:
+        return []
+    listed = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return [
+        message_bundle(f"Not converged: {listed}. Overlap and convergence below show where; see the note.")
     ]
 
 

@@ -17,7 +17,11 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 72
 """Width of the colour bar with its labels."""
 _LEGEND_PX = 122
-"""Room for the names of groups of dots."""
+"""Least room for the legend."""
+_LETTER_PX = 6.8
+"""Width of a letter of the legend, with a wide font."""
+_NAME = 30
+"""Letters of the longest name in the legend; longer ones are shortened."""
 _DOT_PX = 4
 _LABEL_PX = 5
 """Distance of a label from its point."""
@@ -54,7 +58,9 @@ class _Writer:
             for mark in drawing.marks
             if (isinstance(mark, Dots) or (isinstance(mark, Curve) and mark.is_listed)) and mark.name
         ]
-        beside = _SCALE_PX if has_scale else _LEGEND_PX if self._named else _RIGHT
+        longest = max((len(_shorten(mark.name)) for mark in self._named), default=0)
+        legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26)
+        beside = _SCALE_PX if has_scale else legend if self._named else _RIGHT
         self._width = drawing.width - _LEFT - beside
         self._height = drawing.height - _TOP - _BOTTOM
 
@@ -117,7 +123,7 @@ class _Writer:
         """A line of the legend: a dot and the name of its group."""
         left, middle = _LEFT + self._width + 12, _TOP + 8 + 16 * place
         dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
-        return dot + _text(group.name, left + 9, middle + 4, "start")
+        return dot + _text(_shorten(group.name), left + 9, middle + 4, "start")
 
     def _write_curve(self, curve: Curve) -> str:
         runs: list[list[str]] = [[]]
@@ -167,6 +173,10 @@ class _Writer:
             f'height:{height * y:.1f}%" title="{escape(title)}"></i>'
             for (left, top, width, height), title in zip(self._list_boxes(mark), mark.titles, strict=True)
         )
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
 def _share(value: float, low: float, high: float) -> float:
