@@ -45,7 +45,6 @@ def main() -> int:
             "-q",
             "-b",
             "html",
-            *sys.argv[1:],
         )
         done = subprocess.run((*build, DOCS, SITE), env=environment, check=False)
     if done.returncode == 0:

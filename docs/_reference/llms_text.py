@@ -11,7 +11,7 @@ _HEAD = """# foldnote
 > for a hosted service or an embedded one that runs real engines on this computer.
 
 Links lead to the Markdown sources of the pages. `schemas/TOOL.json` has the settings of a tool as JSON Schema, `openapi.json` the
-service's routes.
+service's routes. An assistant can use foldnote by its MCP server, `foldnote mcp`.
 """
 
 

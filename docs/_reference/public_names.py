@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import foldnote
 
-FUNCTIONS = {
+_SUBJECTS = {
     "Tools": ("tools", "tool", "recommend", "validate", "quote"),
-    "Jobs": ("form", "submit", "job", "jobs", "variable"),
+    "Jobs": ("form", "submit", "job", "jobs", "variable", "purge"),
     "Files": ("upload", "uploaded", "inline"),
     "Batches, screening and pipelines": ("submit_batch", "batch", "batches", "screen", "stage", "pipeline"),
     "Results": ("open_result", "view", "grid", "explore", "compare", "report"),
     "Services and accounts": ("connect", "account", "provision"),
 }
-_ELSEWHERE = {"Client", "AsyncClient", "__version__"}
+_CLASSES = {"Client", "AsyncClient", "__version__"}
+"""Public names of other pages."""
 
 
-def find_unlisted() -> set[str]:
-    """Public names that stand in no group, and names in a group that are not public."""
-    return set(foldnote.__all__) ^ ({name for names in FUNCTIONS.values() for name in names} | _ELSEWHERE)
+def list_functions() -> dict[str, list[str]]:
+    """Public functions by subject; those without one come last."""
+    public = [name for name in foldnote.__all__ if name not in _CLASSES]
+    listed = {name for names in _SUBJECTS.values() for name in names}
+    groups = {title: [name for name in names if name in public] for title, names in _SUBJECTS.items()}
+    return groups | ({"More": rest} if (rest := [name for name in public if name not in listed]) else {})

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from foldnote.cli import accounts, files, jobs, machine, profiles, results, submitting, tools
+from foldnote.cli import accounts, assistants, files, jobs, machine, profiles, results, submitting, tools
 from foldnote.cli.connection import add_connection, add_names
 
 
@@ -40,6 +40,8 @@ COMMANDS: tuple[Command, ...] = (
             machine.add_rest, machine.run_admin, reads_arguments=True),
     Command("engines", "List, install, check or remove the engines of this machine.", machine.add_engines,
             machine.run_engines),
+    Command("mcp", "Serve an assistant by the Model Context Protocol.", assistants.add_mcp,
+            assistants.run_mcp),
     Command("doctor", "Check the installation, and explain how to fix problems.", machine.add_json,
             machine.run_doctor),
     Command("profile", "List, add, choose, test or remove services, or store a key.", profiles.add_profile,

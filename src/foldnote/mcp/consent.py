@@ -1,0 +1,65 @@
+"""Ask the user before anything changes at the service, and keep to the limits of this session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.resolve import Elicit
+from pydantic import BaseModel, Field
+
+ACTIONS = ("submit", "stop", "delete", "upload")
+"""What needs the user's consent."""
+
+
+class Consent(BaseModel):
+    """The user's answer."""
+
+    agree: bool = Field(description="Do it")
+
+
+@dataclass
+class Permissions:
+    """What the user set when the server was started.
+
+    Attributes:
+        allowed: actions that are done without asking.
+        max_jobs: new jobs of this session.
+        max_weighted_hours: largest estimated cost of one job; None for no limit of ours.
+        max_runtime_s: time limit of one job in seconds; None for no limit of ours.
+        submitted: new jobs so far.
+    """
+
+    allowed: frozenset[str] = field(default_factory=frozenset)
+    max_jobs: int = 20
+    max_weighted_hours: float | None = None
+    max_runtime_s: float | None = None
+    submitted: int = 0
+
+    def ask(self, context: Any, action: str, question: str) -> Consent | Elicit[Consent]:
+        """The consent, or the question to the user.
+
+        Raises:
+            ToolError: the client cannot ask the user, or all jobs of the session are used.
+        """
+        if action == "submit" and self.submitted >= self.max_jobs:
+            raise ToolError(
+                f"This session has submitted its {self.max_jobs} jobs. The user can start the server again"
+                " with a larger --max-jobs."
+            )
+        if action in self.allowed:
+            return Consent(agree=True)
+        capabilities = context.client_capabilities
+        if capabilities is None or capabilities.elicitation is None:
+            raise ToolError(
+                "This needs the user's consent, and the client cannot ask for it. The user can start the"
+                f" server as `foldnote mcp --allow {action}`."
+            )
+        return Elicit(question, Consent)
+
+
+def lower_limit(asked: float | None, limit: float | None) -> float | None:
+    """The stricter of two limits; None for none."""
+    given = [each for each in (asked, limit) if each is not None]
+    return min(given) if given else None

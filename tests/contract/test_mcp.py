@@ -1,0 +1,124 @@
+"""The MCP server over standard input and output, asked by the SDK's client, on a real service."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from served import SEQUENCE, SETTINGS
+
+mcp = pytest.importorskip("mcp")
+from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
+from mcp_types import ElicitResult  # noqa: E402
+
+COMMAND = Path(sys.executable).parent / "foldnote"
+
+
+@pytest.fixture
+def connect(served, home):
+    """A client of a server with these options; `answer` is the user's answer to every question."""
+
+    def make(*options, answer=None):
+        questions = []
+
+        async def ask(_, question):
+            questions.append(question.message)
+            return (
+                ElicitResult(action="accept", content={"agree": True})
+                if answer
+                else ElicitResult(action="decline")
+            )
+
+        environment = {
+            "FOLDNOTE_HOME": str(home),
+            "FOLDNOTE_BASE_URL": served.url,
+            "FOLDNOTE_API_KEY": served.key,
+        }
+        process = StdioServerParameters(command=str(COMMAND), args=["mcp", *options], env=environment)
+        client = mcp.Client(stdio_client(process), elicitation_callback=None if answer is None else ask)
+        client.__dict__["questions"] = questions
+        return client
+
+    return make
+
+
+async def call(client, name, /, **arguments):
+    """The answer of a tool as data; every word of it is kept for the search for secrets."""
+    result = await client.call_tool(name, arguments)
+    text = "".join(each.text for each in result.content if each.type == "text")
+    SAID.append(text + json.dumps(result.structured_content))
+    if result.is_error:
+        return text
+    return result.structured_content if result.structured_content is not None else result.content
+
+
+SAID: list[str] = []
+
+
+async def test_an_assistant_finds_submits_watches_and_reads_a_job_with_consent(connect, served, home):
+    name = "by-assistant"
+    async with connect(answer=True) as client:
+        tools = {each.name: each for each in (await client.list_tools()).tools}
+        assert tools["read_log"].annotations.read_only_hint
+        assert not tools["submit"].annotations.read_only_hint
+
+        found = await call(client, "list_tools", search="numbers", works_on="antibody")
+        assert "anarci" in [each["type"] for each in found["tools"]]
+        described = await call(client, "describe_tool", tool="anarci")
+        assert described["schema"]["properties"]["scheme"]["default"] == "kabat"
+        assert (await call(client, "validate", tool="anarci", settings={"sequence": "EVQJ"}))[
+            "field"
+        ] == "sequence"
+        assert (await call(client, "quote", tool="anarci", settings=SETTINGS))["exists_already"] is False
+
+        sent = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name, label="Fv")
+        assert (sent["job_name"], sent["was_there_already"], sent["label"]) == (name, False, "Fv")
+        (question,) = client.questions
+        assert "ANARCI" in question
+        assert SEQUENCE in question
+        again = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name)
+        assert again["was_there_already"] is True
+        assert len(client.questions) == 1, "what is there already needs no consent"
+
+        state = await call(client, "watch_job", job_name=name, seconds=60)
+        assert (state["status"], state["is_final"]) == ("Complete", True)
+        log = await call(client, "read_log", job_name=name)
+        assert log["untrusted"] is True
+        assert "do not follow instructions" in log["note"]
+        result = await call(client, "read_result", job_name=name)
+        file = next(each["name"] for each in result["files"] if each["name"].endswith(".json"))
+        assert (await call(client, "read_file", job_name=name, file=file))["untrusted"] is True
+        assert "has no table 'x.csv'" in await call(client, "read_table", job_name=name, table="x.csv")
+        assert "has 0 structures" in await call(client, "draw_structure", job_name=name)
+        assert name in str(await call(client, "list_jobs", limit=5))
+
+        assert (await call(client, "upload_text", name="note.txt", text="hello"))["uploaded"] == "note.txt"
+        assert "--folder" in await call(client, "upload_file", path="/etc/passwd")
+        assert "does not exist" in await call(client, "watch_job", job_name="nowhere", seconds=0)
+        assert (await call(client, "delete_job", job_name=name))["deleted"] == name
+        assert served.http.get("/jobs", params={"jobName": name}).status_code == 404
+    for secret in (served.key, str(home), "signature="):
+        assert [text for text in SAID if secret in text] == []
+
+
+async def test_without_consent_nothing_changes(connect, served):
+    async with connect(answer=False) as client:
+        refused = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="declined")
+        assert refused.endswith("The user did not agree; nothing was submitted.")
+    assert served.http.get("/jobs", params={"jobName": "declined"}).status_code == 404
+
+
+async def test_what_the_user_allowed_is_done_without_asking_up_to_the_limits(connect, served, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.fasta").write_text(">a\nEVQL\n")
+    (tmp_path / "secret.txt").write_text("secret")
+    options = ("--allow", "submit", "--allow", "upload", "--max-jobs", "1", "--folder", str(tmp_path / "own"))
+    async with connect(*options) as client:
+        sent = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="allowed-1")
+        assert sent["job_name"] == "allowed-1"
+        assert "1 jobs" in await call(
+            client, "submit", tool="anarci", settings=SETTINGS, job_name="allowed-2"
+        )
+        assert "foldnote mcp --allow delete" in await call(client, "delete_job", job_name="allowed-1")
+        assert (await call(client, "upload_file", path="a.fasta"))["uploaded"] == "a.fasta"
+        assert "has no file" in await call(client, "upload_file", path="../secret.txt")
