@@ -27,6 +27,7 @@ from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
+from foldnote.forms.submission.example import ExampleButton
 from foldnote.forms.submission.extension_fields import ExtensionFields
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.validation import Judgement, Validator
@@ -106,6 +107,7 @@ class Form:
         self.verdicts = Verdicts(self)
         self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
         self.checking = Checking(self, self.submission, self.verdicts)
+        self.example = ExampleButton(self, self.verdicts, self.frame.example)
         self.batch_table = BatchTable(self, self.verdicts, self._hold_batch)
         self.batch_table.write_code = self._write_batch_code
         self.surface = Surface(self, self.batch_table, self.verdicts)
@@ -260,6 +262,7 @@ class Form:
         self._beside.express()
         self._show_counts(judgement)
         self.verdicts.drop_stale(self._snapshot_of(judgement.value))
+        self.example.drop_question(judgement.value)
         self.batch_table.refresh()
         return self._list_problems(judgement)
 

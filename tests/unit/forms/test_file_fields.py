@@ -121,9 +121,26 @@ def test_a_file_from_the_browser_lies_beside_the_notebook_and_in_no_widget(tmp_p
     assert form.value["f"].startswith("uploads/t-")
 
 
+def test_a_file_beside_the_notebook_is_chosen_from_a_list(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "uploads").mkdir()
+    for name in ("b.pdb", "x.csv", "uploads/a.pdb"):
+        (tmp_path / name).write_text("ATOM\n")
+    (tmp_path / "gone.pdb").symlink_to("nowhere.pdb")
+    form = make_form({"f": PDB})
+    Page(form.fields["f"].widget).press("choose…")
+    here = Page(form.fields["f"].widget).find(widgets.Dropdown, "Files beside the notebook")
+    assert [text for text, _ in here.options] == [
+        *("choose one of 2 files…", "b.pdb · 5 B", "uploads/a.pdb · 5 B")
+    ]
+    here.index = 2
+    assert form.value == {"f": "uploads/a.pdb"}
+    assert "file on this computer, 5 B" in said(form)
+
+
 def test_an_upload_of_the_right_kind_is_chosen_from_a_list():
     form = make_form({"f": PDB})
-    form.offer_uploads((UploadedFile.of("a.pdb", 1200), UploadedFile.of("x.csv", 10)))
+    form.offer_uploads((UploadedFile.of("foldnote-0123456789ab/a.pdb", 1200), UploadedFile.of("x.csv", 10)))
     field = form.fields["f"]
     Page(field.widget).press("choose…")
     uploads = Page(field.widget).find(widgets.Dropdown, "Uploads at the service")
@@ -132,7 +149,7 @@ def test_an_upload_of_the_right_kind_is_chosen_from_a_list():
         "a.pdb · 1.2 kB",
     ]
     uploads.index = 1
-    assert form.value == {"f": "a.pdb"}
+    assert form.value == {"f": "foldnote-0123456789ab/a.pdb"}
 
 
 def test_a_file_of_an_earlier_job_is_chosen_from_its_outputs(client):
@@ -143,7 +160,9 @@ def test_a_file_of_an_earlier_job_is_chosen_from_its_outputs(client):
     form = Form(make_tool({"f": anything}), client)
     field = form.fields["f"]
     Page(field.widget).press("choose…")
-    assert any('data-job="made-before"' in getattr(part, "value", "") for part in Page(field.widget).shown)
+    assert any(
+        'data-job="made-before"' in str(getattr(part, "value", "")) for part in Page(field.widget).shown
+    )
     listed = asyncio.run(field.chooser.list_files("made-before"))
     path = re.search(r'data-path="([^"]+[.]json)"', listed)[1]
     message = {"kind": "jobFile", "field": field.mark, "job": "made-before", "path": path}

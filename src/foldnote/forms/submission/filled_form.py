@@ -73,6 +73,9 @@ class FilledForm(Protocol):
     def set(self, values: Mapping[str, Any], /) -> None:
         """Set fields."""
 
+    def reset(self, *names: str) -> None:
+        """Restore the defaults of the named fields, or of all."""
+
     def known_uploads(self) -> tuple[str, ...]:
         """Names of the account's uploads that were loaded so far."""
 

@@ -70,6 +70,13 @@ class Frame:
         )
         self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="The equivalent Python call")
         self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
+        self.example = looks.button(
+            "Load example",
+            "foldnote-link",
+            "foldnote-example",
+            "foldnote-hidden",
+            tooltip="Fill in an example",
+        )
         self.changes = Changes(looks, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
         self.message = looks.html("", "foldnote-message")
@@ -81,7 +88,7 @@ class Frame:
         self._build_search()
         found: list[widgets.Widget] = [self.search] if self.search is not None else []
         self.widget = looks.box(
-            [self.header, *found, *self._build_groups(), self._build_footer(), self.slot],
+            [self.header, self.example, *found, *self._build_groups(), self._build_footer(), self.slot],
             "foldnote-form",
         )
         for button, action in (

@@ -1,4 +1,4 @@
-"""The panel of a file field for choosing a file: from the user's computer, an upload, or an earlier job.
+"""The panel of a file field for choosing a file: of the user's computer, its folder, an upload, or a job.
 
 It is built when opened and closed for good. The page sends a file from the user's computer to the service
 by HTTP; where it cannot, the file is written next to the notebook. No widget keeps contents.
@@ -19,7 +19,7 @@ from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.files.contents import size_of
-from foldnote.forms.files.file_reference import has_extension
+from foldnote.forms.files.file_reference import has_extension, local_path, name_upload, suggest_paths
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
 from foldnote.forms.ui import compact_widgets
@@ -57,14 +57,19 @@ class Chooser:
         )
         self._from_browser.add_class("foldnote-second")
         self._from_browser.observe(self._read_browser, "value")
-        self._uploads = compact_widgets.Dropdown(
-            description="Uploads at the service",
-            tooltip=f"Uploads at the service, for {title}",
-            layout=looks.layout,
-            style=looks.description,
-            _dom_classes=("foldnote-path",),
+        self._here, self._uploads = (
+            compact_widgets.Dropdown(
+                description=place,
+                tooltip=f"{place}, for {title}",
+                layout=looks.layout,
+                style=looks.description,
+                _dom_classes=("foldnote-path",),
+            )
+            for place in ("Files beside the notebook", "Uploads at the service")
         )
+        self._here.observe(lambda change: self._chose_here(change["new"] or 0), "index")
         self._uploads.observe(lambda change: self._chose_upload(change["new"] or 0), "index")
+        self._paths: list[str] = []
         self._jobs = looks.html("", "foldnote-part")
         self._status = looks.html("", "foldnote-part")
         self._names: list[str] = []
@@ -74,6 +79,7 @@ class Chooser:
         )
         self._lead = looks.html(lead, "foldnote-part", "foldnote-lead")
         self.widget = looks.box([self._from_browser, self._lead, self._status], "foldnote-chooser")
+        self._show_folder()
         self._show_uploads()
         if field.host.client is not None:
             start(self._guarded(self._load_job if job else self._load_jobs))
@@ -84,7 +90,8 @@ class Chooser:
 
     def close(self) -> None:
         """Close the panel's widgets."""
-        for part in (self._lead, self._from_browser, self._uploads, self._jobs, self._status, self.widget):
+        shown = (self._from_browser, self._here, self._uploads, self._jobs, self._status)
+        for part in (self._lead, *shown, self.widget):
             part.close()
 
     async def list_files(self, job: str) -> str:
@@ -100,11 +107,23 @@ class Chooser:
     def _place(self, part: widgets.Widget) -> None:
         self.widget.children = (*self.widget.children[:-1], part, self._status)
 
+    def _show_folder(self) -> None:
+        """Offer the files of the kernel's folder, which is the notebook's, and of `FOLDER` in it."""
+        wanted = self._field.spec.extensions
+        offered = [*suggest_paths("", wanted), *suggest_paths(f"{FOLDER}/", wanted)]
+        found = {path: file.stat().st_size for path in offered if (file := local_path(path)) is not None}
+        self._paths = ["", *found]
+        if found:
+            labels = [_label(path, size_bytes) for path, size_bytes in found.items()]
+            self._here.options = enumerate_labels([f"choose one of {count(len(labels), 'file')}…", *labels])
+            self._here.index = 0
+            self._place(self._here)
+
     def _show_uploads(self) -> None:
         known = self._field.host.known_uploads()
         fitting = [name for name in known if has_extension(name, self._field.spec.extensions)]
         if fitting:
-            labels = [_label(name, size_of(name, known)) for name in fitting]
+            labels = [_label(name_upload(name), size_of(name, known)) for name in fitting]
             self._names = ["", *fitting]
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]
@@ -122,6 +141,10 @@ class Chooser:
             self._take(LocalFile(path))
         if change["new"]:
             self._from_browser.value = ()  # drop the contents from the widget
+
+    def _chose_here(self, index: int) -> None:
+        if index:
+            self._take(LocalFile(self._paths[index]))
 
     def _chose_upload(self, index: int) -> None:
         if index:

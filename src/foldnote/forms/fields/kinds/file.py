@@ -87,7 +87,9 @@ class ChoosingField(Field):
     def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
         """The line and its links, as a drop target for files."""
         looks = self.host.looks
-        self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
+        self._choose = looks.button(
+            "choose…", "foldnote-link", tooltip="Choose a file: of your computer, an upload, or of a job"
+        )
         self._choose.on_click(self._toggle_choose)
         self.links = looks.box([self._choose, *links], "foldnote-links")
         several = ("foldnote-several",) if self.is_several else ()

@@ -1,0 +1,81 @@
+"""The example of a tool, or of a schema, filled into its form on request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.schema.resolution import resolve
+from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.forms.submission.verdicts import Verdicts
+from foldnote.models.tool import Tool
+
+_LOAD: Final = "Load example"
+_REPLACE: Final = "Replace your settings with the example"
+
+
+class ExampleButton:
+    """Fills a form with the example of its tool; on a second press only where settings would be replaced."""
+
+    def __init__(self, form: FilledForm, verdicts: Verdicts, button: widgets.Button) -> None:
+        self._form = form
+        self._verdicts = verdicts
+        self._button = button
+        self._settings = find_example(form.tool)
+        self._asked_about: dict[str, Any] | None = None
+        if self._settings:
+            button.remove_class("foldnote-hidden")
+            button.on_click(lambda _button: verdicts.guard(self.press))
+
+    def press(self) -> None:
+        """Load the example, or ask first if it would replace settings that a person made."""
+        form = self._form
+        is_edited = any(field.is_touched for field in form.section.fields)
+        settings = form.value
+        if is_edited and not (self._asked_about is not None and is_same(self._asked_about, settings)):
+            self._asked_about = settings
+            self._button.description = _REPLACE
+            return
+        self._asked_about = None
+        self._button.description = _LOAD
+        form.reset()
+        form.set(self._settings)
+        for field in form.section.fields:
+            field.is_touched = False  # a second press replaces nothing that a person made
+        self._verdicts.say("This is the example of the tool. Nothing was submitted.", "")
+
+    def drop_question(self, settings: Mapping[str, Any]) -> None:
+        """Ask anew if the settings are no longer those that were asked about."""
+        if self._asked_about is not None and not is_same(self._asked_about, dict(settings)):
+            self._asked_about = None
+            self._button.description = _LOAD
+
+
+def find_example(tool: Tool) -> dict[str, Any]:
+    """The settings of the tool's example job, else the examples in its schema; empty without.
+
+    Of a schema the first of its ``examples`` is taken if it is an object; else the first of each property's,
+    if every required property has one or a default.
+    """
+    held = (tool.example_job or {}).get("settings")
+    if isinstance(held, Mapping) and held:
+        return dict(held)
+    schema = resolve(tool.settings_schema, tool.settings_schema)
+    whole = schema.get("examples")
+    if isinstance(whole, list) and whole and isinstance(whole[0], Mapping):
+        return dict(whole[0])
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return {}
+    parts = {name: resolve(part, tool.settings_schema) for name, part in properties.items()}
+    found = {
+        name: part["examples"][0]
+        for name, part in parts.items()
+        if isinstance(part.get("examples"), list) and part["examples"]
+    }
+    required = schema.get("required") or ()
+    lacks = any(name not in found and "default" not in parts.get(name, {}) for name in required)
+    return {} if lacks else found
