@@ -261,7 +261,8 @@ class Form:
         self.section.express(judgement.read, judgement.problems)
         self._beside.express()
         self._show_counts(judgement)
-        self.verdicts.drop_stale(self._snapshot_of(judgement.value))
+        is_readable = not judgement.read.inner
+        self.verdicts.drop_stale(self._snapshot_of(judgement.value), is_readable=is_readable)
         self.example.drop_question(judgement.value)
         self.batch_table.refresh()
         return self._list_problems(judgement)

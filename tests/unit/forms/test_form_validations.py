@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 from engine_folder import write_probe_engine
+from form_builders import make_form
+from page import Page
 from starlette.testclient import TestClient
 
 from foldnote import catalog
@@ -75,3 +77,12 @@ def test_a_list_changed_in_place_is_validated_again(change):
     change(given)
     assert form.value["names"] == given
     assert form.problems != before
+
+
+@pytest.mark.parametrize("typed", ["0.5", "x"], ids=["another value", "no number"])
+def test_a_verdict_goes_when_a_field_is_edited(typed):
+    form = make_form({"chain": {"type": "string"}, "cutoff": {"type": "number"}}, chain="H")
+    Page(form.widget).press("Validate")
+    assert "No problems found" in Page(form.widget).text
+    form.fields["cutoff"].widget.value = typed
+    assert "No problems found" not in Page(form.widget).text

@@ -51,8 +51,9 @@ class Checking:
         if self.is_validating or self._submission.is_sending or not form.show_errors():
             return None
         if form.client is None:
-            form.frame.say(
-                "No problems found. The form is not connected to a service that could validate the settings."
+            self._verdicts.say(
+                "No problems found. The form is not connected to a service that could validate the settings.",
+                "",
             )
             return None
         self.is_validating = True

@@ -41,10 +41,15 @@ class Verdicts:
         self._form.frame.say(text, kind=kind, more=more)
         self._judged = judged or self._form.snapshot()
 
-    def drop_stale(self, now: Snapshot) -> None:
-        """Record the settings that the form shows, and remove a verdict on other settings."""
+    def drop_stale(self, now: Snapshot, *, is_readable: bool = True) -> None:
+        """Record the settings that the form shows, and remove a verdict on other settings.
+
+        Args:
+            now: the settings.
+            is_readable: whether all fields can be read; what was typed is not among the settings otherwise.
+        """
         self._shown = now
-        if self._judged is not None and not is_same(now, self._judged):
+        if self._judged is not None and not (is_readable and is_same(now, self._judged)):
             self._judged = None
             self._form.frame.say("")
 
