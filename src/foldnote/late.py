@@ -1,7 +1,8 @@
 """The few calls from a lower package to a higher one, imported by name when they are made.
 
 Packages import downwards only. These calls go the other way: the client opens results, and results display
-themselves through the viewers. They are collected here so that none is hidden.
+themselves through the viewers, which also draw the box of a form. They are collected here so that none is
+hidden.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 _HOMES = {
+    "edit_box": "foldnote.viewers",
     "open_result": "foldnote.results",
     "show_export": "foldnote.viewers",
     "show_result": "foldnote.viewers",

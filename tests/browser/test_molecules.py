@@ -8,6 +8,7 @@ from lab_page import LabPage
 from playwright.sync_api import Locator, expect
 
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
+LYSOZYME = Path(__file__).parents[1] / "engines" / "data" / "t4-lysozyme-l99a.pdb"
 _POSES = f"""
 import pathlib, zipfile
 import foldnote as fn
@@ -80,6 +81,35 @@ def test_molecules_without_a_receptor_are_seen_in_turn(notebook):
     notebook.wait_until_drawn(view.locator("canvas").first)
     notebook.picture("molecules-2", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_the_box_of_a_docking_is_moved_in_3d_and_by_numbers(notebook):
+    notebook.run_code(
+        f"fn.form('vina', receptorFile=pathlib.Path({str(LYSOZYME)!r}), ligandFile='Cc1ccc(C)cc1')"
+    )
+    page = notebook.page
+    form = page.locator(".foldnote-form")
+    form.get_by_label("Where to search").select_option(label="Around TMP A 163 · 8 heavy atoms")
+    expect(form.get_by_label("Size x")).to_have_value("20.0")
+    form.get_by_role("button", name="Show the box in 3D").click()
+    form.locator(".fnv-stage[data-fn-state=drawn]").wait_for(timeout=60_000)
+    expect(form.locator(".fnv-box output")).to_have_text("20.0 × 20.0 × 20.0 Å · 8,000 Å³")
+    handle = form.get_by_role("button", name="Face of the box towards +x", exact=True)
+    handle.scroll_into_view_if_needed()
+    spot = handle.bounding_box()
+    page.mouse.move(spot["x"] + 9, spot["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(spot["x"] + 49, spot["y"] + 9, steps=4)
+    page.mouse.up()
+    expect(form.get_by_label("Where to search")).to_have_value("By numbers")
+    assert float(form.get_by_label("Size x").input_value()) > 22
+    assert form.get_by_label("Size y").input_value() in ("20", "20.0")
+    form.get_by_role("button", name="Face of the box towards −z", exact=True).press("ArrowRight")
+    expect(form.get_by_label("Size z")).to_have_value("20.5")
+    form.get_by_label("Size y").fill("12")
+    expect(form.locator(".fnv-box output")).to_contain_text("× 12.0 × 20.5 Å")
+    notebook.picture("docking-box", form)
+    assert notebook.accessibility_faults(".foldnote-form") == []
 
 
 def test_no_request_leaves_this_computer(notebook, server):

@@ -116,6 +116,8 @@ register_drawers(render, bundle, save_script)
 def __getattr__(name: str) -> Any:
     if name in ("Explorer", "explore"):
         return getattr(import_module("foldnote.viewers.explorer.explorer"), name)
+    if name == "edit_box":
+        return import_module("foldnote.viewers.explorer.box_editor").edit_box
     if name == "JobCard":
         return import_module("foldnote.viewers.card.job_card").JobCard
     raise AttributeError(f"module 'foldnote.viewers' has no attribute {name!r}")

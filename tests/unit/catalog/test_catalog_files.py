@@ -23,10 +23,13 @@ FAMILIES = {
 MODALITIES = {
     "antibody", "nanobody", "tcr", "protein", "peptide", "small-molecule", "nucleic-acid", "metal-ion",
 }  # fmt: skip
-ROLES = {"sequence", "sequences", "smiles", "chain", "chains", "residues", "column", "mask", "file", "files"}
+ROLES = {
+    "sequence", "sequences", "smiles", "chain", "chains", "residues", "column", "mask", "file", "files",
+    "box-center", "box-size",
+}  # fmt: skip
 NOTES = {
     "unit", "extensions", "role", "appliesWhen", "group", "order", "alphabet", "chains", "columns", "of", "chain",
-    "check", "pairWhen", "pipelineOnly",
+    "check", "pairWhen", "pipelineOnly", "receptor", "box",
 }  # fmt: skip
 FIELDS = [(tool, name) for tool, row in FILES.items() for name in row["schema"]["properties"]]
 tools_of_the_reference = pytest.mark.parametrize("tool", list(REFERENCE))

@@ -15,6 +15,7 @@ from foldnote.client.inputs.file_values import Contents, LocalFile
 from foldnote.client.inputs.sources import open_source
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import FileReference
+from foldnote.forms.files.receptor_outline import find_receptor
 from foldnote.forms.files.structure_outline import find_outline
 from foldnote.forms.files.table_head import find_table
 from foldnote.forms.schema.spec import MISSING, FieldSpec
@@ -42,7 +43,8 @@ def inspect_file(value: str, reference: FileReference, spec: FieldSpec, uploads:
     if kind in _STRUCTURES or (is_inline and wanted and wanted <= _STRUCTURES):
         outline = find_outline(value, uploads)
         if outline is not None:
-            return Insight(outline.words)
+            receptor = find_receptor(value, uploads, spec.notes.get("receptor"))
+            return Insight("; ".join([outline.words, *([receptor.words] if receptor else [])]))
     elif kind in _TABLES or (is_inline and wanted and wanted <= _TABLES):
         return _inspect_table(value, spec, uploads)
     if is_inline:

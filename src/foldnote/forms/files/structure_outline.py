@@ -96,18 +96,49 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
         found = [find_outline(item, uploads) for item in value]
         known = [outline for outline in found if outline is not None]
         return _join(known) if known and len(known) == len(found) else None
+    source = locate_structure(value, uploads)
+    return _read_outline(source) if source is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class StructureSource:
+    """Where the text of a structure is at hand; equal for unchanged contents."""
+
+    name: str
+    """Name of the structure, for messages: ``target.pdb``."""
+    text: str = ""
+    """The contents; empty for a file on this computer."""
+    path: str = ""
+    changed_ns: int = 0
+    """When the file was last changed, in nanoseconds since 1970."""
+    size_bytes: int = 0
+
+    def read(self) -> str:
+        """The contents; empty if the file cannot be read any more."""
+        if not self.path:
+            return self.text
+        try:
+            data = Path(self.path).read_bytes()
+            unpacked = gzip.decompress(data) if self.path.endswith(".gz") else data
+        except (OSError, EOFError):
+            return ""
+        return unpacked.decode("utf-8", "replace")
+
+
+def locate_structure(value: Any, uploads: Iterable[str] = ()) -> StructureSource | None:
+    """The structure that a file setting names; None if it is not available here or larger than 50 MB."""
     if not isinstance(value, str) or not value:
         return None
     if "\n" in value:
-        return _read_text(value, "the pasted structure") if len(value) < _LARGEST_BYTES else None
+        return StructureSource("the pasted structure", value) if len(value) < _LARGEST_BYTES else None
     path = local_path(settle(value, uploads))
     if path is None:
         seen = recall(value)
-        return _read_text(seen, value.rpartition("/")[2]) if seen else None
+        return StructureSource(value.rpartition("/")[2], seen) if seen else None
     state = path.stat()
     if state.st_size > _LARGEST_BYTES:
         return None
-    return _read_path(str(path), state.st_mtime_ns, state.st_size)
+    return StructureSource(path.name, path=str(path), changed_ns=state.st_mtime_ns, size_bytes=state.st_size)
 
 
 def _join(outlines: list[Outline]) -> Outline:
@@ -119,19 +150,10 @@ def _join(outlines: list[Outline]) -> Outline:
 
 
 @lru_cache(maxsize=16)
-def _read_path(path: str, _changed_ns: int, _size: int) -> Outline | None:
-    try:
-        data = Path(path).read_bytes()
-        text = (gzip.decompress(data) if path.endswith(".gz") else data).decode("utf-8", "replace")
-    except (OSError, EOFError):
-        return None
-    return _read_text(text, Path(path).name)
-
-
-@lru_cache(maxsize=16)
-def _read_text(text: str, name: str) -> Outline | None:
+def _read_outline(source: StructureSource) -> Outline | None:
     import gemmi  # imported late: forms without structures do not need it
 
+    text = source.read()
     try:
         if "_atom_site." in text:
             structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
@@ -144,7 +166,7 @@ def _read_text(text: str, name: str) -> Outline | None:
     structure.merge_chain_parts()
     chains = tuple(_read_chain(chain) for chain in structure[0])
     named = tuple(chain for chain in chains if chain.name and chain.residues)
-    return Outline(name, named) if named else None
+    return Outline(source.name, named) if named else None
 
 
 def _read_chain(chain: gemmi.Chain) -> OutlineChain:

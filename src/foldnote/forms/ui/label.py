@@ -212,6 +212,8 @@ def _bounds(spec: FieldSpec) -> str:
         parts += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
         text = ", ".join(filter(None, parts))
         return f"{text[:1].upper()}{text[1:]}." if text else ""
+    if spec.role.startswith("box-"):  # three numbers, as their boxes show
+        return ""
     sizes = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
     return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
 

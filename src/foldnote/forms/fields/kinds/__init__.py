@@ -6,6 +6,7 @@ and back; the catalog validates the values.
 
 from __future__ import annotations
 
+from foldnote.forms.fields.kinds.box import BoxCenterField, BoxSizeField
 from foldnote.forms.fields.kinds.chain import ChainField, ChainsField
 from foldnote.forms.fields.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
 from foldnote.forms.fields.kinds.file import FileField, FilesField, is_file
@@ -95,6 +96,18 @@ _BUNDLED: tuple[FieldKind, ...] = (
         "Several files, one per line.",
         lambda spec: spec.type == "array" and is_file(spec),
         FilesField,
+    ),
+    FieldKind(
+        "box center",
+        "The centre of a box: about a ligand, residues, by numbers, or the whole receptor.",
+        lambda spec: spec.type == "array" and spec.role == "box-center",
+        BoxCenterField,
+    ),
+    FieldKind(
+        "box size",
+        "The edges of a box, along x, y and z.",
+        lambda spec: spec.type == "array" and spec.role == "box-size",
+        BoxSizeField,
     ),
     FieldKind(
         "constant",

@@ -90,18 +90,13 @@ class NumberField(TextField):
 
     def parse(self) -> Reading:
         """An int where no decimals were typed, else a float."""
-        text = self.control.value.strip().replace("−", "-")
+        text = self.control.value.strip()
         if not text:
             return Reading(self.blank)
-        try:
-            if _INTEGER.fullmatch(text):
-                return self.describe(int(text))
-            number = float(text)
-        except ValueError:  # also more digits than Python converts
-            return Reading(errors=(self._explain(text),))
-        if not math.isfinite(number):
-            return Reading(errors=(self._explain(text),))
-        is_whole = self.spec.type == "integer" and number.is_integer()
+        number = read_number(text)
+        if number is None:
+            return Reading(errors=(explain_number(text, self.spec.unit),))
+        is_whole = self.spec.type == "integer" and isinstance(number, float) and number.is_integer()
         return self.describe(int(number) if is_whole else number)
 
     def describe(self, value: Any) -> Reading:
@@ -125,13 +120,27 @@ class NumberField(TextField):
         else:
             super().render(value)
 
-    def _explain(self, text: str) -> str:
-        unit = self.spec.unit
-        if unit and text.lower().endswith(unit.lower()):
-            return f"Leave the unit out: the number is in {unit}."
-        if re.fullmatch(r"[+-]?\d+,\d+", text):
-            return f"Write the decimals with a point: {text.replace(',', '.')}"
-        return f"{in_one_line(text, 40)!r} is not a number."
+
+def read_number(text: str) -> int | float | None:
+    """An int where no decimals were typed, else a float; None for a text that is no finite number."""
+    plain = text.strip().replace("−", "-")
+    try:
+        if _INTEGER.fullmatch(plain):
+            return int(plain)
+        number = float(plain)
+    except ValueError:  # also more digits than Python converts
+        return None
+    return number if math.isfinite(number) else None
+
+
+def explain_number(text: str, unit: str = "") -> str:
+    """Why a text is not a number, as a sentence."""
+    plain = text.strip().replace("−", "-")
+    if unit and plain.lower().endswith(unit.lower()):
+        return f"Leave the unit out: the number is in {unit}."
+    if re.fullmatch(r"[+-]?\d+,\d+", plain):
+        return f"Write the decimals with a point: {plain.replace(',', '.')}"
+    return f"{in_one_line(plain, 40)!r} is not a number."
 
 
 @dataclass(frozen=True, slots=True)

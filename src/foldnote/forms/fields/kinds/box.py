@@ -1,0 +1,459 @@
+"""Fields for a box in space: its centre and its size, chosen about a ligand or residues, or given as numbers.
+
+The role ``box-center`` names with ``of`` the field of the receptor, and has a note ``box``: the name of the
+field of the ``size``; ``edge``, the least edge in Å of a box that the form makes; ``margin``, Å on each side
+between a ligand or the receptor and the box; ``advised``, the largest volume in Å³ that is advised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote import late
+from foldnote.forms.biology.residue_text import read_residues
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.fields.kinds.text import explain_number, read_number
+from foldnote.forms.files.receptor_outline import (
+    Extent,
+    ReceptorOutline,
+    find_receptor,
+    join_extents,
+    overlaps,
+)
+from foldnote.forms.files.structure_outline import StructureSource, find_outline, locate_structure
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import number_text
+from foldnote.text import count
+
+_AXES: Final = "xyz"
+BLIND, RESIDUES, NUMBERS = "blind", "residues", "numbers"
+_ASKED: Final = {RESIDUES: "Write the residues of the site.", NUMBERS: "Give the centre of the box."}
+_MAX_SITES: Final = 12
+_ROUND: Final = 3
+Triple = tuple[float, float, float]
+
+
+class PointField(Field):
+    """Three numbers, along x, y and z."""
+
+    width = "wide"
+    has_brief_help = True
+    noun = "Centre"
+
+    def build(self) -> widgets.DOMWidget:
+        """A title, three number boxes side by side, and the lines below them."""
+        looks = self.host.looks
+        self._head = looks.html("", "foldnote-part")
+        self._foot = looks.html("", "foldnote-part")
+        self.boxes = tuple(self._make_box(axis) for axis in _AXES)
+        self.control = self.boxes[0]
+        self._row = looks.box(list(self.boxes), "foldnote-point")
+        return looks.box([self._head, *self.above(), self._row, *self.below(), self._foot], "foldnote-object")
+
+    def above(self) -> list[widgets.Widget]:
+        """Further controls between the title and the numbers."""
+        return []
+
+    def below(self) -> list[widgets.Widget]:
+        """Further controls below the numbers."""
+        return []
+
+    def _make_box(self, axis: str) -> widgets.Text:
+        box = compact_widgets.Text(
+            description=f'<span class="fn-name">{self.noun} {axis}</span>{self._parts.marks}',
+            style=self.host.looks.text,
+            **self.look("path", "number"),
+        )
+        box.observe(self._typed, "value")
+        return box
+
+    def _typed(self, change: Any) -> None:
+        """Spread three numbers that were pasted into one box."""
+        words = str(change["new"]).replace(",", " ").replace(";", " ").split()
+        if not self._is_writing and len(words) == len(_AXES):
+            with self.writing():
+                for box, word in zip(self.boxes, words, strict=True):
+                    box.value = word
+        self.changed()
+
+    def parse(self) -> Reading:
+        """The three numbers; an error where one is missing or no number."""
+        texts = [str(box.value).strip() for box in self.boxes]
+        if not any(texts):
+            return Reading(self.blank)
+        lacking = [axis for axis, text in zip(_AXES, texts, strict=True) if not text]
+        if lacking:
+            verb = "is" if len(lacking) == 1 else "are"
+            return Reading(
+                errors=(f"{self.noun} {' and '.join(lacking)} {verb} missing: give all three numbers.",)
+            )
+        found = [read_number(text) for text in texts]
+        wrong = next((text for text, number in zip(texts, found, strict=True) if number is None), None)
+        if wrong is not None:
+            return Reading(errors=(explain_number(wrong, self.spec.unit),))
+        return self.describe(found)
+
+    def render(self, value: Any) -> None:
+        """Show one number in each box."""
+        is_triple = isinstance(value, list | tuple) and len(value) == len(_AXES)
+        items: list[Any] = list(value) if is_triple else [""] * len(_AXES)
+        for box, item in zip(self.boxes, items, strict=True):
+            is_number = isinstance(item, int | float) and not isinstance(item, bool)
+            box.value = number_text(item) if is_number else str(item)
+
+    def set_label(self, label: str) -> None:
+        """Show the title above the boxes and the other lines below them."""
+        head, mark, foot = label.replace(self._parts.marks or "\0", "").partition("<span class='fn-foot'>")
+        self._head.value = f'<span class="fn-label">{head}</span>'
+        self._foot.value = mark + foot
+
+    def lock(self) -> None:
+        """Make the boxes read-only."""
+        for box in self.boxes:
+            box.disabled = True
+
+
+class BoxSizeField(PointField):
+    """The edges of a box."""
+
+    noun = "Size"
+
+    def describe(self, value: Any) -> Reading:
+        """The volume of the box."""
+        edges = read_point(value)
+        return Reading(value, readout=format_volume(math.prod(edges)) if edges else "")
+
+
+class BoxCenterField(PointField):
+    """The centre of a box, and what the box is about."""
+
+    def above(self) -> list[widgets.Widget]:
+        """A choice of what to search, and a line for residues."""
+        looks = self.host.looks
+        self._mode = BLIND
+        self._is_dragged = False
+        self._drawn_of: StructureSource | None = None
+        self._listed: tuple[str, ...] = ()
+        self.places = compact_widgets.Dropdown(
+            description='<span class="fn-name">Where to search</span>',
+            style=looks.description,
+            **self.look("path"),
+        )
+        self.places.observe(self._chosen, "index")
+        self.residues = compact_widgets.Text(
+            description='<span class="fn-name">Residues of the site</span>',
+            placeholder="e.g. A:315-320 381 or, with one chain, 99 102 118",
+            style=looks.text,
+            **self.look("path"),
+        )
+        self.residues.observe(self._residues_typed, "value")
+        self.residues.add_class("foldnote-hidden")
+        self.editor: Any = None
+        """The 3D view of receptor and box while it is open, else None."""
+        self.opener = looks.button("Show the box in 3D", "foldnote-link", "foldnote-hidden")
+        self.opener.on_click(lambda _button: self._close() if self.editor is not None else self._open())
+        self._stage = looks.box([self.opener], "foldnote-file")
+        return [self.places, self.residues]
+
+    def below(self) -> list[widgets.Widget]:
+        """The 3D view."""
+        return [self._stage]
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``; what the box is about is found from it."""
+        self._mode = BLIND
+        super().write(value)
+
+    def parse(self) -> Reading:
+        """The centre; an error where the choice lacks its residues or numbers."""
+        read = super().parse()
+        if read.errors or read.value is not MISSING or self._mode not in _ASKED:
+            return read
+        return Reading(errors=(self._find_residues()[1] or _ASKED[self._mode],))
+
+    def describe(self, value: Any) -> Reading:
+        """The centre; an error for a box that does not touch the receptor."""
+        fault = ""
+        box, receptor = self.find_box(value), self.find_receptor()
+        if box and receptor and not overlaps(receptor.extent, box):
+            low, high = (f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in receptor.extent)
+            fault = f"The box does not touch the receptor, which reaches from {low} to {high} Å."
+        return Reading(value, (fault,) if fault else ())
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Offer the places of the receptor, and say which box will be searched."""
+        self._offer(read.value)
+        self._draw(read.value)
+        said = "" if read.errors else self.say(read.value)
+        super().express(Reading(read.value, read.errors, None, said), problems)
+
+    @property
+    def rule(self) -> Mapping[str, Any]:
+        """The note ``box``."""
+        found = self.spec.notes.get("box")
+        return found if isinstance(found, Mapping) else {}
+
+    def find_receptor(self) -> ReceptorOutline | None:
+        """The receptor in the field that the note ``of`` names; None while it is not at hand."""
+        described = (self.spec.root.get("properties") or {}).get(self.spec.notes.get("of"))
+        notes = described.get("x-foldnote") if isinstance(described, Mapping) else None
+        rule = notes.get("receptor") if isinstance(notes, Mapping) else None
+        return find_receptor(self._receptor_value(), self.host.known_uploads(), rule)
+
+    def _receptor_value(self) -> Any:
+        name = self.spec.notes.get("of")
+        return self.host.raw_value(name) if isinstance(name, str) else MISSING
+
+    def find_box(self, value: Any) -> Extent | None:
+        """The box that will be searched; None while it is unknown."""
+        size = read_point(self.host.raw_value(str(self.rule.get("size"))))
+        center = read_point(value)
+        if center is None:
+            receptor = self.find_receptor() if value is MISSING else None
+            if receptor is None:
+                return None
+            if size is None:
+                return widen(receptor.extent, self._number("margin"))
+            center = middle(receptor.extent)
+        return make_extent(center, size or (self._number("edge"),) * 3)
+
+    def say(self, value: Any) -> str:
+        """Which box will be searched, how large it is, and what would be better."""
+        box, receptor = self.find_box(value), self.find_receptor()
+        about = self._name_place(value)
+        if box is None:
+            unknown = "the receptor is not at hand here, so its extent is not known"
+            return f"Blind docking: the whole receptor is searched; {unknown}." if value is MISSING else ""
+        edges = [high - low for low, high in zip(*box, strict=True)]
+        volume, advised = math.prod(edges), self._number("advised")
+        words = [
+            f"Searched: {' × '.join(f'{edge:.1f}' for edge in edges)} Å {about}, {format_volume(volume)}"
+        ]
+        if receptor is not None:
+            inside = receptor.count_inside(box)
+            words[0] += f", {inside} of {count(len(receptor.residues), 'residue')}"
+        if value is MISSING:
+            words.append("Blind docking: no site was chosen")
+        if advised and volume > advised:
+            words.append(
+                f"This is {volume / advised:.1f} times the {format_volume(advised)} that are advised at"
+                f" most; better: {self._advise(receptor)}"
+            )
+        return ". ".join(words) + "."
+
+    def _advise(self, receptor: ReceptorOutline | None) -> str:
+        site = f"the ligand {receptor.sites[0].name}" if receptor and receptor.sites else ""
+        ways = [site, "residues of the site", "a higher exhaustiveness"]
+        return " or ".join(filter(None, ways))
+
+    def _name_place(self, value: Any) -> str:
+        if value is MISSING:
+            return "about the whole receptor"
+        if self._mode == RESIDUES:
+            return "about the chosen residues"
+        return "about the given centre" if self._mode in (BLIND, NUMBERS) else f"about {self._mode}"
+
+    def _offer(self, value: Any) -> None:
+        receptor = self.find_receptor()
+        sites = receptor.sites[:_MAX_SITES] if receptor else ()
+        self._follow(value, receptor)
+        options = {BLIND: "The whole receptor (blind docking)"}
+        options |= {site.name: f"Around {site.name} · {count(site.atoms, 'heavy atom')}" for site in sites}
+        options |= {RESIDUES: "Around residues…"} if receptor else {}
+        options[NUMBERS] = "By numbers"
+        self._listed = tuple(options)
+        with self.writing():
+            if tuple(self.places.options) != tuple(options.values()):
+                self.places.options = tuple(options.values())
+            self.places.index = self._listed.index(self._mode)
+            self.places.disabled = self.control.disabled
+        for part, is_shown in ((self.residues, self._mode == RESIDUES), (self._row, self._mode != BLIND)):
+            (part.remove_class if is_shown else part.add_class)("foldnote-hidden")
+
+    def _follow(self, value: Any, receptor: ReceptorOutline | None) -> None:
+        """Find what the box is about where the value was not set by the choice."""
+        wanted = self._find_extent(self._mode, receptor)
+        is_open = self._mode in (RESIDUES, NUMBERS) and value is MISSING
+        is_kept = is_open if value is MISSING else self._mode == NUMBERS or self._is_about(wanted, value)
+        if is_kept:
+            return
+        if value is MISSING and not any(box.value for box in self.boxes):
+            self._mode = BLIND
+            return
+        names = [site.name for site in receptor.sites[:_MAX_SITES]] if receptor else []
+        self._mode = next(
+            (name for name in names if self._is_about(self._find_extent(name, receptor), value)), NUMBERS
+        )
+
+    def _is_about(self, extent: Extent | None, value: Any) -> bool:
+        """Whether centre and size are those of the box about an extent."""
+        center, size = read_point(value), read_point(self.host.raw_value(str(self.rule.get("size"))))
+        if extent is None or center is None or size is None:
+            return False
+        wanted = self._surround(extent)
+        return all(map(math.isclose, (*center, *size), (*wanted[0], *wanted[1])))
+
+    def _find_extent(self, mode: str, receptor: ReceptorOutline | None) -> Extent | None:
+        if receptor is None or mode in (BLIND, NUMBERS):
+            return None
+        if mode == RESIDUES:
+            return self._find_residues()[0]
+        return next(
+            (widen(site.extent, self._number("margin")) for site in receptor.sites if site.name == mode), None
+        )
+
+    def _find_residues(self) -> tuple[Extent | None, str]:
+        """The extent of the residues in the line, or what is wrong with it."""
+        receptor, text = self.find_receptor(), str(self.residues.value).strip()
+        if receptor is None or not text:
+            return None, ""
+        outline = find_outline(self._receptor_value(), self.host.known_uploads())
+        chains = {chain for chain, _ in receptor.residues}
+        found: list[Extent] = []
+        chain = next(iter(chains)) if len(chains) == 1 else ""
+        for word in text.replace(",", " ").split():
+            head, colon, rest = word.rpartition(":")
+            chain = head if colon else chain
+            if chain not in chains:
+                known = ", ".join(sorted(chains))
+                return (
+                    None,
+                    f"{word}: write chain and residues, as in A:315-320. {receptor.name} has: {known}.",
+                )
+            read = read_residues(rest, outline.find(chain) if outline else None, receptor.name)
+            if read.fault:
+                return None, read.fault
+            found += [
+                receptor.residues[chain, one] for one in read.residues if (chain, one) in receptor.residues
+            ]
+        return (
+            (join_extents(found), "") if found else (None, "None of these residues is part of the receptor.")
+        )
+
+    def _draw(self, value: Any) -> None:
+        """Offer the 3D view where the receptor is at hand, and move the drawn box."""
+        source = locate_structure(self._receptor_value(), self.host.known_uploads())
+        if self.editor is not None and source != self._drawn_of:
+            self._close()
+        can_open = self.editor is not None or (source is not None and self.find_receptor() is not None)
+        (self.opener.remove_class if can_open else self.opener.add_class)("foldnote-hidden")
+        box = self.find_box(value)
+        if self.editor is not None and box is not None and not self._is_dragged:
+            self.editor.box = _write_box(box)
+
+    def _open(self) -> None:
+        source = locate_structure(self._receptor_value(), self.host.known_uploads())
+        box = self.find_box(self.read().value)
+        if source is None:
+            return
+        size = (self.spec.root.get("properties") or {}).get(self.rule.get("size")) or {}
+        items = size.get("items") or {}
+        limits = (items.get("minimum", 1), items.get("maximum", 1000))
+        self._drawn_of = source
+        self.editor = late.load("edit_box")(source.read(), _write_box(box) if box else (), limits)
+        self.editor.observe(self._dragged, "box")
+        self.opener.description = "Hide the 3D view"
+        self._stage.children = (self.opener, self.editor)
+
+    def _close(self) -> None:
+        editor, self.editor = self.editor, None
+        self.opener.description = "Show the box in 3D"
+        self._stage.children = (self.opener,)
+        if editor is not None:
+            editor.close()
+
+    @compact_widgets.locked
+    def _dragged(self, change: Any) -> None:
+        """Take over the box that a person moved in 3D."""
+        box, held = list(change["new"]), self.find_box(self.read().value)
+        if len(box) != 2 * len(_AXES) or (held is not None and box == _write_box(held)):
+            return
+        self._mode = NUMBERS
+        with self.writing():
+            self.render(box[:3])
+        self._is_dragged = True
+        try:
+            self.host.fill({str(self.rule.get("size")): box[3:]})
+            self.changed()
+        finally:
+            self._is_dragged = False
+
+    def _chosen(self, change: Any) -> None:
+        if self._is_writing or change["new"] is None:
+            return
+        self._mode = self._listed[change["new"]]
+        self._apply()
+
+    def _residues_typed(self, _change: Any) -> None:
+        if not self._is_writing:
+            self._apply()
+
+    def _apply(self) -> None:
+        """Make the box of what was chosen, and hold it."""
+        extent = self._find_extent(self._mode, self.find_receptor())
+        size = str(self.rule.get("size"))
+        if self._mode == BLIND or (self._mode == RESIDUES and extent is None):
+            with self.writing():
+                self.render(MISSING)
+            self.host.fill({size: None})
+        elif extent is not None:
+            center, edges = self._surround(extent)
+            with self.writing():
+                self.render(center)
+            self.host.fill({size: list(edges)})
+        self.changed()
+
+    def _surround(self, extent: Extent) -> tuple[list[float], list[float]]:
+        """Centre and edges of the box about an extent; no edge is below the least one."""
+        low, high = extent
+        edges = [max(self._number("edge"), b - a) for a, b in zip(low, high, strict=True)]
+        return [round(each, _ROUND) for each in middle(extent)], [round(edge, 1) for edge in edges]
+
+    def _number(self, word: str) -> float:
+        found = self.rule.get(word, 0)
+        return float(found) if isinstance(found, int | float) else 0.0
+
+
+def format_volume(volume: float) -> str:
+    """``8,000 Å³``."""
+    return f"{volume:,.0f} Å³"
+
+
+def read_point(value: Any) -> Triple | None:
+    """Three numbers; None for any other value."""
+    is_triple = isinstance(value, list | tuple) and len(value) == len(_AXES)
+    if not is_triple or not all(isinstance(item, int | float) and math.isfinite(item) for item in value):
+        return None
+    return (float(value[0]), float(value[1]), float(value[2]))
+
+
+def middle(extent: Extent) -> Triple:
+    """The centre of a box."""
+    return _each(lambda low, high: (low + high) / 2, extent)
+
+
+def widen(extent: Extent, margin: float) -> Extent:
+    """A box that is larger by ``margin`` Å on each side."""
+    return _each(lambda low, _: low - margin, extent), _each(lambda _, high: high + margin, extent)
+
+
+def make_extent(center: Triple, size: Triple) -> Extent:
+    """The box with this centre and these edges."""
+    pair = (center, size)
+    return _each(lambda at, edge: at - edge / 2, pair), _each(lambda at, edge: at + edge / 2, pair)
+
+
+def _write_box(box: Extent) -> list[float]:
+    """Centre and edges of a box, as the 3D view takes them."""
+    edges = (round(high - low, _ROUND) for low, high in zip(*box, strict=True))
+    return [*(round(each, _ROUND) for each in middle(box)), *edges]
+
+
+def _each(combine: Callable[[float, float], float], pair: Extent) -> Triple:
+    x, y, z = (combine(one, other) for one, other in zip(*pair, strict=True))
+    return (x, y, z)

@@ -1,0 +1,48 @@
+"""A box in a structure, drawn in 3D with handles; the numbers of a form and the handles move the same box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anywidget
+import traitlets
+
+from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.html import SERVED_LIBRARY, read_asset
+
+_SCRIPTS = ("scene_parts.js", "scene_hands.js", "box_editor.js")
+
+
+class BoxEditor(anywidget.AnyWidget):
+    """A structure and a box around a part of it, in a notebook with a running kernel.
+
+    ``box`` is a list of six numbers in Å: the centre along x, y and z, then the edges; empty for no box. It
+    changes while a handle is dragged, and setting it moves the drawn box.
+    """
+
+    _esm = "\n".join(map(read_asset, _SCRIPTS))
+    _css = read_asset("box_editor.css")
+    box: traitlets.List[float] = traitlets.List().tag(sync=True)
+    _packed = traitlets.Unicode().tag(sync=True)
+    _served = traitlets.Unicode(SERVED_LIBRARY).tag(sync=True)
+    _limits: traitlets.List[float] = traitlets.List().tag(sync=True)
+
+    def __init__(self, text: str, box: Sequence[float], limits: Sequence[float]) -> None:
+        """An editor of ``box`` in a structure.
+
+        Args:
+            text: the structure as PDB or mmCIF.
+            box: centre and edges, Å; empty for none.
+            limits: least and greatest edge, Å.
+        """
+        form = "mmcif" if "_atom_site." in text else "pdb"
+        super().__init__(
+            _packed=pack({"format": form, "pieces": turn(text)}),
+            _limits=[float(limit) for limit in limits],
+            box=[float(number) for number in box],
+        )
+
+
+def edit_box(text: str, box: Sequence[float], limits: Sequence[float]) -> BoxEditor:
+    """Return an editor of a box in a structure; the arguments are those of :class:`BoxEditor`."""
+    return BoxEditor(text, box, limits)
