@@ -106,6 +106,24 @@ def test_buttons_are_separate_from_the_text(submit, notebook):
     assert button["y"] + button["height"] + 4 <= card.bounding_box()["y"] + card.bounding_box()["height"]
 
 
+def test_a_complete_job_is_continued_below_its_card(submit, notebook):
+    notebook.run_code(
+        "fn.job('apart').tag('lead series', '2026-11')\nfn.job('apart').note('Repeat with AHo.\\nAsk Ada.')"
+    )
+    card = submit("apart")
+    expect(card).to_contain_text("lead series")
+    expect(card).to_contain_text("Ask Ada.")
+    card.get_by_role("button", name="Continue with…").click()
+    tools = card.get_by_label("Continue with", exact=True)
+    tools.select_option(label=tools.locator("option", has_text="ABB4").first.inner_text())
+    expect(card.get_by_role("button", name="Submit", exact=True)).to_be_visible(timeout=JOB_MS)
+    expect(card.get_by_label("Heavy chain").first).to_have_value(VH)
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        notebook.picture(f"card-continued-{theme}", output(notebook))
+    assert notebook.accessibility_faults(".foldnote-card .widget-dropdown") == []
+
+
 def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
     card = submit("stopped.child.sleep-50")
     expect(card).to_contain_text("Sleeping", timeout=JOB_MS)

@@ -101,6 +101,21 @@ def test_jobs_batches_and_pipelines_are_exported_and_opened_as_they_were(here, s
     assert not (tmp_path / "f.zip").exists()
 
 
+def test_a_job_is_continued_with_a_tool_that_takes_its_input(here, settings, name, monkeypatch):
+    job = fn.submit("anarci", **settings, job_name=name).wait(60)
+    table = job.continue_with().set_index("tool")
+    assert table.loc["alphafold", ["takes", "you add"]].tolist() == ["sequence", ""]
+    assert table["runs here"].tolist() == sorted(table["runs here"], reverse=True)
+    written = []
+    shell = type("Shell", (), {"set_next_input": staticmethod(written.append)})
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+    code = job.continue_with("alphafold")
+    assert written == [code]
+    assert f"    sequence=fn.job('{name}', profile='given').settings['sequence'],\n" in code
+    with pytest.raises(ArgumentError, match="'vina' takes no file or sequence of"):
+        job.continue_with("vina")
+
+
 def test_a_report_on_nothing_or_on_an_unknown_job_is_refused(here, tmp_path):
     with pytest.raises(ArgumentError, match="at least one job or result"):
         fn.report([], tmp_path / "r.html")

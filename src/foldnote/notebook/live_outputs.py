@@ -13,6 +13,7 @@ from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
 if TYPE_CHECKING:
+    import pandas as pd
     from ipywidgets import Widget
 
     from foldnote.client.core.progress import ProgressCallback
@@ -123,6 +124,28 @@ class LiveHandle(JobHandle):
 class NotebookJob(LiveHandle, JobHandle):
     """A ``JobHandle`` that a notebook shows as a live card with the result below."""
 
+    def continue_with(self, tool: str | None = None) -> pd.DataFrame | str:
+        """Go on with another tool: write the next cell, with its form and this job's files by reference.
+
+        Which files and sequences feed which tool follows from the tools' schemas.
+
+        Args:
+            tool: the tool's type; without one, the tools that can go on from this job are listed.
+
+        Returns:
+            The code of the cell. Without ``tool`` a table: one row per tool with ``tool`` (its type),
+            ``name``, ``takes`` (files and settings of this job), ``you add`` (required inputs that the job
+            does not have), all str, and ``runs here`` (bool). Those that run here and lack least come first.
+
+        Raises:
+            ArgumentError: the tool takes nothing of this job.
+            UnfinishedJobError: the job has no result yet.
+            JobFailedError: the run failed; the log's end is in the exception.
+        """
+        from foldnote.notebook.continuing import tabulate_continuations, write_next_cell
+
+        return tabulate_continuations(self) if tool is None else write_next_cell(self, tool)
+
     def _ipython_display_(self) -> None:
         _show(self, make_card)
 
@@ -188,6 +211,11 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
 
         return form(job, profile=job.profile_name).widget
 
+    def go_on() -> Widget:
+        from foldnote.notebook.continuing import make_chooser
+
+        return make_chooser(job)
+
     return JobCard(
         job.record,
         source,
@@ -196,6 +224,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         again=again,
         run_again=None if again else run_again,  # a form is its own way to submit again
         edit=None if again else edit,
+        go_on=go_on,
         label=job.label,
         note=_read_note(job),
     )

@@ -49,6 +49,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         note: CardNote = NO_NOTE,
         run_again: Callable[[], JobCard] | None = None,
         edit: Callable[[], widgets.Widget] | None = None,
+        go_on: Callable[[], widgets.Widget] | None = None,
     ) -> None:
         """Show ``job`` and start following it.
 
@@ -65,11 +66,12 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             run_again: submits the job again and returns the new job's card; for *Run again* on the card of a
                 stopped or failed job.
             edit: returns a form with the job's settings, for *Edit settings* there.
+            go_on: returns a list of tools, for *Continue with…* on the card of a complete job.
         """
         self._again = again
         self._label = label
         self._note = note
-        self._run_again, self._edit = run_again, edit
+        self._run_again, self._edit, self._go_on = run_again, edit, go_on
         self._following: JobCard | None = None
         self.on_save: Callable[[], None] = lambda: None
         """Called when the copy of the card in the notebook is out of date after a click."""
@@ -98,9 +100,15 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._edit_button = widgets.Button(
             description="Edit settings", icon="pencil", tooltip="Open a form with the settings of this job"
         )
+        self._go_on_button = widgets.Button(
+            description="Continue with…",
+            icon="arrow-right",
+            tooltip="Choose a tool that takes a file or sequence of this job",
+        )
         self._buttons = widgets.HBox(
             [
                 self._result_button,
+                self._go_on_button,
                 self._run_again_button,
                 self._edit_button,
                 self._stop,
@@ -112,6 +120,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._result_button.on_click(lambda _: self._show_result())
         self._run_again_button.on_click(lambda _: self._click_run_again())
         self._edit_button.on_click(lambda _: self._click_edit())
+        self._go_on_button.on_click(lambda _: self._click_go_on())
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._awaits_confirmation = False
@@ -219,6 +228,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         has_more = self._find_result is not None and not self._result_view.outputs
         is_complete = self.job.status is JobStatus.COMPLETE
         self._result_button.layout.display = "" if has_more and is_complete else "none"
+        self._go_on_button.layout.display = "" if is_complete and self._go_on is not None else "none"
         has_no_result = bool(describe_rerun(self._shown_record()))
         for button, action in ((self._run_again_button, self._run_again), (self._edit_button, self._edit)):
             button.layout.display = "" if has_no_result and action is not None else "none"
@@ -269,6 +279,21 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._edit = None
         self.set_trait("children", (*self.children, form))
         self._paint()
+
+    def _click_go_on(self) -> None:
+        """Show the list of tools below."""
+        if self._go_on is None:
+            return
+        self._go_on_button.disabled = True
+        try:
+            chooser = self._go_on()
+        except FoldnoteError as exc:
+            self._go_on_button.disabled = False
+            self._show_outage(f"The tools cannot be listed: {exc.message}")
+            return
+        self._go_on = None
+        self.set_trait("children", (*self.children, chooser))
+        self._show_outage("")
 
     def _click_stop(self) -> None:
         """Ask for confirmation at the first click; stop the job at a second one within ``_CONFIRM_S``."""
