@@ -2,7 +2,7 @@
 
 import os
 import signal
-from itertools import zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 
 import hypothesis
@@ -28,10 +28,19 @@ hypothesis.settings.load_profile("patient")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory):
+    """Paths for homes in a folder of their own: ``mktemp`` reads all that it made before, thousands of them."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory, monkeypatch):
+def _own_home(_homes, monkeypatch):
     """No test touches the user's own jobs, keys or service; installed engines are shared, read only."""
-    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("home")))
+    home = next(_homes)
+    home.mkdir()
+    monkeypatch.setenv("FOLDNOTE_HOME", str(home))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     for name in ("FOLDNOTE_BASE_URL", "FOLDNOTE_API_KEY", "FOLDNOTE_PROFILE", "FOLDNOTE_ENGINE_PATH"):
         monkeypatch.delenv(name, raising=False)
