@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -95,6 +96,18 @@ def test_the_wheel_and_the_sdist_carry_the_licences_of_the_bundled_javascript(di
         assert any(source.endswith(name) for source in sources), name
     for name in ("catalog/examples/README.md", "engines/vina/lock.txt"):
         assert any(part.endswith(name) for part in wheel.namelist()), name
+
+
+def test_the_bill_of_materials_has_what_is_bundled_with_its_licences(dist):
+    release = runpy.run_path(str(ROOT / "scripts" / "release.py"))
+    bill = release["list_contents"](next(dist.glob("*.whl")))
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "foldnote")
+    inside = {each["name"]: each for each in bill["components"] if each["scope"] == "required"}
+    assert inside["3dmol"]["purl"].startswith("pkg:npm/3dmol@")
+    assert "University of Pittsburgh" in inside["3dmol"]["licenses"][0]["license"]["text"]["content"]
+    beside = [each["name"] for each in bill["components"] if each["scope"] == "excluded"]
+    assert any(name.startswith("jupyterlab>=") for name in beside)
+    assert not any(name.startswith("pytest") for name in beside)
 
 
 def test_the_wheel_holds_the_front_end_once(dist):

@@ -1,0 +1,55 @@
+"""The recipes in packaging/ say what the project says: requirements, entry points, options. None of them is built here."""
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from foldnote.cli.commands import COMMANDS
+from foldnote.service.serve import add_arguments
+
+ROOT = Path(__file__).parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+RECIPE = re.sub(r"\$\{\{ (\w+) \}\}", r"<\1>", (ROOT / "packaging/conda/recipe.yaml").read_text())
+OTHER_NAMES = {"msgpack": "msgpack-python", "py3dmol": "py3dmol"}
+
+
+def split(requirement):
+    name, bounds = re.match(r"([\w.-]+) *([^;]*)", requirement).groups()
+    return OTHER_NAMES.get(name.lower(), name.lower()), bounds.strip()
+
+
+def test_the_conda_recipe_has_the_requirements_of_the_project():
+    recipe = yaml.safe_load(RECIPE)
+    wanted = {split(each) for each in PROJECT["project"]["dependencies"] if ";" not in each}
+    assert {split(each) for each in recipe["requirements"]["run"]} == wanted | {("python", ">=3.11")}
+    built_with = {split(each) for each in PROJECT["build-system"]["requires"]}
+    assert {split(each) for each in recipe["requirements"]["host"]} >= built_with
+    (script,) = PROJECT["project"]["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [" = ".join(script)]
+
+
+def test_the_service_s_image_starts_it_with_options_that_it_has():
+    text = (ROOT / "packaging/service/Containerfile").read_text()
+    command = re.search(r"^ENTRYPOINT \[(.+)\]$", text, re.M)[1].replace('"', "").split(", ")
+    assert command[:2] == ["foldnote", "serve"]
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    options = parser.parse_args(command[2:])
+    assert (options.host, options.port) == ("0.0.0.0", 8800)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "service/Containerfile", "jupyterhub/Containerfile", "conda/recipe.yaml"]
+)
+def test_a_recipe_that_was_not_built_says_so(name):
+    text = " ".join((ROOT / "packaging" / name).read_text().split())
+    assert re.search(r"never built|not built yet", text, re.I)
+
+
+def test_the_commands_beside_the_recipes_exist():
+    said = (ROOT / "packaging/README.md").read_text()
+    assert set(re.findall(r"\bfoldnote ([a-z]+)", said)) <= {command.name for command in COMMANDS}
