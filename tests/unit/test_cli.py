@@ -152,6 +152,44 @@ def test_a_job_has_a_note_and_tags_and_old_ones_are_purged(foldnote):
     assert foldnote("jobs", "purge")[0] == foldnote("jobs", "note")[0] == 2
 
 
+def test_a_command_is_run_at_the_end_of_each_job_with_its_data_and_without_a_shell(
+    foldnote, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FOLDNOTE_API_KEY", "secret-key")
+    label = f"VH $(touch {tmp_path}/evil) `x`; 'y"
+    foldnote(*ANARCI, "--name", "told.sleep-1", "--label", label)
+    foldnote(*ANARCI, "--name", "told.fail")
+    script = tmp_path / "then.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "about = {name: value for name, value in os.environ.items() if name.startswith('FOLDNOTE_')}\n"
+        "print(json.dumps([sys.argv, about, json.load(sys.stdin)]), file=open(sys.argv[1], 'a'))\n"
+        "sys.exit(about['FOLDNOTE_JOB_STATUS'] == 'Failed' and 'no mail today')\n"
+    )
+    place = tmp_path / "told.txt"
+    code, _, err = foldnote(
+        "watch", "told.sleep-1", "told.fail", "--then", f"{sys.executable} {script} {place}"
+    )
+    assert (code, "The command for told.fail ended with 1: no mail today" in err) == (1, True)
+    told = {
+        about["FOLDNOTE_JOB_NAME"]: (argv, about, job)
+        for argv, about, job in map(json.loads, place.read_text().splitlines())
+    }
+    argv, about, job = told["told.sleep-1"]
+    assert (argv[1:], about["FOLDNOTE_JOB_LABEL"], job["label"]) == ([str(place)], label, label)
+    assert (job["status"], about["FOLDNOTE_JOB_TOOL"], about["FOLDNOTE_JOB_ERROR"]) == (
+        "Complete",
+        "anarci",
+        "",
+    )
+    assert told["told.fail"][1]["FOLDNOTE_JOB_ERROR"] == "The probe was asked to fail."
+    assert "secret-key" not in place.read_text()
+    assert not (tmp_path / "evil").exists()
+    for command, fault in (("no-such-program", "no program 'no-such-program'"), ("'open", "cannot be read")):
+        code, _, err = foldnote("watch", "told.fail", "--then", command)
+        assert (code, fault in err) == (2, True)
+
+
 def test_tools_say_what_runs(foldnote):
     code, out, _ = foldnote("tools", "--available", "--json")
     rows = {row["type"]: row for row in json.loads(out)}

@@ -61,6 +61,7 @@ COMMANDS: tuple[Command, ...] = (
             submitting.run_batch),
     Command("jobs", "List jobs, newest first, or watch them.", jobs.add_jobs, jobs.run_jobs),
     Command("wait", "Wait until jobs have ended.", jobs.add_wait, jobs.run_wait),
+    Command("watch", "Run a command of your own when jobs have ended.", jobs.add_watch, jobs.run_watch),
     Command("results", "Download the result of a job.", results.add_results, results.run_results),
     Command("logs", "Print or follow the log of a job.", jobs.add_log, jobs.run_log, ("log",)),
     Command("stop", "Stop jobs.", add_names, jobs.run_stop),

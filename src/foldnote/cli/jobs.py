@@ -137,6 +137,40 @@ def run_wait(options: argparse.Namespace) -> int:
     return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
 
 
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``watch``."""
+    names = parser.add_argument(
+        "names", nargs="*", metavar="name", help="names of jobs and batches (default: all unfinished ones)"
+    )
+    complete_by(names, offer_jobs)
+    parser.add_argument(
+        "--then",
+        required=True,
+        metavar="COMMAND",
+        help="program to run when a job has ended, without a shell",
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="stop watching after this time; the jobs continue"
+    )
+    add_connection(parser)
+
+
+def run_watch(options: argparse.Namespace) -> int:
+    """Run a command each time that a job has ended, until all have; the exit code is that of ``wait``."""
+    from foldnote.client.watching.end_command import read_command, run_at_end
+
+    command, client = read_command(options.then), connect(options)
+    names = options.names or [job.job_name for job in client.jobs.list(limit=1000) if not job.is_final]
+    ended: list[Job] = []
+    for handle in client.jobs.as_completed(names, options.timeout) if names else ():
+        ended.append(handle.record)
+        tell(f"{handle.job_name}: {state_of(handle.record)}")
+        if fault := run_at_end(command, handle.record, handle.label):
+            tell(fault)
+    print_jobs(ended, options)
+    return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
+
+
 def is_good(job: Job) -> bool:
     """Whether an ended job is complete; for a batch, whether it has its archive."""
     from foldnote.models import BatchStatus, JobStatus
