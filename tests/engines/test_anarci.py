@@ -9,6 +9,7 @@ from real_engine import run_directly, run_engine
 
 from foldnote.results import open_result
 from foldnote.service.engines import load_engines
+from foldnote.service.engines.germlines import find_germline
 from foldnote.viewers.display.batch_rows import read_figures
 
 SCHEMES = ("imgt", "kabat", "chothia", "martin", "aho", "wolfguy")
@@ -188,6 +189,13 @@ def test_cdrs_with_insertions_are_those_of_abnumber(tmp_path, sequence, scheme, 
     rows, _ = number(tmp_path, sequence, scheme)
     found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
     assert found == cdrs
+
+
+def test_a_germline_is_told_without_a_job():
+    found = find_germline(HEAVY)
+    assert (found.species, found.v_gene, round(found.v_identity, 4)) == ("human", "IGHV3-66*01", 0.8247)
+    assert str(found) == "human IGHV3-66*01, 82% identical (ANARCI)"
+    assert find_germline(LYSOZYME) is None
 
 
 def test_white_space_and_small_letters_are_taken(tmp_path):

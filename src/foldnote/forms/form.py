@@ -21,6 +21,7 @@ from foldnote.forms.fields.kinds.file import FileField, is_file
 from foldnote.forms.fields.section import Section, first_step, share
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.fields.variable import Bindings
+from foldnote.forms.jobs.germline_lookup import GermlineLookup
 from foldnote.forms.jobs.job_name import as_sent, propose_name
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.secrecy import leave_out_secrets
@@ -70,6 +71,7 @@ class Form:
         on_submit: JobHook | None = None,
         on_attach: JobHook | None = None,
         on_batch: JobHook | None = None,
+        germlines: Callable[[str], object] | None = None,
     ) -> None:
         """Build the widgets and check the values; nothing is sent.
 
@@ -82,6 +84,8 @@ class Form:
             on_submit: see above.
             on_attach: see above.
             on_batch: called with the handle of a batch submitted from the form's table.
+            germlines: species and germline of a chain of amino acids, or None; may block, and is called in a
+                thread once a person has changed the form.
 
         Raises:
             SettingsError: ``values`` names a setting that the tool does not have.
@@ -93,6 +97,7 @@ class Form:
         self.on_attach = on_attach
         self.on_batch = on_batch
         self.looks = Looks()
+        self.germlines = GermlineLookup(germlines, self.refresh)
         self.changed_at = float("-inf")
         """Time of a person's last change (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
@@ -258,7 +263,10 @@ class Form:
     def refresh(self) -> tuple[Problem, ...]:
         """Read and validate all fields, and show the problems at each; returns them like `problems`."""
         judgement = self._judge()
+        self.germlines.begin()
         self.section.express(judgement.read, judgement.problems)
+        if self.changed_at > float("-inf"):
+            self.germlines.look_up()
         self._beside.express()
         self._show_counts(judgement)
         is_readable = not judgement.read.inner
@@ -387,6 +395,10 @@ class Form:
         section = getattr(self, "section", None)  # fields read each other while they are being built
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else MISSING
+
+    def germline_of(self, chain: str) -> str:
+        """Species and V germline of a chain of amino acids; empty until they are known."""
+        return self.germlines.tell(chain)
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set fields because a person asked for it; None resets one."""

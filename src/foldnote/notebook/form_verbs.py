@@ -44,6 +44,7 @@ class NotebookForm(KeptForm):
             on_submit=self._take_job,
             on_attach=self._take_job,
             on_batch=self._take_batch,
+            germlines=_find_germline,
         )
 
     def result(self) -> Result:
@@ -88,6 +89,12 @@ class NotebookForm(KeptForm):
     def _ipython_display_(self) -> None:
         super()._ipython_display_()
         self._slot.show()
+
+
+def _find_germline(chain: str) -> object:
+    from foldnote.service.engines.germlines import find_germline  # only where a sequence is typed
+
+    return find_germline(chain)
 
 
 @overload

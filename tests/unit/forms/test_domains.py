@@ -1,5 +1,6 @@
 """What a form says of antibodies and T-cell receptors while they are typed."""
 
+import asyncio
 import csv
 import re
 import subprocess
@@ -87,6 +88,24 @@ def test_a_field_names_the_chain_and_shades_its_cdrs():
     letters = parts[parts.index("fn-letters") + 12 : parts.index("fn-help")]
     plain = re.sub(r'<span class="fn-(?:number|tag)">[^<]*</span>|<[^>]*>?', "", letters)
     assert plain == HEAVY
+
+
+async def test_the_germline_follows_once_typing_has_ended():
+    asked = []
+
+    def find(chain):
+        asked.append(chain)
+        return "human IGHV3-66*01" if chain == HEAVY else None
+
+    form = Form(catalog.tool("abodybuilder"), values={"light": LIGHT}, germlines=find)
+    for end in range(110, 121):
+        form.fields["heavy"].widget.value = HEAVY[:end]
+    assert "IGHV" not in readout(form, "heavy")
+    async with asyncio.timeout(20):
+        while "IGHV" not in readout(form, "heavy"):
+            await asyncio.sleep(0.05)
+    assert readout(form, "heavy").endswith("CDRs by IMGT; human IGHV3-66*01")
+    assert asked == [HEAVY, LIGHT]
 
 
 def test_chains_of_one_field_are_named():

@@ -54,6 +54,10 @@ class HolderField(Field):
         inside = next((field for field in self.inside() if field.spec.name == name), None)
         return inside.read().value if inside is not None else self.host.raw_value(name)
 
+    def germline_of(self, chain: str) -> str:
+        """What the form knows."""
+        return self.host.germline_of(chain)
+
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set fields inside this one; names that are not among them are ignored."""
         for field in self.inside():

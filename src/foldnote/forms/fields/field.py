@@ -77,6 +77,9 @@ class FieldHost(Protocol):
     def raw_value(self, name: str) -> Any:
         """The value of the field ``name``, hidden or not; `MISSING` if it is empty or there is none."""
 
+    def germline_of(self, chain: str) -> str:
+        """Species and V germline of a chain of amino acids; empty until they are known."""
+
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set fields because a person asked for it; None resets one."""
 

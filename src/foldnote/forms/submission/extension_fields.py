@@ -163,6 +163,10 @@ class ExtensionFields:
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else self._form.raw_value(name)
 
+    def germline_of(self, _chain: str) -> str:
+        """Empty: none of these fields has a sequence."""
+        return ""
+
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set settings of the tool."""
         self._form.set(values)

@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.sequences import Fault, clean_sequence, count_sequence_faults, find_sequence_faults
-from foldnote.forms.biology.domains import find_kinds
+from foldnote.forms.biology.domains import find_domains, find_kinds
 from foldnote.forms.biology.motifs import translate
 from foldnote.forms.biology.paired_chains import describe_domains, order_chains, shade_cdrs
 from foldnote.forms.biology.plausibility import (
@@ -164,7 +164,19 @@ class SequenceField(Field):
         if any(caution.act == SWAP for caution in read.cautions) and not self._can_swap():
             plain = tuple(Caution(each.text) if each.act == SWAP else each for each in read.cautions)
             read = replace(read, cautions=plain)
+        if read.strips and not read.errors:
+            read = replace(read, readout="; ".join([read.readout, *self._tell_germlines(str(read.value))]))
         super().express(read, problems)
+
+    def _tell_germlines(self, value: str) -> list[str]:
+        """Species and germlines of the first chains with a variable domain, as far as they are known."""
+        text = read_sequence(value, self._separator)
+        found = [
+            (name, self.host.germline_of(chain))
+            for name, chain in zip(_names(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
+            if find_domains(chain)
+        ]
+        return [words if len(text.chains) == 1 else f"{name}: {words}" for name, words in found if words]
 
     def _can_swap(self) -> bool:
         partner, own = find_partner(self.spec), self.read().value

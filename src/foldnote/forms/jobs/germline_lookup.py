@@ -1,0 +1,61 @@
+"""Look up the germlines of typed chains once typing has ended, in a thread, one after another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from foldnote.forms.jobs.background_calls import has_running_loop, start
+
+_QUIET_S: Final = 1.0
+"""Seconds without a change after which a chain is looked up."""
+_MAX_KNOWN: Final = 500
+
+
+class GermlineLookup:
+    """The germlines of the chains that a form shows.
+
+    Args:
+        find: the germline of a chain, or None; it may block. Without it nothing is looked up.
+        show: shows the form anew after a germline was found.
+    """
+
+    def __init__(self, find: Callable[[str], object] | None, show: Callable[[], object]) -> None:
+        self._find = find
+        self._show = show
+        self._known: dict[str, str] = {}
+        self._wanted: list[str] = []
+        self._latest = 0
+        self._is_busy = False
+
+    def begin(self) -> None:
+        """Forget which chains are wanted, before the form asks for those that it shows."""
+        self._wanted = []
+
+    def tell(self, chain: str) -> str:
+        """What is known of a chain; empty until it was looked up."""
+        if chain not in self._known:
+            self._wanted.append(chain)
+        return self._known.get(chain, "")
+
+    def look_up(self) -> None:
+        """Look up what was asked for and is not known, unless the form asks again before."""
+        self._latest += 1
+        if self._find is not None and self._wanted and has_running_loop():
+            start(self._look_up(self._find, self._latest))
+
+    async def _look_up(self, find: Callable[[str], object], number: int) -> None:
+        await asyncio.sleep(_QUIET_S)
+        if number != self._latest or self._is_busy:
+            return
+        self._is_busy = True
+        try:
+            while chain := next((each for each in self._wanted if each not in self._known), ""):
+                found = await asyncio.to_thread(find, chain)
+                if len(self._known) >= _MAX_KNOWN:
+                    self._known.clear()
+                self._known[chain] = "" if found is None else str(found)
+        finally:
+            self._is_busy = False
+        self._show()
