@@ -70,6 +70,31 @@ def test_a_pose_is_shown_with_its_drawing_and_its_hydrogen_bonds(notebook):
     assert faults == []
 
 
+def test_the_rows_of_the_poses_table_and_the_view_show_the_same_pose(notebook):
+    view = show(notebook, _POSES)
+    table = notebook.page.locator(".fnv-table[data-fn-state=drawn]", has_text="Poses")
+    rows = table.locator("tr.fnt-step")
+    expect(rows).to_have_count(3)
+    current = table.locator("tr[aria-current=true]")
+    expect(current).to_contain_text("-13.23")
+    rows.nth(2).click()
+    expect(view.locator(".fnv-step")).to_contain_text("3 of 3")
+    expect(view.locator(".fnv-panel")).to_contain_text("-11.28 kcal/mol")
+    notebook.page.keyboard.press("ArrowUp")
+    expect(view.locator(".fnv-step")).to_contain_text("2 of 3")
+    expect(current).to_contain_text("-11.29")
+    expect(current).to_be_focused()
+    view.get_by_role("button", name="The pose before").click()
+    expect(current).to_contain_text("-13.23")
+    table.get_by_role("button", name="affinity").click()
+    table.get_by_role("button", name="affinity").click()
+    expect(rows.first).to_contain_text("-11.28")
+    rows.first.press("Enter")
+    expect(view.locator(".fnv-step")).to_contain_text("3 of 3")
+    notebook.picture("poses-table", notebook.page.locator(".jp-OutputArea").first)
+    assert notebook.accessibility_faults(".fnv-table") == []
+
+
 def test_molecules_without_a_receptor_are_seen_in_turn(notebook):
     view = show(notebook, _LIBRARY)
     expect(view.locator(".fnv-step")).to_contain_text("1 of 3 · STI")

@@ -1,5 +1,7 @@
 """Layouts of tools: anybody registers one, a failing one costs nothing, and ours put the summary first."""
 
+import base64
+import gzip
 import json
 import re
 import subprocess
@@ -21,8 +23,10 @@ from foldnote.viewers import (
     table_bundle,
     unregister_view,
 )
+from foldnote.viewers.render.html import name_content
 
 DATA = Path(__file__).parents[1] / "results" / "data"
+POCKET = (DATA / "abl_pocket.pdb").read_text()
 POSES = (DATA / "vina_poses.pdbqt").read_text()
 
 
@@ -137,6 +141,22 @@ def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
 
     assert "strong_out.pdbqt" in table.splitlines()[2]
     assert not any(text.startswith(("weak_out", "strong_out")) for text in shown)
+
+
+def test_docking_says_first_what_was_left_out_and_its_table_leads_to_the_poses(tmp_path):
+    notes = ["The box is too large for a sure search.", "Left out of the receptor: TMP A:163."]
+    manifest = {"job": {"type": "vina"}, "engine": {"method": "x", "kind": "genuine"}, "notes": notes}
+    poses = {"a_out.pdbqt": POSES.replace("-13.234", "-3.234"), "receptor.pdb": POCKET}
+    result = make_result(tmp_path, "vina", **poses, **{"manifest.json": json.dumps(manifest)})
+    shown = result_bundles(result)
+    table = next(part for part in shown if part["text/plain"].startswith("Poses"))
+    scene = compose_result(result)
+
+    assert shown[0]["text/plain"].split("\n\n") == notes
+    assert scene is not None
+    packed = re.search(r"H4sI[\w+/=]+", table["text/html"])[0]
+    steps = json.loads(gzip.decompress(base64.b64decode(packed)))["steps"]
+    assert steps == {"key": name_content(scene), "rows": [1, 2, 0]}
 
 
 def test_ancestors_are_shown_in_their_tree(tmp_path):

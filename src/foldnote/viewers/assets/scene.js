@@ -118,6 +118,7 @@
     var label = find('step');
     if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);
     if (find('choice')) find('choice').value = step;
+    if (now) document.dispatchEvent(new CustomEvent('fn-step-shown', { detail: { key: scene.key, step: step } }));
   }
 
   // The camera stays, so that poses of one place are compared; it goes along to one that lies elsewhere.
@@ -262,6 +263,12 @@
     });
     root.addEventListener('fullscreenchange', function () { button.textContent = document.fullscreenElement === root ? 'Leave full screen' : 'Full screen'; });
   }
+
+  // A table of the steps chooses one.
+  if (scene.steps.length > 1) document.addEventListener('fn-step', function (event) {
+    if (event.detail.key !== scene.key || !root.isConnected || event.detail.step === step) return;
+    wake(true).then(function () { if (viewer) goTo(event.detail.step); });
+  });
 
   // Python asks for a picture, too; one that rests is woken for it.
   root.addEventListener('fn-picture', function (event) {

@@ -73,11 +73,45 @@
         if (text.length > 24) cell.title = text;
       });
       if (rows) rows.dress(line, order[place]);
+      if (data.steps) dressStep(line, order[place], place);
     }
     addRoom(order.length - last);
     none.hidden = order.length > 0;
     if (rows) rows.afterPaint();
   }
+
+  // A row shows its step, such as a pose, in the 3D views of the same structures on this page, and follows theirs.
+  var shown = data.steps ? data.steps.rows.indexOf(0) : -1;
+  function dressStep(line, row, place) {
+    if (data.steps.rows[row] < 0) return;
+    line.className = 'fnt-step';
+    line.tabIndex = row === shown || (place === 0 && order.indexOf(shown) < 0) ? 0 : -1;
+    line.setAttribute('aria-current', String(row === shown));
+    line.title = 'Show in the 3D view';
+    line.onclick = function () { showRow(row); };
+    line.onkeydown = function (event) {
+      var by = { ArrowUp: -1, ArrowDown: 1, Enter: 0, ' ': 0 }[event.key], next = order[place + by];
+      if (by === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (next !== undefined && data.steps.rows[next] >= 0) showRow(next);
+    };
+  }
+
+  function showRow(row) {
+    shown = row;
+    reveal(order.indexOf(row));
+    var line = body.querySelector('[aria-current=true]');
+    if (line) line.focus({ preventScroll: true });
+    document.dispatchEvent(new CustomEvent('fn-step', { detail: { key: data.steps.key, step: data.steps.rows[row] } }));
+  }
+
+  if (data.steps) document.addEventListener('fn-step-shown', function (event) {
+    var row = data.steps.rows.indexOf(event.detail.step);
+    if (event.detail.key !== data.steps.key || row === shown) return;
+    shown = row;
+    paint();
+  });
 
   // Brings a place in the order of the list into sight, below the heading.
   function reveal(place) {

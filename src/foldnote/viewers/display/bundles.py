@@ -34,13 +34,13 @@ from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes
-from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.html import name_content, read_asset
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import Scene
 from foldnote.viewers.scene.model_stack import compose_ensemble, compose_models
 from foldnote.viewers.scene.molecule_view import compose_molecules
-from foldnote.viewers.tables.table import write_plain_table, write_table
+from foldnote.viewers.tables.table import RowSteps, write_plain_table, write_table
 
 Bundle = dict[str, str]
 _STAND_IN = "This ran with stand-in weights, random numbers for testing: nothing here is a prediction."
@@ -97,21 +97,23 @@ def show_result(result: Result) -> list[Bundle]:
     return bundles
 
 
-def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
+def default_view(result: Result, without: Collection[str] = (), *, with_scene: bool = True) -> list[Bundle]:
     """The default layout: the structure, plots, then every table.
 
     Args:
         result: what to show.
         without: names of tables, and of sequence files with scores, to leave out.
+        with_scene: whether the structure is shown.
 
     For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
     jobs, folded.
     """
     if result.jobs:
         return _batch_bundles(result)
-    parts = [_structure_bundle(result), *_plot_bundles(result)]
+    scene, structure = lay_out_structure(result) if with_scene else (None, {})
+    parts = [structure, *_plot_bundles(result)]
     parts += _design_tables(result, without)
-    shown, tables = _molecule_tables(result)
+    shown, tables = _molecule_tables(result, scene)
     parts += [table for table in tables if not without]
     hidden = {*shown, *without, *filter(is_working_file, result.tables)}
     parts += [_named_table(result, name) for name in result.tables if name not in hidden]
@@ -223,14 +225,18 @@ def join_bundles(parts: list[Bundle]) -> Bundle:
     }
 
 
-def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
+def table_bundle(frame: pd.DataFrame, title: str = "", steps: RowSteps | None = None) -> Bundle:
     """Render a table as a mime bundle.
 
     Args:
         frame: any table; an index other than a RangeIndex becomes the first column.
         title: heading; "" for none.
+        steps: the steps of 3D views that its rows show.
     """
-    return {"text/html": write_table(frame, title), "text/plain": write_plain_table(frame, title)}
+    return {
+        "text/html": write_table(frame, title, steps=steps),
+        "text/plain": write_plain_table(frame, title),
+    }
 
 
 def compose_result(result: Result) -> Scene | None:
@@ -268,12 +274,12 @@ def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
         return ()
 
 
-def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
+def _molecule_tables(result: Result, scene: Scene | None) -> tuple[set[str], list[Bundle]]:
     """The files covered, and their tables: poses and contacts, or molecules."""
     if result.poses:
-        named = [("Poses", result.pose_table), *list_contacts(result)]
-        tables = [table_bundle(table, title) for title, table in named]
-        return {pose.file for pose in result.poses}, tables
+        poses = table_bundle(result.pose_table, "Poses", find_steps(result.pose_table, scene))
+        contacts = [table_bundle(table, title) for title, table in list_contacts(result)]
+        return {pose.file for pose in result.poses}, [poses, *contacts]
     molecules = list_molecules(result)
     if len(molecules) < 2:
         return set(), []
@@ -305,12 +311,27 @@ def _title(result: Result, structure: Structure | None) -> str:
     return f"{name} · {structure.name}{more}" if name != structure.name else f"{name}{more}"
 
 
-def _structure_bundle(result: Result) -> Bundle:
+def lay_out_structure(result: Result) -> tuple[Scene | None, Bundle]:
+    """The scene of a result and its bundle, or why there is none; both are empty without a structure."""
     try:
         scene = compose_result(result)
     except UnreadableFileError as exc:
-        return message_bundle(exc.message)
-    return bundle(scene) if scene else {}
+        return None, message_bundle(exc.message)
+    return scene, bundle(scene) if scene else {}
+
+
+def find_steps(poses: pd.DataFrame, scene: Scene | None) -> RowSteps | None:
+    """The steps of a scene that the rows of a table of poses show.
+
+    Args:
+        poses: a table in any order, whose index is the place of each pose among those of the result.
+        scene: the scene of the same poses.
+    """
+    steps = len(scene.steps) if scene is not None else 0
+    if scene is None or steps < 2:
+        return None
+    rows = tuple(int(place) if place < steps else -1 for place in poses.index)
+    return RowSteps(name_content(scene), rows)
 
 
 def _plot_bundles(result: Result) -> list[Bundle]:

@@ -11,7 +11,14 @@ import pandas as pd
 
 from foldnote.results import Result, find_metric
 from foldnote.viewers.display.batches import list_contacts, read_table
-from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.display.bundles import (
+    default_view,
+    find_steps,
+    join_bundles,
+    lay_out_structure,
+    message_bundle,
+    table_bundle,
+)
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.prediction_plots import plot_distribution
 
@@ -25,7 +32,9 @@ _MAX_COLUMNS = 3
 def show_docking(result: Result) -> list[Any]:
     """Show the poses in the receptor, a table of all poses, best first, and a histogram of their scores.
 
-    Tables of the ligand files, and tables of the program with the same contents, are left out.
+    The notes of the run stand first: what was left out of the receptor, a box that is too large. A row of the
+    table shows its pose. Tables of the ligand files, and tables of the program with the same contents, are
+    left out.
     """
     if result.jobs or not result.poses:
         return default_view(result)
@@ -35,12 +44,14 @@ def show_docking(result: Result) -> list[Any]:
         table = table.sort_values(score, ascending=not _is_higher_better(score), kind="stable")
     files = {pose.file for pose in result.poses}
     files |= {name for name in result.tables if name not in files and _repeats_poses(result, name, table)}
-    default = default_view(result, without=files)
+    scene, structure = lay_out_structure(result)
+    default = default_view(result, without=files, with_scene=False)
     plots = [plot_distribution(table, score)] if score and len(table) >= _MIN_PLOTTED else []
-    tables = [("Poses", table.reset_index(drop=True)), *list_contacts(result)]
-    bundles = [table_bundle(frame, title) for title, frame in tables]
-    scenes = 1 if result.structure else 0
-    return [*default[:scenes], *bundles, *plots, *default[scenes:]]
+    poses = table_bundle(table.reset_index(drop=True), "Poses", find_steps(table, scene))
+    contacts = [table_bundle(frame, title) for title, frame in list_contacts(result)]
+    notes = [message_bundle(note) for note in result.manifest.notes] if result.manifest else []
+    said = [join_bundles(notes)] if notes else []
+    return [*said, *([structure] if structure else []), poses, *contacts, *plots, *default]
 
 
 def _repeats_poses(result: Result, name: str, poses: pd.DataFrame) -> bool:

@@ -179,7 +179,7 @@ def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
     }
 
 
-def _name_content(scene: Scene) -> str:
+def name_content(scene: Scene) -> str:
     """A key of the structures shown, by which a browser finds the views that were saved for them."""
     texts = "".join(model.text for model in scene.models)
     return hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:16]
@@ -220,7 +220,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "labels": list_labels(scene),
         "waters": list_waters(scene),
         "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
-        "key": _name_content(scene),
+        "key": name_content(scene),
         "others": list_others(scene),
     }
 

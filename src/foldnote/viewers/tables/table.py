@@ -57,8 +57,26 @@ class RowResults:
     saved: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class RowSteps:
+    """The steps of 3D views, such as poses, that the rows of a table show.
+
+    Attributes:
+        key: key of the structures shown, as :func:`foldnote.viewers.render.html.name_content` makes it.
+        rows: 0-based step of each row; -1 for a row without one.
+    """
+
+    key: str
+    rows: tuple[int, ...]
+
+
 def write_table(
-    frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS, opens: RowResults | None = None
+    frame: pd.DataFrame,
+    title: str = "",
+    *,
+    rows: int = SHOWN_ROWS,
+    opens: RowResults | None = None,
+    steps: RowSteps | None = None,
 ) -> str:
     """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown.
 
@@ -67,12 +85,13 @@ def write_table(
         title: heading; "" for none.
         rows: number of rows shown without scripts.
         opens: the results that its rows open.
+        steps: the steps of 3D views that its rows show.
     """
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
     body = _name_index(frame.head(rows)).to_html(
         max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=format_figure
     )
-    packed = _pack_frame(frame, title, opens)
+    packed = _pack_frame(frame, title, opens, steps)
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
         f"<style>{read_asset('table.css')}</style>{heading}{body}"
@@ -114,7 +133,7 @@ def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN
     return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
 
 
-def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None) -> str:
+def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, steps: RowSteps | None) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
     shown = _name_index(frame)
@@ -128,6 +147,7 @@ def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None) -> st
                 **_describe_frame(frame, part, title),
                 "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
                 "opens": _describe_opens(opens),
+                "steps": None if steps is None else vars(steps),
             }
         )
         if len(packed) <= MAX_BYTES or kept <= SHOWN_ROWS:
