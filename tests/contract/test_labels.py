@@ -43,6 +43,27 @@ def test_another_label_finds_the_same_job_and_relabels_it_here(here, settings, n
         here.jobs.submit("anarci", settings | {"scheme": "kabat"}, job_name=name, label="a")
 
 
+def test_batches_and_pipelines_have_labels_that_stay_here(here, settings, name):
+    rows = [settings, settings | {"scheme": "kabat"}]
+    batch = fn.submit_batch("anarci", rows, batch_name=name, label=" Panel\nof two ")
+    assert (batch.label, batch.record.label) == ("Panel of two", "")
+    assert fn.submit_batch("anarci", rows, batch_name=name).label == "Panel of two"
+    assert (
+        fn.submit_batch("anarci", rows, batch_name=f"{name}-p", preview=True, label="late").submit().label
+        == "late"
+    )
+    stages = [fn.stage("number", "anarci", **settings)]
+    run = fn.pipeline(f"{name}-run", stages, label="Run of one")
+    assert fn.pipeline(f"{name}-run", stages).label == run.label == "Run of one"
+    run.relabel("")
+    assert fn.jobs()[0].label == run.label == ""
+    with pytest.raises(SettingsError, match="longest allowed is 200"):
+        fn.submit_batch("anarci", rows, batch_name=f"{name}-q", label="x" * 201)
+    batch.finish(60)
+    batch.delete()
+    assert batch.label == ""
+
+
 def test_a_new_job_does_not_inherit_the_label_of_an_earlier_one_of_its_name(here, settings, name):
     here.ledger.remember_label(name, "of a deleted job")
     assert here.jobs.submit("anarci", settings, job_name=name).label == ""

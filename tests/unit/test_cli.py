@@ -88,6 +88,15 @@ def test_the_same_submission_is_sent_once(foldnote):
     assert names[0] == names[1] != names[2]
 
 
+def test_a_quote_submits_nothing(foldnote):
+    code, out, _ = foldnote(*ANARCI, "--name", "quoted", "--quote", "--json")
+    quote = json.loads(out)
+    assert (code, quote["jobName"], quote["isSubmitted"]) == (0, "quoted", False)
+    assert quote["secondsExpected"] is None or quote["secondsExpected"] >= 0
+    assert foldnote(*ANARCI, "--name", "quoted", "--quote")[1].startswith("Quote for anarci")
+    assert foldnote("wait", "quoted")[0] == 4
+
+
 def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     foldnote(*ANARCI, "--name", "listed")
     code, out, _ = foldnote("jobs", "--limit", "1")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foldnote.client import BatchHandle
     from foldnote.client.inputs.batch_table import Rows
     from foldnote.client.submission.preview import Preview
+    from foldnote.client.submission.quote import Quote
     from foldnote.models import Job, Tool
 
 
@@ -43,6 +44,11 @@ def add_submit(parser: argparse.ArgumentParser) -> None:
         "--again", action="store_true", help="submit a new job even if the same one was submitted before"
     )
     parser.add_argument("--wait", action="store_true", help="wait until it has ended")
+    parser.add_argument(
+        "--quote",
+        action="store_true",
+        help="only estimate run time and cost, from earlier jobs",
+    )
     add_extensions(parser)
     add_connection(parser)
 
@@ -58,6 +64,8 @@ def run_submit(options: argparse.Namespace) -> int:
     settings = read_given(options, client, tool)
     if not isinstance(settings, dict):
         raise ArgumentError("The settings should be one JSON object; use `foldnote batch` for several rows.")
+    if options.quote:
+        return _print_quote(client.jobs.quote(tool, settings, job_name=options.name), options)
     job = client.jobs.submit(
         tool,
         settings,
@@ -69,6 +77,18 @@ def run_submit(options: argparse.Namespace) -> int:
     )
     record = job.finish(on_change=report_change) if options.wait else job.record
     return _print_job(record, options)
+
+
+def _print_quote(quote: Quote, options: argparse.Namespace) -> int:
+    content = {
+        "jobName": quote.job_name,
+        "isSubmitted": quote.existing is not None,
+        "secondsExpected": quote.duration_s,
+        "weightedHoursExpected": quote.weighted_hours,
+        "peakMemoryMbExpected": quote.peak_memory_mb,
+        "jobsLeft": quote.jobs_left,
+    }
+    return report(options, content, quote)
 
 
 def add_batch(parser: argparse.ArgumentParser) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from foldnote import settings as options
-from foldnote.client import Client
+from foldnote.client import BatchHandle, Client
 from foldnote.client.inputs.batch_table import Rows
+from foldnote.client.submission.extensions import read_label
 from foldnote.client.submission.preview import Preview
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import ArgumentError
@@ -17,6 +18,7 @@ from foldnote.forms import map_table
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, make_live_batch
+from foldnote.notebook.submission_verbs import take_label
 from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ class NotebookPreview(Preview):
     """A batch before submission; a notebook shows its cost and first rows."""
 
     client: Client = field(kw_only=True)
+    label: str | None = None
 
     def submit(self) -> NotebookBatch:
         """Submit it without confirmation and without validating the rows again.
@@ -38,7 +41,14 @@ class NotebookPreview(Preview):
             BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
             ServiceError: the service refused.
         """
-        return make_live_batch(self.client.batches.send(self))
+        return _hold(self.client.batches.send(self), self.label)
+
+
+def _hold(batch: BatchHandle, label: str | None) -> NotebookBatch:
+    """The batch with its label."""
+    if label is not None:
+        batch.relabel(label)
+    return make_live_batch(batch)
 
 
 @overload
@@ -51,6 +61,7 @@ def submit_batch(
     sweep: Mapping[str, Sequence[Any]] | None = ...,
     names: str | None = ...,
     batch_name: str | None = ...,
+    label: str | None = ...,
     project_tag: str | None = ...,
     profile: str | None = ...,
     max_runtime_s: float | None = ...,
@@ -77,6 +88,7 @@ def submit_batch(
     sweep: Mapping[str, Sequence[Any]] | None = None,
     names: str | None = None,
     batch_name: str | None = None,
+    label: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
     max_runtime_s: float | None = None,
@@ -103,6 +115,8 @@ def submit_batch(
         names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
             setting, else they are the batch's name and a number.
         batch_name: name of the batch; by default one is made of tool and rows.
+        label: free text that card, panel and lists show in place of the batch's name; it stays on this
+            computer and does not identify the batch.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
         max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
@@ -117,9 +131,11 @@ def submit_batch(
         FoldnoteError: the table cannot be read, or the user declined; also what
             ``client.batches.submit`` raises.
         BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+        SettingsError: the label is too long.
     """
     client = connection.find_client(profile)
     tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+    label = read_label(take_label(tool, label, settings), None)
     rows = map_table(tool, table, columns, names, {*settings, *(sweep or ())}).expand(sweep, settings)
     limits: dict[str, Any] = {
         "again": again,
@@ -129,8 +145,8 @@ def submit_batch(
         "extensions": extensions,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
-        return make_live_batch(client.batches.submit(tool, rows, batch_name, **limits))
-    found = _look(client, tool, rows, batch_name, limits)
+        return _hold(client.batches.submit(tool, rows, batch_name, **limits), label)
+    found = replace(_look(client, tool, rows, batch_name, limits), label=label)
     if preview:
         return found
     _ask_before(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foldnote.client import BatchHandle, Stage
+from foldnote.client.submission.extensions import read_label
 from foldnote.models import Account, Recommendation
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun
@@ -76,6 +77,7 @@ def pipeline(
     *,
     inputs: Mapping[str, Any] | None = None,
     job_name: str | None = None,
+    label: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
     again: bool = False,
@@ -87,6 +89,8 @@ def pipeline(
         stages: in the order in which they run.
         inputs: settings of this run, ``{stage: {field: value}}``.
         job_name: name of the run; by default one is made of stages and inputs.
+        label: free text that card, panel and lists show in place of the run's name; it stays on this computer
+            and does not identify the run.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
         again: make a new run even if the same one is there already.
@@ -97,10 +101,12 @@ def pipeline(
         RestrictedRouteError: the key is an unclaimed trial key.
         ServiceError: the service refused.
     """
-    client = connection.find_client(profile)
+    client, label = connection.find_client(profile), read_label(label, None)
     run = client.pipelines.run(
         client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag, again=again
     )
+    if label is not None:
+        run.relabel(label)
     return NotebookRun(run.record, run._connection, run._transport)
 
 

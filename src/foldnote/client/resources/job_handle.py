@@ -23,6 +23,7 @@ from foldnote.client.local.annotations import Annotations
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
+from foldnote.client.submission.extensions import read_label
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
 from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError
@@ -55,6 +56,19 @@ class JobHandleOperations(Api):
     def label(self) -> str:
         """The job's label: the last one given on this computer, else the service's; empty without one."""
         return Ledger(service=self._connection.service).label(self.job_name) or self.record.label
+
+    def relabel(self, label: str) -> None:
+        """Give the job, batch or pipeline another label on this computer; empty text removes it.
+
+        Args:
+            label: free text of one line, at most 200 characters.
+
+        Raises:
+            SettingsError: the label is too long, or not text.
+        """
+        Ledger(service=self._connection.service).remember_label(
+            self.job_name, read_label(label, None) or None
+        )
 
     @property
     def notes(self) -> str:

@@ -10,6 +10,7 @@ from foldnote.client.core.job_pages import get_job
 from foldnote.client.core.operations import Emit, Operation, Run, Sleep, Stream
 from foldnote.client.core.pacing import poll_delays
 from foldnote.client.local.annotations import Annotations
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.watching.waiting import WaitLimit
 from foldnote.errors import (
     ConfigurationError,
@@ -48,12 +49,13 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
 
 
 def delete_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
-    """Delete a job and its result, or a batch and its subjobs, with the tags and note kept here.
+    """Delete a job and its result, or a batch and its subjobs, with the label, tags and note kept here.
 
     Raises:
         BadRequestError: there is no such job.
     """
     yield from connection.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+    yield Run(lambda: Ledger(service=connection.service).remember_label(job_name, None))
     with suppress(ConfigurationError):  # the job itself is gone
         yield Run(lambda: Annotations(connection.service).forget([job_name]))
 
