@@ -9,6 +9,8 @@ export const CommandIDs = {
   newCell: 'foldnote:new-cell',
   /** The same, labelled with the tool's name alone: for menus and cards. */
   launchTool: 'foldnote:launch-tool',
+  browseTools: 'foldnote:browse-tools',
+  exampleNotebook: 'foldnote:example-notebook',
   /** Takes {@link JobArgs}, as the next ones do. Without a job, they apply to the selected ones. */
   openJob: 'foldnote:open-job',
   loadJob: 'foldnote:load-job',

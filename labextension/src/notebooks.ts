@@ -42,13 +42,13 @@ export function isNotebook(widget: Widget | null): widget is NotebookLike {
 }
 
 /**
- * Writes `code` into a cell and runs it: below the active cell of the current notebook, or in a new notebook.
+ * Writes `code` into a cell and runs it: below the active cell of the current notebook, or in a new notebook, always if `isNew`.
  *
  * @returns the notebook
  * @throws Error if no notebook can be created
  */
-export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string): Promise<Widget> {
-  const found = cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
+export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string, isNew = false): Promise<Widget> {
+  const found = isNew ? null : cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
   const notebook = found ?? (await createNotebook(app, cwd));
   await notebook.context.ready;
   await notebook.context.sessionContext.ready;

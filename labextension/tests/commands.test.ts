@@ -2,6 +2,7 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
+import { readCards } from '../src/models/cards';
 import { CommandIDs } from '../src/commands';
 import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell, notebooks } from './notebook';
@@ -259,10 +260,11 @@ describe('what can be done', () => {
     await running.foldnote.tools.refresh();
   });
 
-  it('stands in the palette: each tool that can run, once', async () => {
+  it('stands in the palette: each tool once, and which of them cannot run', async () => {
     await running.foldnote.tools.refresh();
     const cells = paletteWords().filter(word => word.startsWith('New cell'));
-    expect(cells).toEqual(['New cell: AbodyBuilder', 'New cell: Vina']);
+    expect(cells).toEqual(['New cell: AbodyBuilder', 'New cell: Vina', 'New cell: Zed (not available here)']);
+    expect(running.palette.items.every(item => item.category.includes('foldnote'))).toBe(true);
   });
 
   it('stands in the palette in words that need no list in sight', () => {
@@ -280,7 +282,9 @@ describe('what can be done', () => {
 
   it('stands in the launcher: a card with the words of the tool, which opens its form', async () => {
     const { app, launcher } = running;
-    const cards = [...launcher.items()];
+    const [browse, example, ...cards] = [...launcher.items()];
+    expect([browse?.command, example?.command]).toEqual([CommandIDs.browseTools, CommandIDs.exampleNotebook]);
+    expect(readCards(window.localStorage).map(card => card.tool)).toEqual(['abodybuilder', 'vina']);
     expect(cards.map(card => app.commands.label(card.command, card.args ?? {}))).toEqual(['AbodyBuilder', 'Vina']);
     const [antibody, other] = cards.map(card => app.commands.icon(card.command, card.args ?? {}));
     expect(antibody).not.toBe(other);

@@ -71,6 +71,7 @@ export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
     weightsNote: '',
     optionalMethod: '',
     diskMb: 200,
+    installedMb: 0,
     tools: ['anarci'],
     addsTo: [],
     hasEnvironment: true,

@@ -88,9 +88,11 @@ describe('a complete job', () => {
     await go('Log');
     await screen.findByText('line of the log');
     await go('Settings');
-    await screen.findByText('{"heavy": "EVQL"}');
+    const settings = await screen.findByRole('table', { name: 'Settings' });
+    expect(settings.textContent).toBe('heavyEVQL');
+    expect(screen.getByText('{"heavy": "EVQL"}').closest('details')?.open).toBe(false);
     await go('Provenance');
-    expect(screen.getByLabelText('Manifest').textContent).toBe('{"method": "X"}');
+    expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('methodX');
   });
 
   it('says when its result does not say what was run', async () => {

@@ -149,6 +149,7 @@ describe('the catalog', () => {
     expect(screen.getByText('Dock ligand')).toBeTruthy();
     const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'doi:10.1021/acs.jcim.1c00203' });
     expect(link.href).toBe('https://doi.org/10.1021/acs.jcim.1c00203');
+    await userEvent.click(fold('Not available on this computer 1'));
     await userEvent.click(fold('Zed'));
     expect(container.querySelectorAll('.fn-ToolFacts')).toHaveLength(1);
   });
@@ -168,7 +169,7 @@ describe('the catalog', () => {
     render(view({}, { describe: () => Promise.reject(new Error('The service does not say.')) }));
     await userEvent.click(fold('Vina'));
     expect(await screen.findByText('The service does not say.')).toBeTruthy();
-    expect(screen.getByText('Docking')).toBeTruthy();
+    expect(screen.getAllByText('Docking')).toHaveLength(2);
   });
 
   it('links no identifier that is none', async () => {
@@ -188,21 +189,22 @@ describe('the catalog', () => {
     expect(scrolled.mock.instances.map(node => (node as unknown as Element).id)).toContain('fn-tool-vina');
   });
 
-  it('hides the question and the engines while it is searched', async () => {
-    render(view({}, { engines: <p>engines</p> }));
-    expect(screen.getByText('engines')).toBeTruthy();
+  it('hides the question and unfolds all tools while it is searched', async () => {
+    render(view());
     await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'vin');
-    expect(screen.queryByText('engines')).toBeNull();
     expect(screen.queryByRole('textbox', { name: 'Describe your task' })).toBeNull();
+    await userEvent.clear(screen.getByRole('textbox', { name: 'Search tools' }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'zed');
+    expect(screen.getByText('Zed')).toBeTruthy();
     await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'zzz');
     await userEvent.click(screen.getByRole('button', { name: 'Show all tools' }));
-    expect(screen.getByText('Zed')).toBeTruthy();
+    expect(screen.getByText('Vina')).toBeTruthy();
   });
 
   it('counts the tools of each part', () => {
     render(view());
     const titles = screen.getAllByRole('heading', { level: 3 }).map(title => title.textContent);
-    expect(titles).toEqual(['Run on this computer 1', 'Run elsewhere 1']);
+    expect(titles).toEqual(['Run on this computer 1', 'Not available on this computer 1']);
   });
 
   it('tells what can be installed from what runs with a program of one’s own', () => {

@@ -282,10 +282,14 @@ describe('ToolsView', () => {
     makeTool({ type: 'zed', displayName: 'Zed', available: false, unavailableReason: 'No engine.' })
   ];
 
-  it('parts what runs from what does not, with the reason', () => {
+  it('parts what runs from what does not, with the reason in the facts of a tool', async () => {
     const state = { tools, service: SERVICE, isAsking: false, lost: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     expect(within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')).toBeTruthy();
+    expect(screen.queryByText('Zed')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: /^Not available on this computer/, expanded: false }));
+    expect(screen.queryByText('No engine.')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Zed' }));
     expect(screen.getByText('No engine.')).toBeTruthy();
   });
 

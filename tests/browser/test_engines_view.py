@@ -235,8 +235,11 @@ def test_what_was_installed_makes_its_tool_run(opened, row):
     expect(row.get_by_role("button", name="Remove quick")).to_be_visible(timeout=120_000)
     expect(row.get_by_role("button", name="Install quick")).to_have_count(0)
     expect(row.get_by_role("progressbar")).to_have_count(0)
+    expect(opened.page.get_by_role("heading", name="Installed · ")).to_be_visible()  # with its size
+    opened.execute("foldnote:show-tools")
     tool = opened.page.locator(".fn-Tool").filter(has_text="ANARCI").first
     expect(tool).to_contain_text("quick of the tests")
+    opened.execute("foldnote:show-engines")
 
 
 def test_an_installed_engine_is_removed_after_confirmation(opened, row, server):

@@ -295,10 +295,12 @@ def test_the_router_ranks_tools_for_a_described_task(lab):
     sidebar.locator(".fn-Advice .fn-Link").first.click()
     expect(sidebar.get_by_text("Takes", exact=True)).to_be_visible()
     lab.picture("tools-open", sidebar)
+    sidebar.get_by_role("button", name="Not available on this computer").click()
+    sidebar.locator("#fn-tool-abmap").get_by_role("button", name="AbMAP", exact=True).click()
     why = sidebar.locator("#fn-tool-abmap").get_by_text("AbMAP's package has no weights")
     why.scroll_into_view_if_needed()
     lab.picture("tools-elsewhere", sidebar)
-    sidebar.get_by_role("button", name="Engines of this computer").click()
+    sidebar.get_by_role("tab", name="Engines").click()
     expect(sidebar.locator(".fn-Engine", has_text="Probe of the tests")).to_be_visible(timeout=60_000)
     assert lab.accessibility_faults("#foldnote-sidebar") == []
 

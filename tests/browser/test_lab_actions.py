@@ -87,6 +87,22 @@ def test_a_card_of_the_launcher_makes_a_notebook_with_the_form(lab):
     assert lab.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
 
 
+def test_the_launcher_has_its_cards_before_the_service_has_answered(lab, server):
+    held = []
+    lab.page.route("**/foldnote/api/tools", lambda route: held.append(route))
+    lab.open()
+    cards = lab.page.locator(".jp-LauncherCard:visible")
+    for label in (
+        "Browse All Tools",
+        "Example Notebook",
+        "AbodyBuilder",
+    ):  # the last one from the visit before
+        expect(cards.filter(has_text=label)).to_have_count(1)
+    lab.page.unroute("**/foldnote/api/tools")
+    for route in held:
+        route.continue_()
+
+
 def test_the_main_menu_has_the_tools_by_family_the_views_and_the_service(lab):
     sidebar = lab.show_sidebar("tools", 300)
     expect(sidebar.get_by_role("button", name="New cell with the form of AbodyBuilder")).to_be_visible()

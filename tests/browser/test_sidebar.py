@@ -150,6 +150,19 @@ def test_the_list_is_used_with_the_keyboard(filled):
     expect(sidebar.get_by_role("row", selected=True)).to_have_count(0)
 
 
+def test_the_shortcut_moves_the_focus_into_the_list_and_a_closed_menu_gives_it_back(filled):
+    filled.show_sidebar("files")
+    filled.execute("filebrowser:activate")
+    filled.page.keyboard.press("Alt+Shift+J")
+    grid = filled.page.get_by_role("treegrid", name="Jobs")
+    expect(grid).to_be_focused()
+    filled.page.keyboard.press("ArrowDown")
+    filled.page.keyboard.press("Shift+F10")
+    expect(filled.page.locator(".lm-Menu").first).to_be_visible()
+    filled.page.keyboard.press("Escape")
+    expect(grid).to_be_focused()
+
+
 ENDS_OF_ORDERS = {
     "newest": ("pertuzumab-fv", "\u202egnp.evil"),
     "oldest": ("\u202egnp.evil", "pertuzumab-fv"),

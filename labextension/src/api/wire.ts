@@ -178,6 +178,11 @@ export interface components {
              */
             how: string;
             /**
+             * Installedmb
+             * @default 0
+             */
+            installedMb: number;
+            /**
              * Isbusy
              * @default false
              */

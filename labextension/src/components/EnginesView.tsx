@@ -1,10 +1,10 @@
-/** The engines on this computer: installed and available ones, with their licences. */
-import { useEffect, useRef, type ReactElement } from 'react';
+/** The engines on this computer: installed and available ones, with their sizes and licences. */
+import type { ReactElement } from 'react';
 
 import type { EngineRecord } from '../api/answers';
 import type { EnginesState } from '../models/engines';
 import { formatSize } from '../models/size';
-import { FoldIcon } from './icons';
+import { formatCount } from '../models/text';
 import { Notice } from './Notice';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
@@ -18,60 +18,91 @@ export interface EnginesViewProps {
   readonly onRemove: (engine: EngineRecord) => void;
   /** Cancels an installation. */
   readonly onCancel: (engine: EngineRecord) => void;
-  readonly onOpen: (isOpen: boolean) => void;
 }
 
-/** A collapsible section of the tools panel. */
+/** The engines of this computer: those that run, those that can be installed, and those that need a program of the user. */
 export function EnginesView(props: EnginesViewProps): ReactElement {
-  const { state } = props;
+  const { engines, complaint } = props.state;
   const trans = useWords();
-  const { isOpen } = state;
-  const section = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (isOpen) {
-      section.current?.scrollIntoView({ block: 'nearest' });
-    }
-  }, [isOpen]);
+  const all = engines ?? [];
+  const own = all.filter(engine => !engine.hasEnvironment && !engine.isInstalled);
+  const rest = all.filter(engine => !own.includes(engine));
+  const bytes = all.reduce((sum, engine) => sum + installedBytes(engine), 0);
+  const installed = trans.__('Installed');
   return (
-    <section className="fn-Engines" ref={section} aria-label={trans.__('Engines of this computer')}>
-      <button type="button" className="fn-Fold" aria-expanded={isOpen} onClick={() => props.onOpen(!isOpen)}>
-        <FoldIcon isOpen={isOpen} /> {trans.__('Engines of this computer')}
-      </button>
-      {isOpen && state.complaint !== null && (
-        <Notice tone="warning" title={trans.__('The engines cannot be listed')}>
-          {state.complaint}
-        </Notice>
-      )}
-      {isOpen && state.engines === null && state.complaint === null && (
-        <Notice tone="busy" title={trans.__('Looking for engines')} />
-      )}
-      {isOpen && state.engines?.map(engine => <Engine key={engine.name} engine={engine} {...props} />)}
-    </section>
+    <div className="fn-View">
+      <section className="fn-Engines" aria-label={trans.__('Engines of this computer')}>
+        {complaint !== null && (
+          <Notice tone="warning" title={trans.__('The engines cannot be listed')}>
+            {complaint}
+          </Notice>
+        )}
+        {engines === null && complaint === null && <Notice tone="busy" title={trans.__('Looking for engines')} />}
+        <EngineGroup
+          {...props}
+          title={bytes > 0 ? `${installed} · ${formatSize(bytes)}` : installed}
+          engines={rest.filter(engine => engine.isInstalled)}
+        />
+        <EngineGroup
+          {...props}
+          title={trans.__('Can be installed')}
+          engines={rest.filter(engine => !engine.isInstalled)}
+        />
+        <EngineGroup {...props} title={trans.__('Need your own copy of the program')} engines={own} />
+      </section>
+    </div>
   );
+}
+
+/** End of the name of an adapter's method, which the heading says for all of them. */
+const OWN_COPY = /, by your own copy of the program$/;
+
+interface EngineGroupProps extends EnginesViewProps {
+  readonly title: string;
+  readonly engines: readonly EngineRecord[];
+}
+
+function EngineGroup(props: EngineGroupProps): ReactElement | null {
+  const { title, engines } = props;
+  if (engines.length === 0) {
+    return null;
+  }
+  return (
+    <>
+      <h3 className="fn-Section">
+        {title} <span className="fn-Filter-count">{formatCount(engines.length)}</span>
+      </h3>
+      {engines.map(engine => (
+        <Engine key={engine.name} engine={engine} {...props} />
+      ))}
+    </>
+  );
+}
+
+/** Size of the environment of an installed engine; 0 if unknown. */
+function installedBytes(engine: EngineRecord): number {
+  return engine.isInstalled ? engine.installedMb * 2 ** 20 : 0;
 }
 
 function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
   const { engine } = props;
   const trans = useWords();
   const percent = percentOf(engine.fraction);
+  const bytes = installedBytes(engine);
   return (
     <div className="fn-Engine">
-      <div className="fn-Engine-name">{engine.method}</div>
+      <div className="fn-Engine-name">{engine.method.replace(OWN_COPY, '')}</div>
       <EngineButtons {...props} />
       <p className="fn-Tool-method">
         {[
           engine.tools.length > 0 && trans.__('Runs %1', engine.tools.join(', ')),
           engine.addsTo.length > 0 && trans.__('Adds to %1 where it is installed', engine.addsTo.join(', ')),
-          engine.licence && trans.__('Licence: %1', engine.licence),
-          !engine.isInstalled && engine.diskMb > 0 && trans.__('Takes at least %1', formatSize(engine.diskMb * 1e6))
+          bytes > 0 && formatSize(bytes),
+          !engine.isInstalled && engine.diskMb > 0 && trans.__('at least %1', formatSize(engine.diskMb * 1e6))
         ]
           .filter(Boolean)
           .join(' · ')}
       </p>
-      {engine.weightsNote !== '' && <p className="fn-Tool-method">{engine.weightsNote}</p>}
-      {engine.isInstalled && engine.optionalMethod !== '' && (
-        <p className="fn-Tool-method">{trans.__('With optional weights: %1', engine.optionalMethod)}</p>
-      )}
       {engine.isBusy && (
         <>
           <ProgressBar label={trans.__('Installing or removing %1', engine.name)} percent={percent} />
@@ -80,13 +111,34 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           </p>
         </>
       )}
-      {!engine.hasEnvironment && engine.how !== '' && <p className="fn-Tool-method">{engine.how}</p>}
       {!engine.isBusy && engine.message !== '' && (
         <p className={engine.hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Tool-method'} role="status">
           {engine.message}
         </p>
       )}
+      <EngineNotes engine={engine} />
     </div>
+  );
+}
+
+/** Licence, weights and configuration, folded. */
+function EngineNotes({ engine }: { readonly engine: EngineRecord }): ReactElement | null {
+  const trans = useWords();
+  const notes = [
+    engine.licence && trans.__('Licence: %1', engine.licence),
+    engine.weightsNote,
+    engine.isInstalled && engine.optionalMethod !== '' && trans.__('With optional weights: %1', engine.optionalMethod),
+    !engine.hasEnvironment && engine.how
+  ].filter(note => typeof note === 'string' && note !== '');
+  return notes.length === 0 ? null : (
+    <details className="fn-Engine-notes">
+      <summary>{engine.hasEnvironment ? trans.__('Licence and notes') : trans.__('What to configure')}</summary>
+      {notes.map(note => (
+        <p className="fn-Tool-method" key={note.toString()}>
+          {note}
+        </p>
+      ))}
+    </details>
   );
 }
 

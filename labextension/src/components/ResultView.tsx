@@ -10,6 +10,7 @@ import { isLive, shownState, stateRow } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { HtmlPane } from './HtmlPane';
+import { JsonTable } from './JsonTable';
 import { Glyph, StateIcon } from './icons';
 import { LogPane } from './LogPane';
 import { Notice } from './Notice';
@@ -156,9 +157,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
         {trans.__('The result has no provenance data.')}
       </Notice>
     ) : (
-      <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={trans.__('Manifest')}>
-        {result.manifest}
-      </pre>
+      <JsonTable label={trans.__('Provenance')} text={result.manifest} />
     );
   }
   return <ResultFiles files={result.files} {...props} />;
@@ -174,9 +173,9 @@ function Settings({ readSettings }: ResultViewProps): ReactElement {
       </Notice>
     );
   }
-  return (
-    <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={trans.__('Settings')}>
-      {value ?? trans.__('Loading the settings …')}
-    </pre>
+  return value === null ? (
+    <p className="fn-Tool-method">{trans.__('Loading the settings …')}</p>
+  ) : (
+    <JsonTable label={trans.__('Settings')} text={value} />
   );
 }

@@ -50,10 +50,8 @@ export function ToolItem(props: ToolItemProps): ReactElement {
           {trans.__('Method: %1', method)}
         </p>
       )}
-      {!tool.available && tool.unavailableReason !== null && (
-        <p className="fn-Tool-reason" title={tool.unavailableReason}>
-          {tool.unavailableReason}
-        </p>
+      {isOpen && !tool.available && tool.unavailableReason !== null && (
+        <p className="fn-Tool-reason">{tool.unavailableReason}</p>
       )}
       {isOpen && <ToolFacts {...props} />}
     </li>

@@ -1,10 +1,12 @@
 /** The service's catalog: tools, availability and methods. */
-import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactElement } from 'react';
 
 import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
 import { formatCount } from '../models/text';
-import { searchTools, type ToolsState } from '../models/tools';
+import { familyIcon } from '../kindIcons';
+import { groupTools, searchTools, type ToolsState } from '../models/tools';
 import { AskBox } from './AskBox';
+import { FoldIcon, Glyph } from './icons';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
@@ -19,8 +21,6 @@ export interface ToolsViewProps {
   readonly onRetry: () => void;
   readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
   readonly describe: (tool: string) => Promise<ToolAnswer>;
-  /** Content below the tools of this computer. */
-  readonly engines?: ReactNode;
 }
 
 /** The tools of the service. */
@@ -37,6 +37,8 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const installable = served.filter(tool => tool.engine?.kind !== 'adapter');
   const elsewhere = found.filter(tool => !tool.available && tool.engine === null);
   const hasTools = tools !== null && tools.length > 0;
+  const isOwn = service?.isEmbedded ?? false;
+  const isFolded = query === '' && ready.length > 0;
   const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
   const [shownTool, setShownTool] = useState<string | null>(null);
   useEffect(() => {
@@ -77,14 +79,31 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             />
           )}
           <ToolSection
-            title={service?.isEmbedded ? trans.__('Run on this computer') : trans.__('Ready to run')}
+            title={isOwn ? trans.__('Run on this computer') : trans.__('Ready to run')}
             tools={ready}
             {...section}
           />
-          {query === '' && props.engines}
-          <ToolSection title={trans.__('Can be installed')} tools={installable} {...section} />
-          <ToolSection title={trans.__('Run with your own copy of the program')} tools={adapters} {...section} />
-          <ToolSection title={trans.__('Run elsewhere')} tools={elsewhere} {...section} />
+          <ToolSection
+            title={trans.__('Can be installed')}
+            hint={trans.__('Install their engines under Engines.')}
+            tools={installable}
+            isFolded={isFolded}
+            {...section}
+          />
+          <ToolSection
+            title={trans.__('Run with your own copy of the program')}
+            hint={trans.__('They run once the program is there and the service’s configuration says where.')}
+            tools={adapters}
+            isFolded={isFolded}
+            {...section}
+          />
+          <ToolSection
+            title={isOwn ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
+            hint={trans.__('No engine runs them here. They can run at another service, or by a command of your own.')}
+            tools={elsewhere}
+            isFolded={isFolded}
+            {...section}
+          />
           {found.length === 0 && (
             <Notice
               tone="plain"
@@ -101,35 +120,65 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
 
 interface ToolSectionProps {
   readonly title: string;
+  /** What applies to all of them, said once. */
+  readonly hint?: string;
   readonly tools: readonly ToolRecord[];
+  /** Whether only its title is shown until it is pressed. */
+  readonly isFolded?: boolean;
   readonly open: string | null;
   readonly onToggle: (tool: string) => void;
   readonly onNewCell: (tool: string) => void;
   readonly describe: (tool: string) => Promise<ToolAnswer>;
 }
 
+/** Tools of the same availability, by family. */
 function ToolSection(props: ToolSectionProps): ReactElement | null {
-  const { title, tools, open, onToggle, onNewCell, describe } = props;
+  const { title, hint, tools, isFolded = false, open, onToggle, onNewCell, describe } = props;
+  const [isShown, setShown] = useState(false);
+  const families = useMemo(() => groupTools(tools), [tools]);
+  const hasOpen = tools.some(tool => tool.type === open);
   if (tools.length === 0) {
     return null;
   }
+  const areShown = !isFolded || isShown || hasOpen;
+  const head = (
+    <>
+      {title} <span className="fn-Filter-count">{formatCount(tools.length)}</span>
+    </>
+  );
   return (
-    <section aria-label={title}>
+    <section className="fn-ToolSection" aria-label={title}>
       <h3 className="fn-Section">
-        {title} <span className="fn-Filter-count">{formatCount(tools.length)}</span>
+        {isFolded ? (
+          <button type="button" className="fn-Fold" aria-expanded={areShown} onClick={() => setShown(!areShown)}>
+            <FoldIcon isOpen={areShown} />
+            <span>{head}</span>
+          </button>
+        ) : (
+          head
+        )}
       </h3>
-      <ul className="fn-ToolList">
-        {tools.map(tool => (
-          <ToolItem
-            key={tool.type}
-            tool={tool}
-            isOpen={open === tool.type}
-            onToggle={onToggle}
-            onNewCell={onNewCell}
-            describe={describe}
-          />
+      {areShown && hint !== undefined && <p className="fn-Section-hint">{hint}</p>}
+      {areShown &&
+        families.map(({ type, family, tools: members }) => (
+          <div key={type} role="group" aria-label={family}>
+            <h4 className="fn-Family">
+              <Glyph icon={familyIcon(type)} /> {family}
+            </h4>
+            <ul className="fn-ToolList">
+              {members.map(tool => (
+                <ToolItem
+                  key={tool.type}
+                  tool={tool}
+                  isOpen={open === tool.type}
+                  onToggle={onToggle}
+                  onNewCell={onNewCell}
+                  describe={describe}
+                />
+              ))}
+            </ul>
+          </div>
         ))}
-      </ul>
     </section>
   );
 }

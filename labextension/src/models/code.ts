@@ -7,6 +7,20 @@ export function formCode(tool: string, profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
 }
 
+/** Code of the example: it numbers trastuzumab's heavy chain, which takes seconds where ANARCI is installed. */
+export function exampleCode(profile: string | null = null): string {
+  return [
+    '# foldnote: a first job. Submit the form; its result appears below it. See fn.tools() for all tools.',
+    'import foldnote as fn',
+    '',
+    'heavy = (',
+    '    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"',
+    '    "SRWGGDGFYAMDYWGQGTLVTVSS"',
+    ')  # trastuzumab, heavy chain, variable domain',
+    `fn.form("anarci", sequence=heavy${named(profile)})`
+  ].join('\n');
+}
+
 /**
  * Code that shows a job and its result; for another member's job, only the result.
  *

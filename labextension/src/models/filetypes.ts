@@ -1,5 +1,8 @@
 /** The file types of our viewer: their names, and whether our viewer is the default. */
 
+/** What the icon of a file type shows. */
+export type Picture = 'structure' | 'molecule' | 'alignment' | 'sequences' | 'matrix';
+
 /** A file type. */
 export interface FileKind {
   readonly name: string;
@@ -10,6 +13,7 @@ export interface FileKind {
   readonly pattern?: string;
   /** Whether our viewer is the default; if not, it is listed under “Open With”. */
   readonly isFirst: boolean;
+  readonly picture: Picture;
 }
 
 /** Each extension, plain and compressed. */
@@ -30,42 +34,49 @@ export const FILE_KINDS: readonly FileKind[] = [
     label: 'Predicted aligned error',
     extensions: [],
     pattern: ERRORS,
-    isFirst: true
+    isFirst: true,
+    picture: 'matrix'
   },
   {
     name: 'foldnote-pdb',
     label: 'PDB structure',
     extensions: packed('.pdb', '.ent'),
-    isFirst: true
+    isFirst: true,
+    picture: 'structure'
   },
   {
     name: 'foldnote-cif',
     label: 'mmCIF structure',
     extensions: packed('.cif', '.mmcif'),
-    isFirst: true
+    isFirst: true,
+    picture: 'structure'
   },
   {
     name: 'foldnote-bcif',
     label: 'BinaryCIF structure',
     extensions: packed('.bcif'),
-    isFirst: true
+    isFirst: true,
+    picture: 'structure'
   },
   {
     name: 'foldnote-sdf',
     label: 'Small molecules',
     extensions: packed('.sdf', '.mol', '.mol2', '.pdbqt'),
-    isFirst: true
+    isFirst: true,
+    picture: 'molecule'
   },
   {
     name: 'foldnote-a3m',
     label: 'Sequence alignment',
     extensions: packed('.a3m', '.a2m', '.sto', '.stockholm'),
-    isFirst: true
+    isFirst: true,
+    picture: 'alignment'
   },
   {
     name: 'foldnote-fasta',
     label: 'Sequences',
     extensions: packed('.fasta', '.fa', '.faa', '.aln'),
-    isFirst: false
+    isFirst: false,
+    picture: 'sequences'
   }
 ];

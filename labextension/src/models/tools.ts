@@ -124,17 +124,23 @@ export function plainWords(word: string): string {
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
+/** The tools of one family. */
+export interface ToolFamily {
+  /** As in the catalog, such as `structure-prediction`; empty for tools without one. */
+  readonly type: string;
+  /** The displayed name. */
+  readonly family: string;
+  readonly tools: readonly ToolRecord[];
+}
+
 /** The tools by family, families by name, those that can run first in each. */
-export function groupTools(
-  tools: readonly ToolRecord[]
-): readonly { readonly family: string; readonly tools: readonly ToolRecord[] }[] {
+export function groupTools(tools: readonly ToolRecord[]): readonly ToolFamily[] {
   const families = new Map<string, ToolRecord[]>();
   for (const tool of searchTools(tools, '')) {
-    const family = plainWords(tool.family || 'other');
-    families.set(family, [...(families.get(family) ?? []), tool]);
+    families.set(tool.family, [...(families.get(tool.family) ?? []), tool]);
   }
   return [...families]
-    .map(([family, members]) => ({ family, tools: members }))
+    .map(([type, members]) => ({ type, family: plainWords(type || 'other'), tools: members }))
     .sort((a, b) => a.family.localeCompare(b.family));
 }
 

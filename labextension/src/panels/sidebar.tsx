@@ -18,10 +18,10 @@ import type { Choices } from '../models/listing';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
-import { FilesTab, ToolsTab } from './tabs';
+import { EnginesTab, FilesTab, ToolsTab } from './tabs';
 
 /** The views of the sidebar. */
-export type SidebarView = 'jobs' | 'tools' | 'files';
+export type SidebarView = 'jobs' | 'tools' | 'engines' | 'files';
 
 /** Options of the sidebar. */
 export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions, MemberActions {
@@ -60,6 +60,21 @@ export class Sidebar extends SeenWidget {
     if (view) {
       this.choose(view);
     }
+  }
+
+  /** Moves the keyboard focus into the current view, once it is drawn: to the list of jobs, else to its first control. */
+  focusView(frames = FOCUS_FRAMES): void {
+    requestAnimationFrame(() => {
+      const isDrawn = this.node.querySelector(`[role=tab][aria-selected=true][id$=${this.shownView}]`) !== null;
+      const panel = isDrawn ? this.node.querySelector('[role=tabpanel]') : null;
+      const target =
+        panel?.querySelector<HTMLElement>('[role=treegrid]') ?? panel?.querySelector<HTMLElement>(CONTROLS);
+      if (target) {
+        target.focus();
+      } else if (frames > 0) {
+        this.focusView(frames - 1);
+      }
+    });
   }
 
   /** Accepts files dragged from JupyterLab's file browser. */
@@ -133,6 +148,9 @@ export class Sidebar extends SeenWidget {
   private stopWatching: (() => void) | null = null;
 }
 
+/** Frames to wait for the view. */
+const FOCUS_FRAMES = 20;
+const CONTROLS = 'input, textarea, button:not([disabled])';
 const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
 /** The members of Lumino's drag events used here. */
@@ -155,6 +173,7 @@ function SidebarContent(props: ContentProps): ReactElement {
   const tabs: readonly Tab<SidebarView>[] = [
     { key: 'jobs', label: trans.__('Jobs') },
     { key: 'tools', label: trans.__('Tools') },
+    { key: 'engines', label: trans.__('Engines') },
     { key: 'files', label: trans.__('Files') }
   ];
   return (
@@ -169,6 +188,7 @@ function SidebarContent(props: ContentProps): ReactElement {
       >
         {view === 'jobs' && <JobsTab {...props} />}
         {view === 'tools' && <ToolsTab {...props} />}
+        {view === 'engines' && <EnginesTab {...props} />}
         {view === 'files' && <FilesTab {...props} />}
       </Tabs>
       <AccountLine account={account} claimAddress={foldnote.api.claimAddress()} />

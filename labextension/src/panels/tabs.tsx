@@ -1,5 +1,5 @@
-/** The sidebar's tabs of tools and files: connect the models to the views. */
-import { type ReactElement } from 'react';
+/** The sidebar's tabs of tools, engines and files: connect the models to the views. */
+import { useEffect, type ReactElement } from 'react';
 
 import { EnginesView } from '../components/EnginesView';
 import { FilesView } from '../components/FilesView';
@@ -10,12 +10,10 @@ import { fileCode } from '../models/code';
 import { visibleText } from '../models/text';
 import type { SidebarOptions } from './sidebar';
 
-/** The catalog, and the engines if the service is on this computer. */
-export function ToolsTab(props: SidebarOptions): ReactElement {
-  const { foldnote, onNewCell, onInstall, onRemove, onCancelEngine } = props;
-  const { api, engines, tools } = foldnote;
+/** The catalog. */
+export function ToolsTab({ foldnote, onNewCell }: SidebarOptions): ReactElement {
+  const { api, tools } = foldnote;
   const state = useStore(tools);
-  const found = useStore(engines);
   return (
     <ToolsView
       state={state}
@@ -24,18 +22,20 @@ export function ToolsTab(props: SidebarOptions): ReactElement {
       onRetry={() => void tools.refresh()}
       onAsk={api.advise}
       describe={api.tool}
-      engines={
-        state.service?.isEmbedded && (
-          <EnginesView
-            state={found}
-            onInstall={onInstall}
-            onRemove={onRemove}
-            onCancel={onCancelEngine}
-            onOpen={isOpen => engines.show(isOpen)}
-          />
-        )
-      }
     />
+  );
+}
+
+/** The engines of this computer, requested while they are displayed. */
+export function EnginesTab(props: SidebarOptions): ReactElement {
+  const { engines } = props.foldnote;
+  const state = useStore(engines);
+  useEffect(() => {
+    engines.show(true);
+    return () => engines.show(false);
+  }, [engines]);
+  return (
+    <EnginesView state={state} onInstall={props.onInstall} onRemove={props.onRemove} onCancel={props.onCancelEngine} />
   );
 }
 

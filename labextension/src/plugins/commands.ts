@@ -11,7 +11,7 @@ import { askConnection } from '../panels/connection';
 import { IFoldnote } from '../tokens';
 
 /** Category in the palette. */
-export const CATEGORY = 'Protein analysis';
+export const CATEGORY = 'Protein Analysis (foldnote)';
 
 /** The commands. */
 export const commandsPlugin: JupyterFrontEndPlugin<void> = {
@@ -25,7 +25,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     addFileCommands(app, foldnote);
     addServiceCommands(app, foldnote);
     if (palette) {
-      for (const command of [CommandIDs.refresh, CommandIDs.connect]) {
+      for (const command of [CommandIDs.refresh, CommandIDs.connect, CommandIDs.exampleNotebook]) {
         palette.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       }
       offerTools(foldnote, palette);
@@ -35,7 +35,14 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
 
 function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldnote): void {
   app.commands.addCommand(CommandIDs.newCell, {
-    label: args => trans.__('New cell: %1', tools.displayName(readText(args, 'tool'))),
+    label: args => {
+      const type = readText(args, 'tool');
+      const tool = tools.state().tools?.find(each => each.type === type);
+      const name = tool?.displayName ?? type;
+      return (tool?.available ?? true)
+        ? trans.__('New cell: %1', name)
+        : trans.__('New cell: %1 (not available here)', name);
+    },
     caption: trans.__('Insert a cell with the form of a tool'),
     describedBy: { args: textArgument('tool', 'Type of the tool, for example abodybuilder') },
     execute: args => {
@@ -118,12 +125,12 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
-/** Adds the available tools to the palette, when they are known. */
+/** Adds the tools to the palette, when they are known; the label tells which cannot run. */
 function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   const offered = new Set<string>();
   tools.changed.connect(() => {
     for (const tool of tools.state().tools ?? []) {
-      if (tool.available && !offered.has(tool.type)) {
+      if (!offered.has(tool.type)) {
         offered.add(tool.type);
         const args: NewCellArgs = { tool: tool.type };
         palette.addItem({ command: CommandIDs.newCell, category: CATEGORY, args });

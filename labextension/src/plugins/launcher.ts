@@ -1,13 +1,20 @@
-/** A card in the launcher for each available tool. */
+/** Cards in the launcher: the catalog, an example notebook, and each available tool. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ILauncher } from '@jupyterlab/launcher';
 import type { ReadonlyJSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
 
 import type { ToolRecord } from '../api/answers';
-import { CommandIDs, type NewCellArgs } from '../commands';
-import { antibodyIcon, proteinIcon } from '../icons';
+import { CommandIDs, readText, type NewCellArgs } from '../commands';
+import { markIcon } from '../icons';
+import { familyIcon } from '../kindIcons';
+import { exampleCode } from '../models/code';
+import { readCards, writeCards, type CardArgs } from '../models/cards';
+import { runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
-import { CATEGORY } from './commands';
+import { CATEGORY, orNotify } from './commands';
+
+const TOOL_RANK = 10; // after the cards that are always there
 
 /** The launcher cards. */
 export const launcherPlugin: JupyterFrontEndPlugin<void> = {
@@ -16,51 +23,83 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IFoldnote],
   optional: [ILauncher],
-  activate: (app: JupyterFrontEnd, { tools }: IFoldnote, launcher: ILauncher | null) => {
-    addCardCommands(app);
+  activate: (app: JupyterFrontEnd, foldnote: IFoldnote, launcher: ILauncher | null) => {
+    addCardCommands(app, foldnote);
     if (!launcher) {
       return;
     }
-    const carded = new Set<string>();
+    launcher.add({ command: CommandIDs.browseTools, category: CATEGORY, rank: 0 });
+    launcher.add({ command: CommandIDs.exampleNotebook, category: CATEGORY, rank: 1 });
+    const { tools } = foldnote;
+    const cards = new ToolCards(launcher);
+    cards.show(readCards(window.localStorage)); // those of the last visit, until the service has answered
+    let shown: unknown = null;
     tools.changed.connect(() => {
-      for (const tool of tools.state().tools ?? []) {
-        if (tool.available && !carded.has(tool.type)) {
-          carded.add(tool.type);
-          addCard(launcher, tool);
-        }
+      const { tools: known, service } = tools.state();
+      if (known !== null && known !== shown && service?.state === 'ok') {
+        shown = known;
+        const args = known.filter(tool => tool.available).map(cardOf);
+        cards.show(args);
+        writeCards(window.localStorage, args);
       }
     });
     void app.restored.then(() => tools.load());
   }
 };
 
-function addCardCommands(app: JupyterFrontEnd): void {
+/** The cards of tools; those that stay are not drawn again. */
+class ToolCards {
+  constructor(private readonly launcher: ILauncher) {}
+
+  /** Shows these tools, and no others. */
+  show(cards: readonly CardArgs[]): void {
+    const wanted = new Map(cards.map(card => [JSON.stringify(card), card]));
+    for (const [key, item] of this.items) {
+      if (!wanted.has(key)) {
+        item.dispose();
+        this.items.delete(key);
+      }
+    }
+    for (const [key, args] of wanted) {
+      if (!this.items.has(key)) {
+        const item = { command: CommandIDs.launchTool, category: CATEGORY, rank: TOOL_RANK, args };
+        this.items.set(key, this.launcher.add(item));
+      }
+    }
+  }
+
+  private readonly items = new Map<string, IDisposable>();
+}
+
+function addCardCommands(app: JupyterFrontEnd, { profiles, trans }: IFoldnote): void {
   app.commands.addCommand(CommandIDs.launchTool, {
-    label: args => textOf(args.name),
-    caption: args => textOf(args.description),
-    icon: args => (args.isAntibody === true ? antibodyIcon : proteinIcon),
+    label: args => readText(args, 'name'),
+    caption: args => readText(args, 'description'),
+    icon: args => familyIcon(readText(args, 'family')),
     describedBy: { args: { type: 'object', properties: { tool: { type: 'string' } } } },
     execute: args => {
-      const newCell: NewCellArgs = { tool: textOf(args.tool), cwd: textOf(args.cwd) };
+      const newCell: NewCellArgs = { tool: readText(args, 'tool'), cwd: readText(args, 'cwd') };
       return app.commands.execute(CommandIDs.newCell, newCell);
     }
   });
-}
-
-function addCard(launcher: ILauncher, tool: ToolRecord): void {
-  launcher.add({ command: CommandIDs.launchTool, category: CATEGORY, args: cardOf(tool) });
+  app.commands.addCommand(CommandIDs.browseTools, {
+    label: trans.__('Browse All Tools'),
+    caption: trans.__('Show every protein-analysis tool of foldnote in the sidebar'),
+    icon: markIcon,
+    describedBy: { args: null },
+    execute: () => app.commands.execute(CommandIDs.showTools)
+  });
+  app.commands.addCommand(CommandIDs.exampleNotebook, {
+    label: trans.__('Example Notebook'),
+    caption: trans.__('Open a notebook that shows foldnote’s first steps'),
+    mnemonic: 1,
+    icon: markIcon,
+    describedBy: { args: null },
+    execute: args => orNotify(runInCell(app, exampleCode(profiles.forCode()), readText(args, 'cwd'), true))
+  });
 }
 
 /** Arguments of the command of cards and menus for a tool. */
-export function cardOf(tool: ToolRecord): ReadonlyJSONObject {
-  return {
-    tool: tool.type,
-    name: tool.displayName,
-    description: tool.description,
-    isAntibody: tool.modalities.some(modality => modality.includes('antibody'))
-  };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+export function cardOf(tool: ToolRecord): CardArgs & ReadonlyJSONObject {
+  return { tool: tool.type, name: tool.displayName, description: tool.description, family: tool.family };
 }

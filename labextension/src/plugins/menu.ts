@@ -33,6 +33,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     catalog.title.label = trans.__('New Cell');
     catalog.title.mnemonic = 0;
     menu.addItem({ type: 'submenu', submenu: catalog });
+    menu.addItem({ command: CommandIDs.exampleNotebook });
     menu.addItem({ type: 'separator' });
     for (const command of VIEWS) {
       menu.addItem({ command });

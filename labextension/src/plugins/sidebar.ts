@@ -40,12 +40,13 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     const sidebar = createSidebar(app, foldnote, choices, registry);
     app.shell.add(sidebar, 'left', { rank: 600, type: 'Protein analysis' });
     restorer?.add(sidebar, sidebar.id);
+    keepFocus(app, sidebar);
     const { trans } = foldnote;
     const views: readonly (readonly [string, SidebarView, string, string])[] = [
       [CommandIDs.showJobs, 'jobs', trans.__('Show Jobs'), 'j'],
       [CommandIDs.showTools, 'tools', trans.__('Show Tools'), 't'],
       [CommandIDs.showFiles, 'files', trans.__('Show Files'), 'f'],
-      [CommandIDs.showEngines, 'tools', trans.__('Show Engines of This Computer'), 'e']
+      [CommandIDs.showEngines, 'engines', trans.__('Show Engines of This Computer'), 'e']
     ];
     for (const [command, view, label, letter] of views) {
       app.commands.addCommand(command, {
@@ -55,9 +56,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
         execute: () => {
           app.shell.activateById(sidebar.id);
           sidebar.show(view);
-          if (command === CommandIDs.showEngines) {
-            foldnote.engines.show(true);
-          }
+          sidebar.focusView();
         }
       });
       palette?.addItem({ command, category: CATEGORY });
@@ -112,6 +111,28 @@ function createSidebar(
   return sidebar;
 }
 
+/** Gives the keyboard focus back to the sidebar when its context menu closes and nothing else takes it. */
+function keepFocus({ contextMenu }: JupyterFrontEnd, { node }: Sidebar): void {
+  let last: HTMLElement | null = null;
+  node.addEventListener(
+    'contextmenu',
+    () => {
+      const { activeElement } = document;
+      last = activeElement instanceof HTMLElement && node.contains(activeElement) ? activeElement : null;
+    },
+    true
+  );
+  contextMenu.menu.aboutToClose.connect(() => {
+    const before = last;
+    last = null;
+    requestAnimationFrame(() => {
+      if (document.activeElement === null || document.activeElement === document.body) {
+        before?.focus();
+      }
+    });
+  });
+}
+
 /** Dragged jobs: code for cells and, for a single job, its files for a file field. */
 function dragJobs({ profiles, trans }: IFoldnote, names: readonly string[]): Dragged {
   const [name = ''] = names;
@@ -134,7 +155,7 @@ function dragResult({ profiles }: IFoldnote, job: string, member: string): Dragg
 function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
   const show = (): void => {
     const count = jobs.state().jobs.filter(isLive).length;
-    const what = trans.__('Protein analysis: jobs, tools and files');
+    const what = trans.__('Protein analysis with foldnote: jobs, tools and files');
     const running = trans._n('%2 job is unfinished', '%2 jobs are unfinished', count, formatCount(count));
     const caption = count > 0 ? `${what} (${running})` : what;
     if (sidebar.title.caption !== caption) {

@@ -3,12 +3,21 @@
  * editor remains available, and remains the default for other JSON files.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import type { LabIcon } from '@jupyterlab/ui-components';
 import { ABCWidgetFactory, DocumentWidget, type DocumentRegistry, type IDocumentWidget } from '@jupyterlab/docregistry';
 
-import { proteinIcon } from '../icons';
-import { FILE_KINDS } from '../models/filetypes';
+import { alignmentIcon, matrixIcon, moleculeIcon, sequencesIcon, structureIcon } from '../kindIcons';
+import { FILE_KINDS, type Picture } from '../models/filetypes';
 import { StructurePanel } from '../panels/structure';
 import { IFoldnote } from '../tokens';
+
+const ICONS: Readonly<Record<Picture, LabIcon>> = {
+  structure: structureIcon,
+  molecule: moleculeIcon,
+  alignment: alignmentIcon,
+  sequences: sequencesIcon,
+  matrix: matrixIcon
+};
 
 /** JupyterLab's file type of JSON. */
 const JSON_KIND = 'json';
@@ -21,7 +30,7 @@ export const structuresPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IFoldnote],
   activate: (app: JupyterFrontEnd, foldnote: IFoldnote) => {
     const { trans } = foldnote;
-    for (const { name, label, extensions, pattern } of FILE_KINDS) {
+    for (const { name, label, extensions, pattern, picture } of FILE_KINDS) {
       app.docRegistry.addFileType({
         name,
         displayName: trans.__(label),
@@ -30,7 +39,7 @@ export const structuresPlugin: JupyterFrontEndPlugin<void> = {
         mimeTypes: ['application/octet-stream'],
         fileFormat: 'base64',
         contentType: 'file',
-        icon: proteinIcon
+        icon: ICONS[picture]
       });
     }
     const factory = new StructureFactory(app, foldnote, {
@@ -57,7 +66,8 @@ class StructureFactory extends ABCWidgetFactory<IDocumentWidget<StructurePanel>>
     const { path } = context;
     const onEdit = (): void => void this.app.commands.execute('docmanager:open', { path, factory: 'Editor' });
     const content = new StructurePanel({ path, api, trans, onEdit });
-    content.title.icon = proteinIcon;
+    content.title.icon =
+      this.app.docRegistry.getFileTypeForModel({ path, name: path, type: 'file' }).icon ?? structureIcon;
     context.fileChanged.connect(() => content.reload());
     return new DocumentWidget({ content, context });
   }

@@ -151,6 +151,7 @@ class EngineManager:
                 weights_note=row.get("weights_note") or "",
                 optional_method=row.get("optional_method") or "",
                 disk_mb=row.get("disk_mb") or 0,
+                installed_mb=row.get("installed_mb") or 0,
                 tools=(*(before.tools if before else ()), *([row["tool"]] if row["tool"] else [])),
                 adds_to=tuple(row.get("adds_to") or ()),
                 has_environment=bool(row.get("has_environment")),

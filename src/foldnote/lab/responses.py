@@ -271,6 +271,8 @@ class EngineRecord(WireModel):
     """The method that it runs with its optional weights, while any of these lacks; else empty."""
     disk_mb: int = 0
     """Least disk space in MB; 0 where unknown."""
+    installed_mb: int = 0
+    """Size of the installed environment in MB (2**20 bytes), without weights; 0 where unknown."""
     tools: tuple[str, ...] = ()
     """Tools that it runs; none for an add-on."""
     adds_to: tuple[str, ...] = ()

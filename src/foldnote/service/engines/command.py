@@ -20,7 +20,7 @@ from typing import Any, Protocol, TextIO
 from foldnote import settings
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.checking import check_engine, find_case
-from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
+from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python, read_ready
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
@@ -54,6 +54,8 @@ class ToolRow:
     """What a user must accept or know beyond the names of the licences."""
     disk_mb: int = 0
     """Minimum disk space in MB (packages with CUDA need more); 0 if unknown."""
+    installed_mb: int = 0
+    """Size of the installed environment in MB (2**20 bytes, at least 1), without weights; 0 if unknown."""
     weights: tuple[dict[str, Any], ...] = ()
     """Files that are fetched from their authors.
 
@@ -104,6 +106,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         licence=engine.licence or None,
         licence_note=engine.licence_note,
         disk_mb=engine.environment.disk_mb + engine.download_mb,
+        installed_mb=int((read_ready(engine) or {}).get("installed_mb") or 0) if state.installed else 0,
         weights=tuple(_list_weights(engine)),
         weights_note=engine.weights_note,
         has_environment=engine.environment.kind != "host" or bool(engine.weights),

@@ -397,7 +397,8 @@ class _Installation:
             (self._engine.home / READY).unlink(missing_ok=True)
             raise
         files = {"files": dict(sorted(self._files.items()))} if self._files else {}
-        ready = {**self._origin, "installed": now(), **inspected, **files}
+        size = {"installed_mb": max(1, _used_mb(self._env))}
+        ready = {**self._origin, "installed": now(), **size, **inspected, **files}
         write_json(self._engine.home / READY, ready)
 
     def _run_python(self, code: str) -> str:

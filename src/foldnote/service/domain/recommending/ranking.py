@@ -125,7 +125,7 @@ def _is_complex(molecules: Sequence[FoundMolecule], roles: Collection[str]) -> b
 
 
 def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
-    """Recommend at most four tools, or none."""
+    """Recommend at most four tools, those that run here first, or none."""
     rows = [row for tool in tools if (row := _judge(task, tool)) is not None]
     rows.sort(key=lambda row: (-row.points, row.tool_id))
     if not rows:
@@ -139,7 +139,7 @@ def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
         summary += (
             f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
         )
-    return Ranking(kept, summary)
+    return Ranking(tuple(sorted(kept, key=lambda row: not row.is_running)), summary)
 
 
 def _cover(near: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTool, ...]:

@@ -46,7 +46,7 @@ class RouterAnswer(WireModel):
     """The response to POST /model-router."""
 
     tools: list[RecommendedToolResponse]
-    """Best first; empty if nothing is recommended."""
+    """Those that run here first, each best first; empty if nothing is recommended."""
     abstain: bool
     """Whether nothing is recommended."""
     summary: str
