@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site"
 KEPT = ROOT / "build" / "notebooks"
-ENGINES = ("abodybuilder2", "aggrescan3d", "anarci")
+ENGINES = ("abodybuilder2", "aggrescan3d", "anarci", "iqtree")
 
 
 def main() -> int:
