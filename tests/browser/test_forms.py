@@ -21,6 +21,15 @@ _ACTIVE_LABEL = """
 """
 
 
+_DROP = """
+(node, text) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], 'chain.fasta'));
+  node.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }));
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def notebook(chromium, server):
     """A page with one notebook and its kernel, for all tests of this module."""
@@ -112,6 +121,8 @@ def test_two_records_fill_both_fields_and_swapped_chains_are_swapped_by_keyboard
     )
     expect(light.locator(".fn-readout")).to_contain_text("kappa light-chain domain")
     assert control(form, "Heavy chain").input_value() == VH
+    control(form, "Heavy chain").evaluate(_DROP, f">only\n{VH[:100]}")
+    expect(heavy.locator(".fn-readout")).to_contain_text("100 residues")
     control(form, "Heavy chain").fill(VL)
     control(form, "Light chain").fill(VH)
     swap = heavy.get_by_role("button", name="Swap heavy and light")

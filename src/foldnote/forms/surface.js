@@ -4,6 +4,7 @@
 const OURS = 'application/vnd.foldnote.value+json';
 const CONTENTS = 'application/x-jupyter-icontents';
 const MAX_THROUGH_KERNEL = 10e6;
+const MAX_LETTERS = 1e6;
 const MAX_LOOKED_AT = 5e6;
 const PIECE = 4e6;
 const PAUSE_MS = 2000;
@@ -164,7 +165,8 @@ class Surface {
     const place = event.target.closest?.('.foldnote-drop, .foldnote-batch');
     const { mimeData, dataTransfer } = event;
     const types = mimeData?.types() ?? dataTransfer?.types ?? [];
-    if (!place || !types.some(known => [OURS, CONTENTS, 'Files'].includes(known))) {
+    const taken = place?.matches('.foldnote-letters') ? [CONTENTS, 'Files'] : [OURS, CONTENTS, 'Files'];
+    if (!place || !types.some(known => taken.includes(known))) {
       return;
     }
     event.preventDefault();
@@ -177,9 +179,10 @@ class Surface {
       return;
     }
     const read = name => mimeData?.getData(name) ?? dataTransfer?.getData(name);
-    const some = list => (place.matches('.foldnote-file:not(.foldnote-several)') ? list.slice(0, 1) : list);
+    const single = '.foldnote-letters, .foldnote-file:not(.foldnote-several)';
+    const some = list => (place.matches(single) ? list.slice(0, 1) : list);
     const field = idOf(place);
-    for (const value of some(listOf(read(OURS)))) {
+    for (const value of some(taken.includes(OURS) ? listOf(read(OURS)) : [])) {
       this.send({ ...value, field });
     }
     for (const path of some(listOf(types.includes(OURS) ? null : read(CONTENTS)))) {
@@ -209,6 +212,11 @@ class Surface {
           throw new Error(`${file.name} is too large: ${MAX_THROUGH_KERNEL / 1e6} MB is the most here.`);
         }
         this.send({ kind: 'rows', name: file.name }, [await file.arrayBuffer()]);
+      } else if (place.matches('.foldnote-letters')) {
+        if (file.size > MAX_LETTERS) {
+          throw new Error(`${file.name} is too large: ${MAX_LETTERS / 1e6} MB is the most here.`);
+        }
+        this.send({ kind: 'content', field, name: file.name }, [await file.arrayBuffer()]);
       } else if (!(await this.sendByHttp(field, file, notice))) {
         await this.sendByKernel(field, file);
       }

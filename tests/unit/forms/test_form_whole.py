@@ -52,6 +52,10 @@ def test_a_long_form_can_be_searched_and_a_short_one_has_no_search():
         name for name, field in form.fields.items() if "foldnote-unsought" not in classes_of(field.widget)
     ]
     assert len(shown) == 11
+    assert "Settings" in Page(form.widget).text
+    form.frame.search.value = "no such setting"
+    (heading,) = (part for part in Page(form.widget).shown if ">Settings<" in str(getattr(part, "value", "")))
+    assert "foldnote-unsought" in classes_of(heading)
     form.frame.search.value = ""
     assert not any("foldnote-unsought" in classes_of(field.widget) for field in form.fields.values())
 

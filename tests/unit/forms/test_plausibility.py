@@ -174,6 +174,29 @@ def test_a_glycosylation_site_is_asparagine_then_not_proline_then_serine_or_thre
         assert (place in found) == (is_site and chain[place + 2 : place + 3] in ("S", "T"))
 
 
+@pytest.mark.parametrize("kind", ["path", "content"])
+def test_a_dropped_file_of_two_chains_is_offered_to_both_fields(kind, tmp_path):
+    records = f">one\n{KAPPA}\n>two\n{HEAVY}\n"
+    (tmp_path / "fv.fasta").write_text(records)
+    form = make_fv()
+    message = {
+        "kind": kind,
+        "field": form.fields["heavy"].mark,
+        "name": "fv.fasta",
+        "path": str(tmp_path / "fv.fasta"),
+    }
+    send(form, message, [memoryview(records.encode())] if kind == "content" else [])
+    assert [act for _, act in cautions(form, "heavy")] == ["share"]
+    press(form, "heavy", "share")
+    assert form.value == {"heavy": HEAVY, "light": KAPPA}
+
+
+def test_a_dropped_path_that_is_not_there_is_told():
+    form = make_fv()
+    send(form, {"kind": "path", "field": form.fields["heavy"].mark, "path": "no/such.fasta"})
+    assert "no/such.fasta was not found" in form.frame.message.value
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

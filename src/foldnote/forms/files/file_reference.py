@@ -95,7 +95,7 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         size = "" if size_bytes is None else f", {format_size(size_bytes)}"
         is_here = local_path(str(value)) is not None
         other = f"; for the file {value} on this computer write ./{value}" if is_here else ""
-        return FileReference("upload", f"upload {name_upload(value)}{size}{other}", error)
+        return FileReference("upload", f"upload {original_name(value)}{size}{other}", error)
     return FileReference("upload", f"no such file here; taken as an upload named {value}", error)
 
 
@@ -128,10 +128,10 @@ def describe_file(value: Any) -> Any:
     if isinstance(value, JobFile):
         job, _, member = value.partition("/")
         return f"{member} of the job {job}"
-    return f"upload {name_upload(value)}" if isinstance(value, FileValue) else value
+    return f"upload {original_name(value)}" if isinstance(value, FileValue) else value
 
 
-def name_upload(value: str) -> str:
+def original_name(value: str) -> str:
     """The name of an upload without the folder that forms put it into."""
     return _OWN_FOLDER.sub("", value)
 

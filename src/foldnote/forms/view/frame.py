@@ -84,6 +84,8 @@ class Frame:
         self._advanced: widgets.Box | None = None
         self._is_unfolded = False
         self._groups: dict[str, widgets.Box] = {}
+        self._headings: dict[str, widgets.Widget] = {}
+        """The title, or the button that unfolds it, of each group."""
         self.show_tool(tool)
         self._build_search()
         found: list[widgets.Widget] = [self.search] if self.search is not None else []
@@ -222,6 +224,9 @@ class Frame:
             self.unfold()
         for field in self._section.everything:
             field.set_class("foldnote-unsought", not field.spec.has_words(words))
+        found = {field.spec.group for field in self._section.everything if field.spec.has_words(words)}
+        for group, heading in self._headings.items():
+            set_class(heading, "foldnote-unsought", group not in found)
 
     def _build_search(self) -> None:
         number = len(self._section.everything)
@@ -258,12 +263,14 @@ class Frame:
             if group == "advanced":
                 self.fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
                 self.fold.on_click(self._toggle_fold)
+                self._headings[group] = self.fold
                 self._advanced = box
                 box.add_class("foldnote-hidden")
                 built += [self.fold, box]
             else:
                 heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
-                built += [self.looks.html(heading, "foldnote-group-title"), box]
+                self._headings[group] = self.looks.html(heading, "foldnote-group-title")
+                built += [self._headings[group], box]
         self._lay_out()
         return built
 

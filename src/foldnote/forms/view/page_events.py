@@ -26,6 +26,7 @@ from foldnote.forms.batch.batch_table import ACTS, BatchTable
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.chooser import save_beside_notebook
 from foldnote.forms.fields.kinds.file import ChoosingField
+from foldnote.forms.fields.kinds.sequence import SequenceField
 from foldnote.forms.files.contents import UploadedFile, remember
 from foldnote.forms.jobs.background_calls import start
 from foldnote.forms.jobs.job_files import fetch_texts
@@ -36,6 +37,7 @@ from foldnote.forms.ui.shared_styles import Looks
 
 _log = logging.getLogger(__name__)
 _MAX_TABLE_BYTES: Final = 10_000_000
+_MAX_SEQUENCE_BYTES: Final = 1_000_000
 _LOADER: Final = (
     "export default{async render(x){"
     "const bytes=Uint8Array.from(atob('PACKED'),c=>c.charCodeAt(0)),"
@@ -179,6 +181,10 @@ class Surface:
         if not isinstance(given, str) or not given:
             return
         path = locate(given, message.get("root"))
+        letters = self._find(message)
+        if isinstance(letters, SequenceField):
+            self._take_letters(letters, path)
+            return
         if message.get("field"):
             field = self._find_file(message)
             if field is not None:
@@ -190,8 +196,22 @@ class Surface:
         else:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
 
+    def _take_letters(self, field: SequenceField, path: str) -> None:
+        """Take the text of a sequence file of JupyterLab's file browser."""
+        found = Path(path).expanduser()
+        if field.spec.is_read_only:
+            return
+        if found.is_file() and found.stat().st_size <= _MAX_SEQUENCE_BYTES:
+            field.take_text(found.read_text(encoding="utf-8", errors="replace"))
+        else:
+            self._form.frame.say(f"{path} was not found by this kernel, or is larger than 1 MB.", kind="bad")
+
     def _take_content(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a file from the user's computer that the Jupyter server could not forward."""
+        """Take a sequence file, or a file that the Jupyter server could not forward."""
+        letters = self._find(message)
+        if isinstance(letters, SequenceField) and buffers and not letters.spec.is_read_only:
+            letters.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
+            return
         field = self._find_file(message)
         if field is not None and buffers:
             path = save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0]))

@@ -19,7 +19,7 @@ from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.files.contents import size_of
-from foldnote.forms.files.file_reference import has_extension, local_path, name_upload, suggest_paths
+from foldnote.forms.files.file_reference import has_extension, local_path, original_name, suggest_paths
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
 from foldnote.forms.ui import compact_widgets
@@ -123,7 +123,7 @@ class Chooser:
         known = self._field.host.known_uploads()
         fitting = [name for name in known if has_extension(name, self._field.spec.extensions)]
         if fitting:
-            labels = [_label(name_upload(name), size_of(name, known)) for name in fitting]
+            labels = [_label(original_name(name), size_of(name, known)) for name in fitting]
             self._names = ["", *fitting]
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]

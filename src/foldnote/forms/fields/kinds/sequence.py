@@ -42,8 +42,14 @@ class SequenceField(Field):
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """A monospaced box that grows with its text."""
-        return self.make_line(self._hint(), "sequence", rows=3)
+        """A monospaced box that grows with its text, and takes files that are dropped on it."""
+        line = self.make_line(self._hint(), "sequence", "letters", "drop", rows=3)
+        line.add_class(self.mark)
+        return line
+
+    def take_text(self, text: str) -> None:
+        """Take the contents of a file that a person dropped, as if they were pasted."""
+        self.control.value = text
 
     def parse(self) -> Reading:
         """The cleaned chains, a readout of their lengths, and an error for the first invalid letter."""
