@@ -1,6 +1,7 @@
 """A job in one file: opened as the original, without what is private, and refused when damaged or hostile."""
 
 import json
+import re
 import zipfile
 from datetime import UTC
 from pathlib import Path
@@ -64,6 +65,7 @@ def test_a_job_opens_as_the_original(exported, tmp_path):
     assert plain.startswith(
         "Label: VH <1>\nJob: fv-1\nTool: abodybuilder\nTags: lead\nNote: Ask Ada.\nTwice."
     )
+    assert re.fullmatch(r"Exported: \d{4}-\d\d-\d\d \d\d:\d\d UTC with foldnote \S+", plain.splitlines()[-1])
 
 
 def test_a_plain_reader_of_results_opens_it_too(exported):

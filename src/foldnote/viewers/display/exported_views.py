@@ -7,6 +7,7 @@ from html import escape
 from foldnote.results import ExportedJob
 from foldnote.text import visible
 from foldnote.viewers.display.bundles import Bundle, result_bundles, table_bundle
+from foldnote.viewers.display.summary import write_time
 from foldnote.viewers.render.html import read_asset
 
 
@@ -31,7 +32,7 @@ def _describe(export: ExportedJob) -> Bundle:
         "Tool": export.tool,
         "Tags": ", ".join(export.tags),
         "Note": export.note,
-        "Exported": " with foldnote ".join(filter(None, [export.exported, export.version])),
+        "Exported": " with foldnote ".join(filter(None, [write_time(export.exported), export.version])),
     }
     shown = {term: visible(text) for term, text in rows.items() if text}
     lines = "".join(

@@ -51,12 +51,12 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
         "Note": " ".join(manifest.notes),
         "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
         "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
-        "Started": _write_time(manifest.started),
+        "Started": write_time(manifest.started),
         "Took": "" if duration is None else format_duration(duration),
     }
 
 
-def _write_time(text: str) -> str:
+def write_time(text: str) -> str:
     """``2026-11-21 07:13 UTC``; text that is not a time is returned unchanged."""
     try:
         moment = datetime.fromisoformat(text)
