@@ -11,7 +11,7 @@ FRONTEND := package.json package-lock.json $(shell find labextension/src labexte
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test test-engines test-all setup test-setup test-programs engines check screenshots docs bench clean
+.PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -29,6 +29,10 @@ test: ## Set up what the tests need, and run them: 20 minutes on two cores
 test-engines: ## Install every bundled engine and run the tests of all: gigabytes, and an hour
 	@$(MAKE) test-setup
 	@scripts/check --engines
+
+test-cluster: ## Run the tests of jobs on other machines, with every kill: 5 minutes
+	@$(MAKE) test-setup
+	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py
 
 test-all: ## The same with every kill, fault and engine: hours
 	@$(MAKE) test-setup

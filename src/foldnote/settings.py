@@ -80,6 +80,8 @@ OPTIONS: tuple[Option, ...] = (
            "Folder of the engines' environments; empty for 'engines' in the data folder."),
     Option("weights_dir", "", "folder", "FOLDNOTE_WEIGHTS_DIR",
            "Folder of the weights shared by all engines; empty for '.weights' in the engines' folder."),
+    Option("node_dir", "", "folder", "FOLDNOTE_NODE_DIR",
+           "Folder of the jobs on a node of a cluster; empty for one in the folder for temporary files."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
            "Additional folders of engines, separated as in PATH."),
 )  # fmt: skip
@@ -181,6 +183,19 @@ def engine_options(engine: str) -> dict[str, Any]:
         where = config_dir() / "config.toml"
         raise ConfigurationError(f"{where} sets engines.{engine} to a value; make it a section of options.")
     return options
+
+
+def executor_options() -> dict[str, Any]:
+    """The section ``[executors]`` of ``config.toml``: which machines run the jobs of ``foldnote serve``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    section = _config().get("executors", {})
+    if not isinstance(section, dict):
+        where = config_dir() / "config.toml"
+        raise ConfigurationError(f"{where} sets executors to a value; make it a section: [executors].")
+    return section
 
 
 def _parse(row: Option, text: str, where: str) -> Any:

@@ -13,9 +13,9 @@ from real_engine import run_engine
 from stand_ins import install_stand_ins
 
 from foldnote.service.engines import build_attempt, load_engines
-from foldnote.service.queue.executors import LocalExecutor
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
 # Variable domains of trastuzumab (INN list 78).
@@ -65,7 +65,7 @@ def test_a_worker_gives_what_the_program_gives(name, tmp_path):
 def compare(name, tmp_path):
     outcome, outputs = run_engine(name, tmp_path / "program", JOBS[name])
     assert outcome.state == "succeeded", outcome.error
-    executor = LocalExecutor(process_environment())
+    executor = LocalRunners(process_environment())
     try:
         runs = [run_in_worker(executor, tmp_path, name) for _ in range(3)]
     finally:

@@ -1,24 +1,30 @@
-"""Every executor keeps the same promises. An executor joins the suite by a row in EXECUTORS."""
+"""Every executor keeps the same promises, on this machine and on another one that speaks HTTP with the service."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
 import uuid
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
+from service_process import TOOLS
 
 from foldnote.service.engines import build_attempt, load_engines
-from foldnote.service.queue.executors import Executor, LocalExecutor
+from foldnote.service.node.agent_link import close_agents
+from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity, Executor, LocalExecutor
+from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
-from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome, prepare_attempt
+from foldnote.service.runner.attempt import AttemptState, Outcome, prepare_attempt
 from foldnote.settings import process_environment
 
-EXECUTORS = {"local": lambda: LocalExecutor(process_environment())}
 PATIENCE_S = 60
 
 # Runners outlive the executor that started them, on purpose.
@@ -26,30 +32,135 @@ pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:R
 needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
 
 
-@pytest.fixture(params=EXECUTORS)
-def executor(request) -> Executor:
-    return EXECUTORS[request.param]()
+@dataclass
+class Attempt:
+    """A prepared attempt: `place` is its folder at the service."""
+
+    order: AttemptOrder
+    place: Path
+    machine: "LocalMachine | NodeMachine"
+
+    @property
+    def identity(self) -> AttemptIdentity:
+        return self.order.identity
+
+    @property
+    def nonce(self) -> str:
+        return self.identity.nonce
+
+    @property
+    def folder(self) -> Path:
+        """Where the runner works."""
+        return self.machine.folder_of(self)
 
 
-@pytest.fixture
-def make_attempt(tmp_path):
-    engines = tmp_path / "engines"
+class LocalMachine:
+    """The executor `local`."""
 
-    def make(job_name: str, **engine_options) -> AttemptSpec:
-        name = f"probe{len(list(tmp_path.iterdir()))}"
-        write_probe_engine(engines, name=name, **engine_options)
+    keeps_folders = True
+
+    def __init__(self, folder: Path) -> None:
+        self._root = folder / "jobs"
+        self._engines = folder / "engines"
+        self.executor = LocalExecutor(self._root, process_environment())
+        self._count = 0
+
+    def close(self) -> None:
+        self.executor.close()
+
+    def reborn(self) -> Executor:
+        """What a service that starts again has."""
+        return LocalExecutor(self._root, process_environment())
+
+    def make(self, job_name: str, **engine_options) -> Attempt:
+        self._count += 1
+        name = f"probe{self._count}"
+        write_probe_engine(self._engines, name=name, **engine_options)
+        nonce = uuid.uuid4().hex
         spec = build_attempt(
-            load_engines([engines])[name],
-            attempt_dir=tmp_path / f"attempt-{name}",
-            nonce=uuid.uuid4().hex,
+            load_engines([self._engines])[name],
+            attempt_dir=self._root / f"1-{nonce}",
+            nonce=nonce,
             job_name=job_name,
             tool="anarci",
             settings={"sequence": "EVQLV"},
         )
         prepare_attempt(spec)
-        return spec
+        identity = AttemptIdentity(self._count, 1, nonce, f"1-{nonce}")
+        return Attempt(AttemptOrder(identity, name, Capacity(1, 64), spec), spec.folder, self)
 
-    return make
+    def folder_of(self, attempt: Attempt) -> Path:
+        return attempt.place
+
+
+class NodeMachine:
+    """The protocol of nodes over HTTP, with an agent on this machine."""
+
+    keeps_folders = False
+
+    def __init__(self, service: NodeService) -> None:
+        self.service = service
+
+    def close(self) -> None:
+        """The service is that of all tests."""
+
+    @property
+    def executor(self) -> Executor:
+        return self.service.executor
+
+    def reborn(self) -> Executor:
+        store = self.service.service.store.node_attempts
+        return NodeExecutor(NodeAttempts(store, self.service.root, self.service.attempts.timing))
+
+    def make(self, job_name: str) -> Attempt:
+        order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}")
+        return Attempt(order, self.service.root / identity.place, self)
+
+    def folder_of(self, attempt: Attempt) -> Path:
+        return self.service.place_on_node(attempt.identity)
+
+
+_numbers = itertools.count()
+MACHINES = ("local", "node")
+"""An executor of other machines joins the suite as a machine like `NodeMachine`."""
+
+
+@pytest.fixture(scope="module")
+def node_service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("node")
+    with pytest.MonkeyPatch.context() as patch:
+        offer_thread_executor(patch, folder)
+        with NodeService(folder, write_probe_engine(folder / "engines", tools=TOOLS)).serving() as service:
+            yield service
+        close_agents()
+
+
+def make_machine(request, tmp_path):
+    if request.param == "node":
+        return NodeMachine(request.getfixturevalue("node_service"))
+    return LocalMachine(tmp_path)
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request, tmp_path):
+    made = make_machine(request, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["local", pytest.param("node", marks=pytest.mark.exhaustive)])
+def any_machine(request, tmp_path):
+    """For what the runner does by itself, whoever started it."""
+    made = make_machine(request, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def local(tmp_path):
+    made = LocalMachine(tmp_path)
+    yield made
+    made.close()
 
 
 def wait_until(condition, what: str):
@@ -60,26 +171,26 @@ def wait_until(condition, what: str):
     return found
 
 
-def is_alive(executor: Executor, spec: AttemptSpec) -> bool:
-    return executor.poll(spec.folder).alive
+def is_alive(spec: Attempt) -> bool:
+    return spec.machine.executor.poll(spec.identity).alive
 
 
-def is_gone(executor: Executor, spec: AttemptSpec) -> bool:
+def is_gone(spec: Attempt) -> bool:
     """Whether no runner holds the attempt and there is no outcome."""
-    state = executor.poll(spec.folder)
+    state = spec.machine.executor.poll(spec.identity)
     return not state.alive and state.outcome is None
 
 
-def wait_for_outcome(executor: Executor, spec: AttemptSpec) -> Outcome:
-    return wait_until(lambda: executor.poll(spec.folder).outcome, "the outcome")
+def wait_for_outcome(spec: Attempt) -> Outcome:
+    return wait_until(lambda: spec.machine.executor.poll(spec.identity).outcome, "the outcome")
 
 
-def wait_for_progress(executor: Executor, spec: AttemptSpec) -> AttemptState:
-    state = lambda: executor.poll(spec.folder)  # noqa: E731
+def wait_for_progress(spec: Attempt) -> AttemptState:
+    state = lambda: spec.machine.executor.poll(spec.identity)  # noqa: E731
     return wait_until(lambda: (seen := state()).message and "Sleeping" in seen.message and seen, "progress")
 
 
-def runner_of(spec: AttemptSpec) -> int:
+def runner_of(spec: Attempt) -> int:
     return files.read_json(spec.folder / files.RUNNER)["pid"]
 
 
@@ -90,213 +201,229 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def left_by(spec: AttemptSpec, name: str) -> int:
+def left_by(spec: Attempt, name: str) -> int:
     path = spec.folder / "work" / "outputs" / f"{name}.pid"
     return int(wait_until(lambda: path.exists() and path.read_text(), path.name))
 
 
-def test_a_run_succeeds_with_progress_score_and_archive(executor, make_attempt):
-    spec = make_attempt("sleep-1.output-2.score")
-    executor.submit(spec)
-    assert 0 <= wait_for_progress(executor, spec).progress <= 1
-    outcome = wait_for_outcome(executor, spec)
+def test_a_run_succeeds_with_progress_score_and_archive(machine):
+    spec = machine.make("sleep-1.output-2.score")
+    machine.executor.submit(spec.order)
+    assert 0 <= wait_for_progress(spec).progress <= 1
+    outcome = wait_for_outcome(spec)
     assert (outcome.state, outcome.error, outcome.score) == ("succeeded", None, {"probe": 0.5})
-    assert outcome.result_size_bytes == (spec.folder / files.RESULT).stat().st_size
-    assert executor.poll(spec.folder).progress == 1.0
+    assert outcome.result_size_bytes == (spec.place / files.RESULT).stat().st_size
+    assert spec.machine.executor.poll(spec.identity).progress == 1.0
 
 
-def test_find_tells_gone_alive_and_finished_apart(executor, make_attempt):
-    spec = make_attempt("sleep-2")
-    assert is_gone(executor, spec)
-    executor.submit(spec)
-    assert is_alive(executor, spec)
-    wait_for_outcome(executor, spec)
-    assert executor.poll(spec.folder).outcome is not None
+def test_find_tells_gone_alive_and_finished_apart(any_machine):
+    spec = any_machine.make("sleep-2")
+    assert is_gone(spec)
+    any_machine.executor.submit(spec.order)
+    assert is_alive(spec)
+    wait_for_outcome(spec)
+    assert spec.machine.executor.poll(spec.identity).outcome is not None
 
 
-def test_another_executor_finds_the_attempt_again(executor, make_attempt):
-    spec = make_attempt("sleep-2")
-    executor.submit(spec)
-    reborn = type(executor)(process_environment())
-    assert is_alive(reborn, spec)
-    assert wait_for_outcome(reborn, spec).state == "succeeded"
+def test_another_executor_finds_the_attempt_again(any_machine):
+    spec = any_machine.make("sleep-2")
+    any_machine.executor.submit(spec.order)
+    wait_for_begin(spec)
+    reborn = any_machine.reborn()
+    assert reborn.poll(spec.identity).alive
+    assert wait_until(lambda: reborn.poll(spec.identity).outcome, "the outcome").state == "succeeded"
 
 
-def test_a_double_submit_runs_once(executor, make_attempt):
-    spec = make_attempt("sleep-1")
+def wait_for_begin(spec: Attempt) -> None:
+    wait_until(lambda: (spec.place / files.RUNNER).exists(), "the start")
+
+
+def test_a_double_submit_runs_once(machine):
+    spec = machine.make("sleep-1")
     for _ in range(5):
-        executor.submit(spec)
+        machine.executor.submit(spec.order)
     first = runner_of_started(spec)
-    assert wait_for_outcome(executor, spec).state == "succeeded"
-    executor.submit(spec)
-    wait_until(lambda: not executor.poll(spec.folder).alive, "the end of the runner")
-    assert runner_of(spec) == first
+    assert wait_for_outcome(spec).state == "succeeded"
+    machine.executor.submit(spec.order)
+    wait_until(lambda: not spec.machine.executor.poll(spec.identity).alive, "the end of the runner")
+    if machine.keeps_folders:
+        assert runner_of(spec) == first
 
 
-def runner_of_started(spec: AttemptSpec) -> int:
+def runner_of_started(spec: Attempt) -> int:
     wait_until(lambda: (spec.folder / files.RUNNER).exists(), "the runner")
     return runner_of(spec)
 
 
-def test_a_failure_for_the_user_is_told_in_the_engines_words(executor, make_attempt):
-    spec = make_attempt("fail")
-    executor.submit(spec)
-    outcome = wait_for_outcome(executor, spec)
+def test_a_failure_for_the_user_is_told_in_the_engines_words(any_machine):
+    spec = any_machine.make("fail")
+    any_machine.executor.submit(spec.order)
+    outcome = wait_for_outcome(spec)
     assert (outcome.state, outcome.error) == ("failed", "The probe was asked to fail.")
 
 
-def test_a_crash_tells_exit_code_and_last_words(executor, make_attempt):
-    spec = make_attempt("crash-3")
-    executor.submit(spec)
-    outcome = wait_for_outcome(executor, spec)
+def test_a_crash_tells_exit_code_and_last_words(any_machine):
+    spec = any_machine.make("crash-3")
+    any_machine.executor.submit(spec.order)
+    outcome = wait_for_outcome(spec)
     assert outcome.state == "failed"
     assert "exit code 3" in outcome.error
     assert "about to crash" in outcome.error
 
 
-def test_cancel_ends_an_engine_that_obeys(executor, make_attempt):
-    spec = make_attempt("sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
-    executor.cancel(spec.folder)
-    assert wait_for_outcome(executor, spec).state == "stopped"
+def test_cancel_ends_an_engine_that_obeys(any_machine):
+    spec = any_machine.make("sleep-60")
+    any_machine.executor.submit(spec.order)
+    wait_for_progress(spec)
+    any_machine.executor.cancel(spec.identity)
+    assert wait_for_outcome(spec).state == "stopped"
 
 
 @needs_proc
-def test_cancel_ends_an_engine_that_ignores_term_and_its_daemons(executor, make_attempt):
-    spec = make_attempt("deaf.daemon.child.sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
+def test_cancel_ends_an_engine_that_ignores_term_and_its_daemons(machine):
+    spec = machine.make("deaf.daemon.child.sleep-60")
+    machine.executor.submit(spec.order)
+    wait_for_progress(spec)
     left = [left_by(spec, "daemon"), left_by(spec, "child")]
-    executor.cancel(spec.folder, grace_s=0.5)
-    assert wait_for_outcome(executor, spec).state == "stopped"
+    machine.executor.cancel(spec.identity, grace_s=0.5)
+    assert wait_for_outcome(spec).state == "stopped"
     assert not processes.find_marked(spec.nonce)
     assert not any(is_running(pid) for pid in left)
 
 
-def test_cancel_before_the_start_runs_nothing(executor, make_attempt):
-    spec = make_attempt("output-1")
-    executor.cancel(spec.folder)
-    executor.submit(spec)
-    assert wait_for_outcome(executor, spec).state == "stopped"
+def test_cancel_before_the_start_runs_nothing(machine):
+    spec = machine.make("output-1")
+    machine.executor.cancel(spec.identity)
+    machine.executor.submit(spec.order)
+    if machine.keeps_folders:
+        assert wait_for_outcome(spec).state == "stopped"
+    else:
+        assert is_gone(spec)
+        assert machine.executor.revoke(spec.identity) is True
     assert not (spec.folder / "work" / "outputs" / "file-0.txt").exists()
 
 
 @needs_proc
-def test_a_daemon_does_not_outlive_a_successful_run(executor, make_attempt):
-    spec = make_attempt("daemon.child")
-    executor.submit(spec)
-    assert wait_for_outcome(executor, spec).state == "succeeded"
-    assert not is_running(left_by(spec, "daemon"))
-    assert not is_running(left_by(spec, "child"))
+def test_a_daemon_does_not_outlive_a_successful_run(any_machine):
+    spec = any_machine.make("daemon.child")
+    any_machine.executor.submit(spec.order)
+    assert wait_for_outcome(spec).state == "succeeded"
+    assert not processes.find_marked(spec.nonce)
+    if any_machine.keeps_folders:
+        assert not is_running(left_by(spec, "daemon"))
+        assert not is_running(left_by(spec, "child"))
 
 
-def test_the_time_limit_ends_the_run(executor, make_attempt):
-    spec = make_attempt("sleep-60", time_limit_s=1)
-    executor.submit(spec)
-    outcome = wait_for_outcome(executor, spec)
+def test_the_time_limit_ends_the_run(local):
+    spec = local.make("sleep-60", time_limit_s=1)
+    local.executor.submit(spec.order)
+    outcome = wait_for_outcome(spec)
     assert outcome.state == "timed_out"
     assert "1 s" in outcome.error
 
 
 @needs_proc
-def test_too_much_memory_ends_the_run(executor, make_attempt):
-    spec = make_attempt("memory-400.sleep-60", memory_limit_mb=200)
-    executor.submit(spec)
-    outcome = wait_for_outcome(executor, spec)
+def test_too_much_memory_ends_the_run(local):
+    spec = local.make("memory-400.sleep-60", memory_limit_mb=200)
+    local.executor.submit(spec.order)
+    outcome = wait_for_outcome(spec)
     assert outcome.state == "failed"
     assert "200 MB" in outcome.error
 
 
 @needs_proc
-def test_a_killed_runner_leaves_nothing_and_is_gone(executor, make_attempt):
-    spec = make_attempt("child.sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
+def test_a_killed_runner_leaves_nothing_and_is_gone(local):
+    spec = local.make("child.sleep-60")
+    local.executor.submit(spec.order)
+    wait_for_progress(spec)
     child = left_by(spec, "child")
     os.kill(runner_of(spec), signal.SIGKILL)
-    wait_until(lambda: is_gone(executor, spec), "the lock")
-    assert executor.revoke(spec.folder) is True
+    wait_until(lambda: is_gone(spec), "the lock")
+    assert local.executor.revoke(spec.identity) is True
     assert not processes.find_marked(spec.nonce)
     assert not is_running(child)
 
 
 @needs_proc
-def test_a_killed_runner_takes_its_engine_along_without_help(executor, make_attempt):
-    spec = make_attempt("sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
+def test_a_killed_runner_takes_its_engine_along_without_help(local):
+    spec = local.make("sleep-60")
+    local.executor.submit(spec.order)
+    wait_for_progress(spec)
     os.kill(runner_of(spec), signal.SIGKILL)
     wait_until(lambda: not processes.find_marked(spec.nonce), "the end of the engine")
-    wait_until(lambda: not executor.poll(spec.folder).alive, "the lock")
+    wait_until(lambda: not spec.machine.executor.poll(spec.identity).alive, "the lock")
     assert not processes.find_marked(spec.nonce)
 
 
-def test_an_attempt_whose_runner_died_is_not_begun_again(executor, make_attempt):
-    spec = make_attempt("sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
+def test_an_attempt_whose_runner_died_is_not_begun_again(local):
+    spec = local.make("sleep-60")
+    local.executor.submit(spec.order)
+    wait_for_progress(spec)
     os.kill(runner_of(spec), signal.SIGKILL)
-    wait_until(lambda: not executor.poll(spec.folder).alive, "the end of the runner")
-    executor.submit(spec)
-    wait_until(lambda: is_gone(executor, spec), "the refusal of the second runner")
-    assert not executor.poll(spec.folder).alive
+    wait_until(lambda: not spec.machine.executor.poll(spec.identity).alive, "the end of the runner")
+    local.executor.submit(spec.order)
+    wait_until(lambda: is_gone(spec), "the refusal of the second runner")
+    assert not spec.machine.executor.poll(spec.identity).alive
 
 
-def test_a_revoked_attempt_never_runs(executor, make_attempt):
-    spec = make_attempt("output-1")
-    assert executor.revoke(spec.folder) is True
-    executor.submit(spec)
-    late = subprocess.run(
-        [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)], check=False
-    )
-    assert late.returncode == 0
-    assert is_gone(executor, spec)
-    assert not (spec.folder / files.RUNNER).exists()
+def test_a_revoked_attempt_never_runs(machine):
+    spec = machine.make("output-1")
+    assert machine.executor.revoke(spec.identity) is True
+    machine.executor.submit(spec.order)
+    if machine.keeps_folders:
+        late = subprocess.run(
+            [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)], check=False
+        )
+        assert late.returncode == 0
+    wait_until(lambda: is_gone(spec), "the refusal")
+    assert not (spec.place / files.RUNNER).exists()
 
 
-def test_a_living_attempt_cannot_be_revoked(executor, make_attempt):
-    spec = make_attempt("sleep-2")
-    executor.submit(spec)
-    assert executor.revoke(spec.folder) is False
-    assert wait_for_outcome(executor, spec).state == "succeeded"
+def test_a_living_attempt_cannot_be_revoked(any_machine):
+    spec = any_machine.make("sleep-2")
+    any_machine.executor.submit(spec.order)
+    wait_for_begin(spec)
+    assert any_machine.executor.revoke(spec.identity) is False
+    assert wait_for_outcome(spec).state == "succeeded"
 
 
-def test_a_finished_attempt_cannot_be_revoked(executor, make_attempt):
-    spec = make_attempt("output-1")
-    executor.submit(spec)
-    wait_for_outcome(executor, spec)
-    wait_until(lambda: not executor.poll(spec.folder).alive, "the end of the runner")
-    assert executor.revoke(spec.folder) is False
+def test_a_finished_attempt_cannot_be_revoked(any_machine):
+    spec = any_machine.make("output-1")
+    any_machine.executor.submit(spec.order)
+    wait_for_outcome(spec)
+    wait_until(lambda: not spec.machine.executor.poll(spec.identity).alive, "the end of the runner")
+    assert any_machine.executor.revoke(spec.identity) is False
 
 
-def test_a_terminated_runner_publishes_a_loss(executor, make_attempt):
-    spec = make_attempt("sleep-60")
-    executor.submit(spec)
-    wait_for_progress(executor, spec)
+def test_a_terminated_runner_publishes_a_loss(any_machine):
+    spec = any_machine.make("sleep-60")
+    any_machine.executor.submit(spec.order)
+    wait_for_progress(spec)
     os.kill(runner_of(spec), signal.SIGTERM)
-    assert wait_for_outcome(executor, spec).state == "lost"
+    assert wait_for_outcome(spec).state == "lost"
 
 
-def test_a_missing_program_is_a_failure_that_says_what_to_do(executor, tmp_path):
-    spec = AttemptSpec(
-        attempt_dir=str(tmp_path / "attempt"),
-        nonce=uuid.uuid4().hex,
-        job_name="none",
-        tool="anarci",
-        settings={},
-        command=("/nowhere/python", "run.py"),
-        environment={},
-        engine={"name": "lost-engine"},
-    )
-    prepare_attempt(spec)
-    executor.submit(spec)
-    outcome = wait_for_outcome(executor, spec)
+def test_a_missing_program_is_a_failure_that_says_what_to_do(local):
+    spec = local.make("none")
+    command = {"command": ("/nowhere/python", "run.py"), "engine": {"name": "lost-engine"}}
+    prepare_attempt(replace(spec.order.spec, **command))
+    local.executor.submit(spec.order)
+    outcome = wait_for_outcome(spec)
     assert outcome.state == "failed"
     assert "foldnote engines install lost-engine" in outcome.error
 
 
-def test_capacity_is_that_of_the_machine(executor):
-    capacity = executor.capacity()
+def test_capacity_is_that_of_the_machine(machine):
+    (capacity,) = machine.executor.capacity()
     assert capacity.cores >= 1
     assert capacity.memory_mb > 0
+
+
+@needs_proc
+def test_a_killed_runner_of_a_node_is_reported_as_lost_and_leaves_nothing(node_service):
+    spec = NodeMachine(node_service).make("child.sleep-60")
+    node_service.executor.submit(spec.order)
+    wait_for_progress(spec)
+    os.kill(runner_of(spec), signal.SIGKILL)
+    assert wait_for_outcome(spec).state == "lost"
+    assert not processes.find_marked(spec.nonce)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from foldnote.service.queue.executors import LocalExecutor
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
+from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
@@ -29,7 +29,7 @@ def ended() -> list[Path]:
 
 @pytest.fixture
 def executor(ended):
-    made = LocalExecutor(process_environment())
+    made = LocalRunners(process_environment())
     made.open(ended.append)
     yield made
     made.close()
@@ -120,7 +120,7 @@ def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
     starter = parent_of(runner)
     os.kill(starter, signal.SIGSTOP)
     with monkeypatch.context() as patch:
-        patch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 2.0)
+        patch.setattr("foldnote.service.runner.starting._ANSWER_S", 2.0)
         executor.submit(second)
     assert outcome_of(second).state == "succeeded"
     wait_until(lambda: not lives(starter), "the end of the starter that hung")
@@ -133,9 +133,9 @@ def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, 
         "import sys\n"
         "from pathlib import Path\n"
         "from foldnote.service.runner.attempt import read_spec\n"
-        "from foldnote.service.queue.executors import LocalExecutor\n"
+        "from foldnote.service.runner.local_runners import LocalRunners\n"
         "from foldnote.settings import process_environment\n"
-        "executor = LocalExecutor(process_environment())\n"
+        "executor = LocalRunners(process_environment())\n"
         "executor.submit(read_spec(Path(sys.argv[1])))\n"
         "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -13,9 +13,9 @@ import pytest
 
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.registry import load_engines
-from foldnote.service.queue.executors import LocalExecutor
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
@@ -79,7 +79,7 @@ def write_serve(folder: Path, more: str = "pass") -> None:
 
 @pytest.fixture
 def executor():
-    made = LocalExecutor(process_environment())
+    made = LocalRunners(process_environment())
     made.open(lambda _: None)
     yield made
     made.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from foldnote import settings
@@ -37,6 +38,9 @@ from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
+from foldnote.service.queue.executors.protocol import Executor
+from foldnote.service.queue.executors.table import LOCAL, Executors, ExecutorTable, make_executor
+from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.store import opening
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.store import Store
@@ -86,14 +90,16 @@ class Service:
     def _build_queue(self) -> None:
         config = self.config
         self.aggregator = Aggregator(self.store, self.objects)
-        self.toolbox = Toolbox(load_engines(config.engine_paths))
+        engines = load_engines(config.engine_paths)
+        self.toolbox = Toolbox(engines)
         is_open = config.allows_deployment or config.embedded
         self.deployments = DeploymentService(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
+        self.node_attempts, executors = self._build_executors(config.data_dir / JOBS, engines)
         self.dispatcher = Dispatcher(
             self.store,
             self.objects,
             self.toolbox,
-            LocalExecutor(settings.process_environment()),
+            executors,
             config.data_dir / JOBS,
             config.pace,
             config.workers,
@@ -116,6 +122,15 @@ class Service:
             allowance=allowance,
         )
         self.screening = ScreeningService(self.toolbox, self.intake, self.files, config.limits.batch_rows)
+
+    def _build_executors(self, root: Path, engines: Collection[str]) -> tuple[NodeAttempts, Executors]:
+        """The executors of the configuration, and the attempts that run on other machines."""
+        table = ExecutorTable.read(self.config.executors, engines, self.config.public_url)
+        attempts = NodeAttempts(self.store.node_attempts, root, table.timing)
+        members: dict[str, Executor] = {LOCAL: LocalExecutor(root, settings.process_environment())}
+        for name, options in table.sections.items():
+            members[name] = make_executor(name, {**options, "service_url": table.service_url}, attempts)
+        return attempts, Executors(members, table, attempts)
 
     def _on_ended(self) -> None:
         self.scheduler.wake()

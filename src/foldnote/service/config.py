@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 MB = 1024 * 1024
 
@@ -126,6 +128,7 @@ class ServiceConfig:
         limits: sizes and rates.
         trials: terms of trial keys.
         pace: intervals of the dispatcher.
+        executors: the section `[executors]` of `config.toml`; empty to run everything on this machine.
     """
 
     data_dir: Path
@@ -146,3 +149,4 @@ class ServiceConfig:
     limits: Limits = field(default_factory=Limits)
     trials: TrialTerms = field(default_factory=TrialTerms)
     pace: DispatcherTiming = field(default_factory=DispatcherTiming)
+    executors: Mapping[str, Any] = field(default_factory=dict)

@@ -246,6 +246,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         has_router=not options.no_model_router,
         limits=limits,
         trials=trials,
+        executors=settings.executor_options(),
     )
 
 

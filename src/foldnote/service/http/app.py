@@ -27,6 +27,7 @@ from foldnote.service.http.routes import (
     files,
     health,
     jobs,
+    nodes,
     pipelines,
     presigned,
     provisioning,
@@ -36,6 +37,7 @@ from foldnote.service.http.routes import (
     tools,
 )
 from foldnote.service.http.traffic import TrafficMiddleware
+from foldnote.service.queue.executors.table import has_remote
 
 ROUTERS = (
     submission.router,
@@ -72,6 +74,8 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
             await run_in_threadpool(service.stop)
 
     app = build_routes(lifespan)
+    if has_remote(config.executors):
+        app.include_router(nodes.router)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)

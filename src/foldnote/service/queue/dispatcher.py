@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,10 +23,17 @@ from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
 from foldnote.service.queue.cleanup import Cleanup
-from foldnote.service.queue.executors.protocol import Capacity, Executor
+from foldnote.service.queue.executors.protocol import (
+    AttemptIdentity,
+    AttemptOrder,
+    Capacity,
+    Executor,
+    UnreachableError,
+)
+from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.runner.attempt import RESULT, AttemptSpec, Outcome, without_path
-from foldnote.service.runner.gpus import Gpu
+from foldnote.service.queue.placement import find_machine
+from foldnote.service.runner.attempt import RESULT, Outcome, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
@@ -44,6 +51,8 @@ class WatchedAttempt:
 
     claim: Claim
     folder: Path
+    """Where the service keeps the attempt's files."""
+    executor: Executor
     need: Capacity
     look_at: float
     interval_s: float
@@ -63,7 +72,7 @@ class Dispatcher:
 
     Args:
         root: folder of all attempts.
-        workers: maximum number of simultaneous runs; None for as many as fit the executor.
+        workers: maximum number of simultaneous runs on this machine; None for as many as fit.
         on_ended: called after jobs ended or were asked to stop.
         disk: nothing is started while it has no space; None skips the check.
         output_bytes: maximum size of a run's outputs.
@@ -74,7 +83,7 @@ class Dispatcher:
         store: Store,
         objects: ObjectStore,
         toolbox: Toolbox,
-        executor: Executor,
+        executors: Executors,
         root: Path,
         pace: DispatcherTiming,
         workers: int | None = None,
@@ -84,9 +93,8 @@ class Dispatcher:
     ) -> None:
         self._store = store
         self._objects = objects
-        self._executor = executor
-        self._whole = executor.capacity()
-        self._launcher = Launcher(root, objects, toolbox, self._whole, output_bytes)
+        self._executors = executors
+        self._launcher = Launcher(root, objects, toolbox, executors, output_bytes)
         self._root = root
         self._pace = pace
         self._workers = workers
@@ -99,7 +107,7 @@ class Dispatcher:
         self._woken = threading.Event()
         self._is_asked = False
         self._has_news = False
-        self._hints: deque[Path] = deque()
+        self._hints: deque[str] = deque()
         self._is_stopping = False
         self._next_sweep = 0.0
         self._next_due: float | None = None
@@ -107,7 +115,8 @@ class Dispatcher:
 
     def start(self) -> None:
         """Adopt the attempts of an earlier process, then start the thread."""
-        self._executor.open(self._hint)
+        for executor in self._executors.all():
+            executor.open(self._hint)
         self.recover(is_start=True)
         self._cleanup.start()
         self._tell()
@@ -121,16 +130,17 @@ class Dispatcher:
         if self._thread.is_alive():
             self._thread.join()
         self._cleanup.stop()
-        self._executor.close()
+        for executor in self._executors.all():
+            executor.close()
 
     def wake(self) -> None:
         """Tell the thread that a job was added or is to be stopped."""
         self._is_asked = True
         self._woken.set()
 
-    def _hint(self, folder: Path) -> None:
-        """Note that the attempt in `folder` seems to have ended."""
-        self._hints.append(folder)
+    def _hint(self, nonce: str) -> None:
+        """Note that the attempt with this nonce seems to have ended."""
+        self._hints.append(nonce)
         self._woken.set()
 
     def live(self, job_id: int) -> Live | None:
@@ -198,37 +208,57 @@ class Dispatcher:
         return self._chooser()(self._store.queue.waiting) is not None
 
     def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
-        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits."""
+        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
+
+        A job that does not fit waits, and with it all later ones of its executor, but not those of others.
+        """
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
         running = Counter(active.claim.account_id for active in going)
-        taken = [active.need for active in going]
+        rooms = {id(each): _Rooms(each, self._limit(each)) for each in self._executors.all()}
+        for active in going:
+            if id(active.executor) in rooms:
+                rooms[id(active.executor)].taken.append(active.need)
         has_space = not self._is_stopping and self._has_space()
 
-        def choose(find: Callable[[], Sequence[Waiting]]) -> Waiting | None:
-            rows = find() if has_space and self._find_room(_LEAST, taken) is not None else ()
-            if not rows:
-                return None
-            first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
-            room = self._find_room(self._launcher.need(first.type), taken)
-            if room is None:
-                return None
-            taken.append(room)
-            running[first.account_id] += 1
-            return first
+        def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
+            closed: set[str] = set()
+            while has_space and any(each.has_any for each in rooms.values()):
+                rows = find(closed)
+                if not rows:
+                    return None
+                first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
+                name = self._launcher.executor_name(first.type)
+                place = rooms[id(self._executors.find(name))]
+                if place.take(self._launcher.need(first.type)):
+                    running[first.account_id] += 1
+                    return replace(first, executor=name)
+                if not self._executors.has_several:
+                    return None
+                closed.add(first.type)
+            return None
 
         return choose
 
-    def _find_room(self, need: Capacity, taken: Sequence[Capacity]) -> Capacity | None:
-        return find_room(need, taken, self._whole, self._workers)
+    def _limit(self, executor: Executor) -> int | None:
+        return None if executor.is_remote else self._workers
 
     def _launch(self, claim: Claim) -> None:
-        need = self._launcher.need(claim.type)
-        gpus = assign_gpus(need, [active.need for active in self._active.values()], self._whole)
-        if gpus is None:  # the engine's needs have changed since the job was claimed
-            gpus = self._whole.devices[: need.gpus]
+        executor = self._executors.find(claim.executor)
+        machines = executor.capacity()
+        taken = [each.need for each in self._active.values() if each.executor is executor]
+        declared = self._launcher.need(claim.type)
+        need = find_machine(declared, taken, machines, None)
+        if need is None and machines:  # the needs or the machines have changed since the job was claimed
+            need = replace(
+                declared, devices=machines[0].devices[: declared.gpus], machine=machines[0].machine
+            )
         try:
-            spec = self._launcher.prepare(claim, gpus)
+            if need is None:
+                raise UnreachableError("No machine of the executor can be reached.")
+            order = self._launcher.prepare(claim, need, is_remote=executor.is_remote)
+        except UnreachableError as exc:
+            self._lose(claim, exc.message, is_counted=False)
         except EngineError as exc:
             self._finish(claim, outcomes.refused_ending(str(exc)))
         except OSError as exc:
@@ -236,25 +266,27 @@ class Dispatcher:
                 claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
             )
         else:
-            self._deliver(claim, spec, gpus)
+            self._deliver(claim, executor, order)
 
-    def _deliver(self, claim: Claim, spec: AttemptSpec, gpus: tuple[Gpu, ...]) -> None:
+    def _deliver(self, claim: Claim, executor: Executor, order: AttemptOrder) -> None:
         try:
-            self._executor.submit(spec)
+            executor.submit(order)
         except (EngineError, OSError) as exc:
-            if self._executor.revoke(spec.folder):
-                is_counted = not (isinstance(exc, OSError) and is_passing(exc))
+            if executor.revoke(order.identity):
+                is_counted = not isinstance(exc, UnreachableError)
+                is_counted = is_counted and not (isinstance(exc, OSError) and is_passing(exc))
                 self._lose(
                     claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
                 )
                 return
-        self._watch(claim, gpus)
+        self._watch(claim, executor, order.need)
 
-    def _watch(self, claim: Claim, gpus: tuple[Gpu, ...]) -> None:
+    def _watch(self, claim: Claim, executor: Executor, need: Capacity) -> None:
         self._active[claim.job_id] = WatchedAttempt(
             claim=claim,
             folder=self._root / claim.folder,
-            need=replace(self._launcher.need(claim.type), devices=gpus),
+            executor=executor,
+            need=need,
             look_at=time.monotonic() + self._pace.poll_min_s,
             interval_s=self._pace.poll_min_s,
         )
@@ -265,9 +297,9 @@ class Dispatcher:
 
     def _take_hints(self) -> None:
         """Check at once the attempts that seem to have ended."""
-        folders = {self._hints.popleft() for _ in range(len(self._hints))}
+        nonces = {self._hints.popleft() for _ in range(len(self._hints))}
         for active in self._active.values():
-            if active.folder in folders:
+            if active.claim.nonce in nonces:
                 active.look_at = 0.0
 
     def _look_at_due(self) -> list[tuple[WatchedAttempt, JobEnd]]:
@@ -290,7 +322,7 @@ class Dispatcher:
         return ended
 
     def _look_at(self, active: WatchedAttempt) -> JobEnd | None:
-        state = self._executor.poll(active.folder)
+        state = active.executor.poll(identity_of(active.claim))
         outcome = ownership.take_outcome(state, active.claim, active.folder)
         if outcome is not None:
             return self._end(active, outcome)
@@ -309,7 +341,7 @@ class Dispatcher:
 
     def _give_up(self, active: WatchedAttempt) -> None:
         """Ensure that no process of an attempt without a runner is alive, then record the loss."""
-        if not self._executor.revoke(active.folder):
+        if not active.executor.revoke(identity_of(active.claim)):
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
         self._forget(active)
@@ -386,7 +418,7 @@ class Dispatcher:
     def _ask_to_stop(self, active: WatchedAttempt) -> bool:
         """Ask the runner to stop; False if it cannot be asked, which must not delay the others."""
         try:
-            self._executor.cancel(active.folder, self._pace.grace_s)
+            active.executor.cancel(identity_of(active.claim), self._pace.grace_s)
         except OSError:
             log.exception("The runner in %s cannot be told to stop.", active.folder)
             return False
@@ -412,49 +444,44 @@ class Dispatcher:
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder
+        executor, identity = self._executors.find(claim.executor), identity_of(claim)
         ownership.put_aside_foreign(folder, claim.nonce)
-        # after a power cut, the files do not show whether it started
-        was_delivered = ownership.has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
-        is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
-        if is_undelivered and self._executor.revoke(folder):
+        # after a power cut, the files of this machine do not show whether it started
+        is_lasting = executor.is_remote or not clock.is_before_boot(claim.claimed)
+        was_delivered = ownership.has_begun(folder, claim.nonce) or not is_lasting
+        is_undelivered = is_start and not was_delivered and not executor.poll(identity).alive
+        if is_undelivered and executor.revoke(identity):
             self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
-            names = ownership.read_gpus(folder)
-            self._watch(claim, tuple(gpu for gpu in self._whole.devices if gpu.identity in names))
+            declared = self._launcher.need(claim.type)
+            self._watch(claim, executor, self._launcher.read_need(claim, declared, executor))
 
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
 
 
-def find_room(
-    need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None
-) -> Capacity | None:
-    """``need`` with its GPUs if one more run fits in addition to those in ``taken``, else None."""
-    if workers is not None and len(taken) >= workers:
-        return None
-    if (
-        need.cores + sum(each.cores for each in taken) > whole.cores
-        or need.memory_mb + sum(each.memory_mb for each in taken) > whole.memory_mb
-    ):
-        return None
-    gpus = assign_gpus(need, taken, whole)
-    return None if gpus is None else replace(need, devices=gpus)
+class _Rooms:
+    """The room that an executor has left, while jobs are being chosen."""
+
+    def __init__(self, executor: Executor, runs: int | None) -> None:
+        self.taken: list[Capacity] = []
+        self._machines = executor.capacity()
+        self._runs = runs
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the smallest run fits."""
+        return find_machine(_LEAST, self.taken, self._machines, self._runs) is not None
+
+    def take(self, need: Capacity) -> bool:
+        """Use the room for one more run; False if there is none."""
+        room = find_machine(need, self.taken, self._machines, self._runs)
+        if room is not None:
+            self.taken.append(room)
+        return room is not None
 
 
-def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> tuple[Gpu, ...] | None:
-    """The GPUs for one more run, unused ones first; None if there are not enough.
-
-    A run shares a GPU only if it and the others there declare how much of the memory they use. The result is
-    empty for an executor that assigns its GPUs itself.
-    """
-    if not whole.devices:
-        return () if need.gpus + sum(each.gpus for each in taken) <= whole.gpus else None
-    users = {gpu: [each.gpu_memory_mb for each in taken if gpu in each.devices] for gpu in whole.devices}
-    open_to_it = [
-        gpu
-        for gpu, used in users.items()
-        if not used or (need.gpu_memory_mb and all(used) and sum(used) + need.gpu_memory_mb <= gpu.memory_mb)
-    ]
-    chosen = sorted(open_to_it, key=lambda gpu: len(users[gpu]))[: need.gpus]
-    return tuple(chosen) if len(chosen) == need.gpus else None
+def identity_of(claim: Claim) -> AttemptIdentity:
+    """The claimed attempt as executors know it."""
+    return AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)

@@ -17,9 +17,19 @@ from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.engines.configuration import Configured
 from foldnote.service.engines.launch import needed_resources
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
-from foldnote.service.runner.gpus import ASSIGNED, ORDER, Gpu
+from foldnote.service.node.order import NodeInput, NodeOrder
+from foldnote.service.queue import ownership
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity, Executor
+from foldnote.service.queue.executors.table import LOCAL, Executors
+from foldnote.service.queue.placement import find_largest
+from foldnote.service.runner.attempt import (
+    NONCE_VARIABLE,
+    AttemptSpec,
+    fit_name,
+    make_folders,
+    prepare_attempt,
+)
+from foldnote.service.runner.gpus import Gpu, show_gpus
 from foldnote.service.store.jobs.queue import Claim
 
 _FRESH_S, _GOOD_S = 1.0, 5.0
@@ -30,6 +40,8 @@ _FRESH_S, _GOOD_S = 1.0, 5.0
 class EngineTemplate:
     """How a tool is run, as of the last check of its engine."""
 
+    executor: str
+    """Name of the executor."""
     need: Capacity
     template: AttemptSpec | None
     """The part of an attempt that is the same for all jobs; None if the engine cannot run."""
@@ -52,12 +64,12 @@ class Launcher:
     """
 
     def __init__(
-        self, root: Path, objects: ObjectStore, toolbox: Toolbox, whole: Capacity, output_bytes: int
+        self, root: Path, objects: ObjectStore, toolbox: Toolbox, executors: Executors, output_bytes: int
     ) -> None:
         self._root = root
         self._objects = objects
         self._toolbox = toolbox
-        self._whole = whole
+        self._executors = executors
         self._output_bytes = output_bytes
         self._templates: dict[str, EngineTemplate] = {}
 
@@ -65,26 +77,39 @@ class Launcher:
         """Cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
-    def prepare(self, claim: Claim, gpus: Sequence[Gpu] = ()) -> AttemptSpec:
-        """Write the attempt's folder with its specification and inputs.
+    def executor_name(self, tool_type: str) -> str:
+        """Name of the executor of the tool's engine."""
+        return self._find_template(tool_type).executor
+
+    def prepare(self, claim: Claim, need: Capacity, *, is_remote: bool = False) -> AttemptOrder:
+        """Write the attempt's folder: specification and inputs, or the order of a node.
 
         Args:
             claim: the claimed job.
-            gpus: the GPUs assigned to the run; it sees no others.
+            need: what the run is given; it sees no other GPUs.
+            is_remote: whether it runs on another machine.
 
         Raises:
             EngineError: no engine can run the tool here any more.
             OSError: the folder cannot be written, or an input is gone.
         """
         known = self._find_template(claim.type)
-        if known.template is None:
+        if known.template is None or known.engine is None:
             raise EngineError(known.fault)
+        identity = AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)
+        if is_remote:
+            self._write_order(claim, known.engine.name, known.template, need)
+            return AttemptOrder(identity, known.engine.name, need)
+        spec = self._make_spec(claim, known.template, need.devices)
         places = input_places(claim)
-        files: dict[str, tuple[str, ...]] = {}
-        for each, place in zip(claim.inputs, places, strict=True):
-            files[each.field] = (*files.get(each.field, ()), place)
-        spec = replace(
-            known.template,
+        sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
+        prepare_attempt(spec, sources)
+        return AttemptOrder(identity, known.engine.name, need, spec)
+
+    def _make_spec(self, claim: Claim, template: AttemptSpec, gpus: Sequence[Gpu]) -> AttemptSpec:
+        has_gpus = any(each.devices for each in self._executors.find(LOCAL).capacity())
+        return replace(
+            template,
             attempt_dir=str(self._root / claim.folder),
             nonce=claim.nonce,
             owner=str(claim.account_id),
@@ -92,22 +117,56 @@ class Launcher:
             settings=json.loads(claim.normalized),
             extensions=for_engine(claim.extensions),
             environment={
-                **known.template.environment,
-                **(_show_gpus(gpus) if self._whole.devices else {}),
+                **template.environment,
+                **(show_gpus(gpus) if has_gpus else {}),
                 NONCE_VARIABLE: claim.nonce,
             },
             gpus=tuple(gpu.identity for gpu in gpus),
-            files=files,
+            files=_group_by_field(claim),
             output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
-            time_limit_s=min(
-                known.template.time_limit_s,
-                claim.max_runtime_s or known.template.time_limit_s,
-            ),
+            time_limit_s=_time_limit_s(claim, template),
         )
-        sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
-        prepare_attempt(spec, sources)
-        return spec
+
+    def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
+        """Write what a node will be told; nothing in it is a path of this machine."""
+        folder = self._root / claim.folder
+        sizes = [self._objects.path(each.sha256).stat().st_size for each in claim.inputs]
+        rows = zip(input_places(claim), claim.inputs, sizes, strict=True)
+        order = NodeOrder(
+            job_id=claim.job_id,
+            number=claim.attempt,
+            nonce=claim.nonce,
+            engine=engine,
+            tool=claim.type,
+            job_name=claim.name,
+            owner=str(claim.account_id),
+            account_id=claim.account_id,
+            settings=json.loads(claim.normalized),
+            extensions=for_engine(claim.extensions),
+            seed=seed_of(claim),
+            time_limit_s=_time_limit_s(claim, template),
+            output_limit_bytes=self._output_bytes,
+            cores=need.cores,
+            memory_mb=need.memory_mb,
+            gpus=need.gpus,
+            gpu_memory_mb=need.gpu_memory_mb,
+            machine=need.machine,
+            files=_group_by_field(claim),
+            inputs=tuple(NodeInput(place, each.name, each.sha256, size) for place, each, size in rows),
+        )
+        make_folders(folder.parent, folder)
+        order.write(folder)
+
+    def read_need(self, claim: Claim, declared: Capacity, executor: Executor) -> Capacity:
+        """What a run was given when it was started, perhaps by an earlier process."""
+        folder = self._root / claim.folder
+        if executor.is_remote:
+            order = NodeOrder.read(folder)
+            return declared if order is None else replace(declared, machine=order.machine)
+        names = ownership.read_gpus(folder)
+        devices = (gpu for machine in executor.capacity() for gpu in machine.devices)
+        return replace(declared, devices=tuple(gpu for gpu in devices if gpu.identity in names))
 
     def _find_template(self, tool_type: str) -> EngineTemplate:
         known = self._templates.get(tool_type)
@@ -134,7 +193,8 @@ class Launcher:
     def _look(self, tool_type: str) -> EngineTemplate:
         registered = self._toolbox.registered_engine(tool_type)
         engine = registered or self._toolbox.engine_of(tool_type)
-        need = need_of(engine, self._whole)
+        name = self._executors.name_for(engine)
+        need = need_of(engine, find_largest(self._executors.find(name).capacity()))
         configured = engine.configured() if engine is not None else Configured()
         template, fault = None, f"The service no longer has an engine for {tool_type}."
         if engine is not None:
@@ -146,29 +206,44 @@ class Launcher:
                     job_name="",
                     tool=tool_type,
                     settings={},
-                    max_cores=self._whole.cores,
+                    max_cores=need.cores,
                 )
             except EngineError as exc:
                 fault = exc.message
-        return EngineTemplate(need, template, fault, registered, time.monotonic(), engine, configured)
+        return EngineTemplate(name, need, template, fault, registered, time.monotonic(), engine, configured)
 
 
-def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
-    """Capacity of one run; a run that declares more than the machine has uses all of it and runs alone."""
+def need_of(engine: Engine | None, machine: Capacity | None) -> Capacity:
+    """Capacity of one run; a run that declares more than the machine has uses all of it and runs alone.
+
+    Args:
+        engine: what runs.
+        machine: the largest machine there is; None while there is none.
+    """
     if engine is None:
         return Capacity(0, 0)
     declared = needed_resources(engine)
-    return Capacity(
-        min(max(1, declared.cores), whole.cores),
-        min(declared.memory_mb, whole.memory_mb),
-        min(declared.gpus or int(declared.may_use_gpu), whole.gpus),
-        declared.gpu_memory_mb,
+    need = Capacity(max(1, declared.cores), declared.memory_mb, declared.gpus, declared.gpu_memory_mb)
+    if machine is None:
+        return need
+    return replace(
+        need,
+        cores=min(need.cores, machine.cores),
+        memory_mb=min(need.memory_mb, machine.memory_mb),
+        gpus=min(declared.gpus or int(declared.may_use_gpu), machine.gpus),
     )
 
 
-def _show_gpus(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """Variables by which a run sees these GPUs and no others."""
-    return {**ORDER, ASSIGNED: ",".join(gpu.identity for gpu in gpus)}
+def _group_by_field(claim: Claim) -> dict[str, tuple[str, ...]]:
+    """Paths below ``work/`` of the inputs of each field."""
+    grouped: dict[str, tuple[str, ...]] = {}
+    for each, place in zip(claim.inputs, input_places(claim), strict=True):
+        grouped[each.field] = (*grouped.get(each.field, ()), place)
+    return grouped
+
+
+def _time_limit_s(claim: Claim, template: AttemptSpec) -> float:
+    return min(template.time_limit_s, claim.max_runtime_s or template.time_limit_s)
 
 
 def input_places(claim: Claim) -> list[str]:

@@ -12,6 +12,7 @@ kills no process and imports the standard library only, since each runner loads 
     runner.json    process id and start of the runner; once it exists no other runner may begin
     progress.json  the newest progress
     log.txt        what the engine wrote, from its first line on
+    lease          on a node: until when the runner may run without hearing from the agent
     cancel         asks the runner to stop; contains the seconds between TERM and KILL
     revoked        written by the recovery: a runner that starts late exits without doing anything
     result.zip     the archive of outputs; absent if there are none
@@ -28,6 +29,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -43,6 +45,7 @@ LOCK = "lock"
 RUNNER = "runner.json"
 PROGRESS = "progress.json"
 LOG = "log.txt"
+LEASE = "lease"
 CANCEL = "cancel"
 REVOKED = "revoked"
 RESULT = "result.zip"
@@ -103,6 +106,8 @@ class AttemptSpec:
     machine, and ``label``. An own alignment is in ``files`` as ``foldnote.alignment``."""
     owner: str = ""
     """Whose job it is, in any spelling: only jobs of one owner share a process; empty if none may."""
+    has_lease: bool = False
+    """Whether the run ends when the time in the file ``lease`` has passed, as on a node of a cluster."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
 
@@ -297,6 +302,25 @@ def write_progress(attempt_dir: Path, fraction: float | None, message: str | Non
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
     """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL."""
     publish_mark(attempt_dir / CANCEL, str(grace_s).encode())
+
+
+def boot_time_s() -> float:
+    """Seconds since the machine was booted, including those it slept, as all of its processes see it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def extend_lease(attempt_dir: Path, until_s: float) -> None:
+    """Let the runner run until this boot time."""
+    write_json(attempt_dir / LEASE, {"until": until_s}, is_durable=False)
+
+
+def is_lease_over(attempt_dir: Path) -> bool:
+    """Whether the runner's lease has passed; one that cannot be read has."""
+    try:
+        until = (read_json(attempt_dir / LEASE) or {}).get("until")
+    except (OSError, ValueError):
+        return True
+    return not isinstance(until, int | float) or boot_time_s() > until
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

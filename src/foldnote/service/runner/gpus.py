@@ -63,6 +63,11 @@ def _find(word: str, found: Sequence[Sequence[str]]) -> Gpu:
     return Gpu(word)
 
 
+def show_gpus(gpus: Sequence[Gpu]) -> dict[str, str]:
+    """Variables by which a run sees these GPUs and no others."""
+    return {**ORDER, ASSIGNED: ",".join(gpu.identity for gpu in gpus)}
+
+
 class GpuMeter:
     """Measures the GPU memory of a run while it goes on, without ever waiting for the answer."""
 

@@ -6,6 +6,7 @@ the descriptor of its lock. The starter passes them to an idle runner or a new o
 and sends ``ended FOLDER`` when the attempt is over. If a runner dies, the starter ends the remaining
 processes of its engine. When the other end is closed, idle runners end at once, busy ones after their
 attempt, and the starter after the last of them. Each runner has its own session and survives the starter.
+A starter that is tied kills its busy runners instead: on a node, nobody would adopt them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import tempfile
 import time
 import traceback
@@ -32,6 +34,8 @@ from foldnote.service.runner.runner import (
     wait_for_lock,
 )
 
+TIED = "--tied"
+"""Argument of a starter whose runners are killed when its other end is closed."""
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
@@ -64,10 +68,16 @@ class Runner:
 
 
 class Starter:
-    """Serves the socket ``requests`` until its other end is closed and the last runner has ended."""
+    """Serves the socket ``requests`` until its other end is closed and the last runner has ended.
 
-    def __init__(self, requests: socket.socket) -> None:
+    Args:
+        requests: a socket.
+        is_tied: whether busy runners are killed when the other end is closed.
+    """
+
+    def __init__(self, requests: socket.socket, *, is_tied: bool = False) -> None:
         self._requests = requests
+        self._is_tied = is_tied
         self._is_closed = False
         self._runners: dict[int, Runner] = {}
         self._selector = selectors.DefaultSelector()
@@ -99,6 +109,8 @@ class Starter:
         if order is None:
             self._is_closed = True
             self._selector.unregister(self._requests)
+            if self._is_tied:
+                processes.send(self._runners, signal.SIGKILL)  # what they leave is ended when they are reaped
             return
         folder, worker_key, lock = order
         try:
@@ -253,7 +265,7 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.close(nothing)
-    Starter(requests).serve()
+    Starter(requests, is_tied=TIED in sys.argv).serve()
 
 
 if __name__ == "__main__":

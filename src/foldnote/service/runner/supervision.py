@@ -57,6 +57,7 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
         self._is_terminated = False
+        self._is_fenced = False
         self._has_succeeded = False
         self._started = time.monotonic()
         self._memory_checked = self._started
@@ -168,6 +169,9 @@ class Supervisor:
             return EngineExit("stopped", "The job was stopped.")
         if not spec.folder.exists():  # the data folder was moved, or restored from a backup
             return EngineExit("lost", "The folder of the run no longer exists.")
+        if spec.has_lease and files.is_lease_over(spec.folder):
+            self._is_fenced = True
+            return EngineExit("lost", "The node lost its connection to the service for too long.")
         if self._is_terminated:
             return EngineExit("lost", "The system ended the job's runner before the engine had finished.")
         if time.monotonic() - self._started > spec.time_limit_s:
@@ -196,6 +200,8 @@ class Supervisor:
         return str(self._spec.engine.get("method") or self._spec.tool)
 
     def _grace_s(self) -> float:
+        if self._is_fenced:  # another machine may start the job soon
+            return 0.0
         try:
             return float(read_regular(self._spec.folder / files.CANCEL, 100) or b"")
         except (OSError, ValueError):

@@ -311,3 +311,10 @@ def m0019_extensions(connection: sqlite3.Connection) -> None:
 def m0020_gpu_memory(connection: sqlite3.Connection) -> None:
     """GPU memory used by a run."""
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_gpu_memory_mb REAL")
+
+
+@migration
+def m0021_executors(connection: sqlite3.Connection) -> None:
+    """Which executor runs an attempt, and the token of its runner on another machine."""
+    connection.execute("ALTER TABLE attempts ADD COLUMN executor TEXT NOT NULL DEFAULT 'local'")
+    connection.execute("ALTER TABLE attempts ADD COLUMN token_sha256 TEXT")

@@ -130,6 +130,10 @@ attempts = sa.Table(
     sa.Column("outcome", sa.Text),
     # below the folder of all attempts
     sa.Column("folder", sa.Text, nullable=False, server_default=""),
+    # which executor runs it
+    sa.Column("executor", sa.Text, nullable=False, server_default="local"),
+    # of a run on another machine: hash of its token, None until it was started, empty once it may not be
+    sa.Column("token_sha256", sa.Text),
 )
 
 identity = sa.Table(

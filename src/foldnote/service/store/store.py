@@ -13,6 +13,7 @@ from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs.batches import BatchStore
 from foldnote.service.store.jobs.jobs import JobStore
 from foldnote.service.store.jobs.leftovers import LeftoverStore
+from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.pages import PageStore
 from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
@@ -45,6 +46,7 @@ class Store:
         self.pipelines = PipelineStore(self.database, limits)
         self.leftovers = LeftoverStore(self.database)
         self.queue = QueueStore(self.database)
+        self.node_attempts = NodeAttemptStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
         self.storage = StorageStore(self.database)

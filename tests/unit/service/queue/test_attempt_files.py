@@ -2,9 +2,9 @@
 
 import pytest
 
-from foldnote.service.queue.executors import LocalExecutor
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome
+from foldnote.service.runner.local_runners import LocalRunners
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_progress_emptied_by_a_power_cut_is_ignored(tmp_path):
 def test_an_attempt_that_a_power_cut_left_empty_can_be_given_up(spec):
     folder = files.prepare_attempt(spec)
     (folder / files.SPEC).write_bytes(b"")
-    assert LocalExecutor({}).revoke(folder) is True
+    assert LocalRunners({}).revoke(folder) is True
 
 
 def test_an_outcome_that_a_power_cut_left_empty_is_none(tmp_path):

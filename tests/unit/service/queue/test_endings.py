@@ -2,10 +2,10 @@
 
 import pytest
 
-from foldnote.service.queue.dispatcher import find_room
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
 from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours
+from foldnote.service.queue.placement import find_room
 from foldnote.service.runner.attempt import Outcome
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.queue import Claim

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.service.queue.dispatcher import assign_gpus, find_room
 from foldnote.service.queue.executors.protocol import Capacity
+from foldnote.service.queue.placement import assign_gpus, find_room
 from foldnote.service.runner.gpus import Gpu
 
 MACHINE = Capacity(64, 64_000, 2, devices=(Gpu("0", 1000), Gpu("1", 1000)))

@@ -36,6 +36,7 @@ QUERIES = {
     "a page of an organization": lambda s: s.pages.read(JobFilter((1, 2)), before=9, limit=10),
     "one job": lambda s: s.jobs.find([1, 2], "one"),
     "what waits": lambda s: s.queue.waiting(),
+    "what waits of other types": lambda s: s.queue.waiting(["anarci"]),
     "when the next is due": lambda s: s.queue.next_due(),
     "what runs": lambda s: s.queue.running(),
     "what is to be stopped": lambda s: s.queue.cancelled(),

@@ -297,7 +297,7 @@ def test_ends_and_claims_are_one_transaction(store, account):
     ended = claim(store)
 
     def fail(find):
-        assert [each.job_id for each in find()] == [2]
+        assert [each.job_id for each in find(())] == [2]
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -144,6 +144,11 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
 
 def _require_holder(service: Service, target: Target) -> None:
     """Require that the link's job or file still exists and that the account may still read it."""
+    if target.holder == "attempt":  # an input, for the node that runs the attempt
+        job_id, _, number = target.holder_id.partition("-")
+        if not service.node_attempts.is_running(int(job_id), int(number)):
+            raise _gone()
+        return
     if not service.store.accounts.has_live_key(target.owner):
         raise link_revoked()
     if target.holder == "job":

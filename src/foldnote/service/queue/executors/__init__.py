@@ -7,6 +7,6 @@ itself reports its state. Every executor passes the conformance suite in ``tests
 from __future__ import annotations
 
 from foldnote.service.queue.executors.local import LocalExecutor
-from foldnote.service.queue.executors.protocol import Capacity, Executor
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity, Executor
 
-__all__ = ["Capacity", "Executor", "LocalExecutor"]
+__all__ = ["AttemptIdentity", "AttemptOrder", "Capacity", "Executor", "LocalExecutor"]

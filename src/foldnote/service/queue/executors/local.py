@@ -1,133 +1,78 @@
-"""Runs attempts as processes of this machine.
-
-The attempt's lock is taken here and passed to the runner as an open descriptor, through the starter, so that
-a started attempt is never without a holder. A runner has its own session and outlives the service.
-"""
+"""The executor of this machine, the only one that knows the folders of attempts."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.queue.executors.starting import StarterDiedError, StarterLink
-from foldnote.service.runner import attempt as files
-from foldnote.service.runner import processes
-from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
+from foldnote.service.runner.attempt import AttemptState
 from foldnote.service.runner.gpus import list_gpus
-from foldnote.service.runner.locking import is_locked, take_lock
-from foldnote.service.runner.runner import is_spent
-from foldnote.service.runner.worker import worker_key
+from foldnote.service.runner.local_runners import LocalRunners
 
 _MEMORY_LEFT_MB = 1024
 
 
 class LocalExecutor:
-    """The executor of one machine.
+    """Runs attempts as processes of this machine.
 
     Args:
+        root: folder of all attempts.
         environment: environment of the runners: the service's own, without keys. Engines get theirs from the
             attempt. If it has ``CUDA_VISIBLE_DEVICES``, only those GPUs are used.
         cores: cores to use; by default those that this process may use.
         memory_mb: memory to use; by default what the machine has, less one GB.
     """
 
+    is_remote = False
+
     def __init__(
-        self, environment: Mapping[str, str], *, cores: int | None = None, memory_mb: int | None = None
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        *,
+        cores: int | None = None,
+        memory_mb: int | None = None,
     ) -> None:
         gpus = list_gpus(environment)
-        self._capacity = Capacity(
+        machine = Capacity(
             cores or _usable_cores(), memory_mb or _usable_memory_mb(), len(gpus), devices=gpus
         )
-        self._listeners: list[Callable[[Path], None]] = []
-        self._starter = StarterLink(environment, _teller(self._listeners))
-        weakref.finalize(self, self._starter.close)
+        self._machines = (machine,)
+        self._root = root
+        self._runners = LocalRunners(environment)
 
-    def open(self, on_ended: Callable[[Path], None]) -> None:
+    def open(self, on_ended: Callable[[str], None]) -> None:
         """See the protocol."""
-        self._listeners.append(on_ended)
-        with contextlib.suppress(OSError):  # the first attempt tries again and reports the error
-            self._starter.open()
+        self._runners.open(lambda folder: on_ended(folder.name.rpartition("-")[2]))
 
     def close(self) -> None:
         """See the protocol."""
-        self._listeners.clear()
-        self._starter.close()
+        self._runners.close()
 
-    def submit(self, attempt: AttemptSpec) -> None:
+    def submit(self, order: AttemptOrder) -> None:
         """See the protocol."""
-        key = worker_key(attempt)
-        try:
-            self._submit(attempt.folder, key)
-        except StarterDiedError:
-            self._submit(attempt.folder, key)
+        if order.spec is None:
+            raise EngineError("The attempt was not prepared for this machine.")
+        self._runners.submit(order.spec)
 
-    def _submit(self, folder: Path, key: str) -> None:
-        lock = take_lock(folder)
-        if lock is None:  # already running
-            return
-        try:
-            if not is_spent(folder):
-                self._starter.start(folder, key, lock)
-        except OSError as exc:
-            raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
-        finally:
-            os.close(lock)
-
-    def poll(self, attempt_dir: Path) -> AttemptState:
+    def poll(self, identity: AttemptIdentity) -> AttemptState:
         """See the protocol."""
-        is_alive = is_locked(attempt_dir)
-        progress, message = files.read_progress(attempt_dir)
-        # Read after the lock: a runner publishes first and then releases the lock.
-        return AttemptState(progress, message, is_alive, Outcome.read(attempt_dir))
+        return self._runners.poll(self._root / identity.place)
 
-    def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
+    def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
         """See the protocol."""
-        files.request_cancel(attempt_dir, grace_s)
+        self._runners.cancel(self._root / identity.place, grace_s)
 
-    def revoke(self, attempt_dir: Path) -> bool:
+    def revoke(self, identity: AttemptIdentity) -> bool:
         """See the protocol."""
-        try:
-            lock = take_lock(attempt_dir)
-        except FileNotFoundError:
-            return True
-        if lock is None:
-            return False
-        try:
-            if Outcome.read(attempt_dir) is not None:
-                return False
-            files.publish_mark(attempt_dir / files.REVOKED, files.now().encode())
-            return self._kill_left_behind(attempt_dir)
-        finally:
-            os.close(lock)
+        return self._runners.revoke(self._root / identity.place)
 
-    def capacity(self) -> Capacity:
+    def capacity(self) -> tuple[Capacity, ...]:
         """See the protocol."""
-        return self._capacity
-
-    def _kill_left_behind(self, attempt_dir: Path) -> bool:
-        try:
-            nonce = files.read_spec(attempt_dir).nonce
-        except (
-            FileNotFoundError,
-            ValueError,
-        ):  # never started, or from before a power cut: no process is alive
-            return True
-        return processes.end_attempt(nonce)
-
-
-def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
-    """Call all listeners. It holds no reference to the executor, whose end closes the starter."""
-
-    def tell(folder: Path) -> None:
-        for each in tuple(listeners):
-            each(folder)
-
-    return tell
+        return self._machines
 
 
 def _usable_cores() -> int:

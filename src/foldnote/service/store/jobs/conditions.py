@@ -21,8 +21,7 @@ IS_HELD = sa.text(f"jobs.is_held = 1 AND jobs.state = '{_QUEUED}'")
 IS_UNPURGED = sa.text("jobs.deleted IS NOT NULL AND jobs.is_purged = 0")
 """Index `jobs_unpurged`."""
 _CLAIMABLE = f"state = '{_QUEUED}' AND is_held = 0 AND type <> 'batch'"
-OLDEST_CLAIMABLE = sa.text(
-    f"""
+_OLDEST_CLAIMABLE = f"""
     WITH RECURSIVE owner (account) AS (
         SELECT min(account_id) FROM jobs WHERE {_CLAIMABLE}
         UNION ALL
@@ -31,9 +30,16 @@ OLDEST_CLAIMABLE = sa.text(
     )
     SELECT jobs.id, jobs.account_id, jobs.type, jobs.attempt FROM owner JOIN jobs ON jobs.id = (
         SELECT id FROM jobs WHERE {_CLAIMABLE} AND account_id = owner.account
-        AND NOT (not_before > :moment AND not_before <= :latest) ORDER BY id LIMIT 1
+        AND NOT (not_before > :moment AND not_before <= :latest)%s ORDER BY id LIMIT 1
     ) ORDER BY jobs.id
     """  # noqa: S608  every part is written above
-).columns(jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
+_COLUMNS = (jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
+OLDEST_CLAIMABLE = sa.text(_OLDEST_CLAIMABLE % "").columns(*_COLUMNS)
 """The oldest claimable job of each owner, by index `jobs_claimable`: one step per owner, however long the
 queue. A job with `not_before` later than `latest` is due, because the clock was set back since."""
+OLDEST_OF_OTHER_TYPES = (
+    sa.text(_OLDEST_CLAIMABLE % " AND type NOT IN :without")
+    .bindparams(sa.bindparam("without", expanding=True))
+    .columns(*_COLUMNS)
+)
+"""The same without jobs of some types, whose executor has no room; it steps over each of them."""

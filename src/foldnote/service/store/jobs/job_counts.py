@@ -59,7 +59,7 @@ class Tally:
         """Add the new record of a job."""
         self._records.append(record)
 
-    def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str) -> None:
+    def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str, executor: str) -> None:
         """Add an attempt that started."""
         attempt = {
             "job_id": row["id"],
@@ -67,6 +67,7 @@ class Tally:
             "nonce": nonce,
             "claimed": self.moment,
             "folder": folder,
+            "executor": executor,
         }
         self._begun.append(attempt)
         self._tell(row, "claimed", f"attempt {number}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from foldnote.service.store.jobs.conditions import (
     IS_RUNNING,
     IS_UNPURGED,
     OLDEST_CLAIMABLE,
+    OLDEST_OF_OTHER_TYPES,
 )
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.job_counts import Tally
@@ -44,6 +45,8 @@ class Waiting:
     account_id: int
     type: str
     attempt: int
+    executor: str = "local"
+    """The executor that the chooser has chosen."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Claim:
     max_runtime_s: float | None = None
     extensions: str | None = None
     """JSON: what was submitted beside the settings; None for nothing."""
+    executor: str = "local"
+    """Name of the executor that runs the attempt."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +109,9 @@ def held_by(claim: Claim) -> Held:
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
-Chooser = Callable[[Callable[[], Sequence[Waiting]]], Waiting | None]
+Chooser = Callable[[Callable[[Collection[str]], Sequence[Waiting]]], Waiting | None]
 """Choose the next job to claim; None if none fits now. It calls its argument for the oldest jobs of the
-owners only if there is any room."""
+owners, without those of the given types, only if there is any room."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ _HELD = (
     .where(jobs.c.id == sa.bindparam("job"))
 )
 _RUNNING = (
-    sa.select(jobs, attempts.c.nonce, attempts.c.claimed, attempts.c.folder)
+    sa.select(jobs, attempts.c.nonce, attempts.c.claimed, attempts.c.folder, attempts.c.executor)
     .join(attempts, (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt))
     .where(IS_RUNNING)
     .order_by(jobs.c.id)
@@ -173,10 +178,10 @@ class QueueStore:
             connection.execute(sa.update(identity).values(name=name, since=clock.now()))
         self._identity = name
 
-    def waiting(self) -> list[Waiting]:
-        """The oldest waiting job of each owner, oldest first."""
+    def waiting(self, without: Collection[str] = ()) -> list[Waiting]:
+        """The oldest waiting job of each owner, oldest first, not counting those of the types ``without``."""
         with self._database.read() as connection:
-            return _find_waiting(connection)
+            return _find_waiting(connection, without)
 
     def next_due(self) -> float | None:
         """The Unix time (s) of the next retry; None if no job waits for one."""
@@ -203,7 +208,7 @@ class QueueStore:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
             if tally.has_budget:  # a batch without remaining hours stops its waiting jobs before the choice
                 tally.write(connection)
-            while (waiting := choose(lambda: _find_waiting(connection))) is not None:
+            while (waiting := choose(lambda without=(): _find_waiting(connection, without))) is not None:
                 row = self._claim(connection, tally, waiting, secrets.token_hex(16))
                 if row is None:  # outside of the transaction
                     break
@@ -227,8 +232,9 @@ class QueueStore:
         }
         _set(connection, tally, _CLAIM, row, values)
         folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
-        tally.begin(row, number, nonce, folder)
-        return {**row, **values, "nonce": nonce, "claimed": tally.moment, "folder": folder}
+        tally.begin(row, number, nonce, folder, waiting.executor)
+        more = {"nonce": nonce, "claimed": tally.moment, "folder": folder, "executor": waiting.executor}
+        return {**row, **values, **more}
 
     def running(self) -> list[Claim]:
         """Every attempt not known to have ended, including those of deleted jobs."""
@@ -309,9 +315,13 @@ class QueueStore:
             return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
 
 
-def _find_waiting(connection: sa.Connection) -> list[Waiting]:
+def _find_waiting(connection: sa.Connection, without: Collection[str]) -> list[Waiting]:
     moment = time.time()
-    found = connection.execute(OLDEST_CLAIMABLE, {"moment": moment, "latest": moment + MAX_DELAY_S})
+    values: dict[str, Any] = {"moment": moment, "latest": moment + MAX_DELAY_S}
+    if without:
+        found = connection.execute(OLDEST_OF_OTHER_TYPES, {**values, "without": list(without)})
+    else:
+        found = connection.execute(OLDEST_CLAIMABLE, values)
     return [Waiting(*row) for row in found]
 
 
@@ -384,6 +394,7 @@ def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
         is_cancelled=bool(row["is_cancelled"]),
         claimed=row["claimed"],
         folder=row["folder"],
+        executor=row["executor"],
         max_runtime_s=row["max_runtime_s"],
         extensions=row["extensions"],
         inputs=tuple(given),

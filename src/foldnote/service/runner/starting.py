@@ -1,4 +1,4 @@
-"""The service's side of the starter: start it, send it attempts, and receive which of them ended.
+"""The parent's side of the starter: start it, send it attempts, and receive which of them ended.
 
 A starter that died is replaced at the next attempt. No state here has to survive a restart: the attempt's
 folder and lock hold it.
@@ -13,11 +13,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.service.runner.runner import send_order
+from foldnote.service.runner.starter import TIED
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")
 _ANSWER_S = 20.0
@@ -34,10 +35,14 @@ class StarterLink:
     Args:
         environment: environment of the starter, and so of the runners.
         on_ended: called with the folder of each attempt that ended, in a thread of its own.
+        is_tied: whether the starter kills its attempts when this end of the connection is closed.
     """
 
-    def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], on_ended: Callable[[Path], None], *, is_tied: bool = False
+    ) -> None:
         self._environment = dict(environment)
+        self._command = (*_COMMAND, TIED) if is_tied else _COMMAND
         self._on_ended = on_ended
         self._lock = threading.Lock()
         self._running: _Running | None = None
@@ -76,21 +81,23 @@ class StarterLink:
 
     def _find_running(self) -> _Running:
         if self._running is None or self._running.has_ended:
-            self._running = _Running(self._environment, self._on_ended)
+            self._running = _Running(self._command, self._environment, self._on_ended)
         return self._running
 
 
 class _Running:
     """A starter process and the thread that reads its messages."""
 
-    def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], on_ended: Callable[[Path], None]
+    ) -> None:
         self.has_ended = False
         self._on_ended = on_ended
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._socket, other = socket.socketpair()
         with other:
             self._process = subprocess.Popen(
-                _COMMAND,
+                command,
                 env=environment,
                 stdin=other.fileno(),
                 stdout=subprocess.DEVNULL,

@@ -1,0 +1,206 @@
+"""The internal routes that runners on other machines use.
+
+They are not in the OpenAPI document, and absent unless the service has an executor of other machines.
+Starting an attempt needs its nonce, everything else the token that the nonce was exchanged for. Neither is a
+user's key, and no user's key opens these routes. Wrong ones are limited per client address.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from foldnote.service.composition import Service
+from foldnote.service.disk import require_space
+from foldnote.service.domain.access.gate import too_many_requests
+from foldnote.service.domain.access.limiter import RateLimiter
+from foldnote.service.domain.requests import RequestBody
+from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
+from foldnote.service.files.links import Target
+from foldnote.service.http.bodies import read_chunks
+from foldnote.service.http.routes.responses import Here, absolute, read_small
+from foldnote.service.queue.nodes import DRAFT, UPLOADS, HeldAttempt, Reported, refused
+from foldnote.service.runner.attempt import LOG, MANIFEST, Outcome
+from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES
+from foldnote.service.runner.publishing import MAX_FIGURES
+
+router = APIRouter(prefix="/internal/attempts", include_in_schema=False)
+HASH_HEADER = "x-content-sha256"
+_BEARER = "Bearer "
+_WRITE_BYTES = 1 << 20
+_MANIFEST_BYTES = 64 << 20
+_ARCHIVE_OVERHEAD_BYTES = 64 << 20
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)$"
+_WRONG_PER_S, _WRONG_BURST = 1.0, 20
+Sentence = Annotated[str, Field(max_length=4000)]
+Moment = Annotated[str, Field(pattern=_TIME)]
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+T = TypeVar("T")
+
+
+class StartBody(RequestBody):
+    """POST /internal/attempts/start."""
+
+    job_id: int
+    number: int
+    nonce: str = Field(max_length=200)
+
+
+class HeartbeatBody(RequestBody):
+    """POST …/heartbeat."""
+
+    progress: float | None = Field(default=None, ge=0, le=1)
+    message: str | None = Field(default=None, max_length=500)
+    log: str = ""
+    """A part of the log, in Base64."""
+    log_offset: int = Field(default=0, ge=0)
+    """Where that part begins, in bytes."""
+
+
+class OutcomeBody(RequestBody):
+    """POST …/outcome: the fields of an `Outcome`."""
+
+    state: Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
+    nonce: str = Field(max_length=200)
+    error: Sentence | None = None
+    score: dict[str, str | int | float] | None = Field(default=None, max_length=MAX_FIGURES)
+    result_size_bytes: int | None = Field(default=None, ge=0)
+    result_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    started: Moment | None = None
+    ended: Moment | None = None
+    note: Sentence | None = None
+    cpu_seconds: Number | None = None
+    peak_memory_mb: Number | None = None
+    peak_gpu_memory_mb: Number | None = None
+
+
+class WrongAttempts:
+    """Limits how often a client address may present a wrong nonce or token."""
+
+    def __init__(self) -> None:
+        self._limiter = RateLimiter(_WRONG_PER_S, _WRONG_BURST)
+
+    async def guard(self, request: Request, act: Callable[[], T]) -> T:
+        """Call ``act`` in a thread and count its refusal.
+
+        Raises:
+            RefusalError: 403 from ``act``; 429 in its place after too many.
+        """
+        try:
+            return await run_in_threadpool(act)
+        except RefusalError as exc:
+            wait_s = self._limiter.take(request.client.host if request.client else "")
+            if exc.status == 403 and wait_s > 0:
+                raise too_many_requests(wait_s) from exc
+            raise
+
+
+_wrong = WrongAttempts()
+
+
+async def _admit(
+    request: Request,
+    service: Here,
+    job_id: Annotated[int, Path(ge=1, lt=2**63)],
+    number: Annotated[int, Path(ge=1, lt=2**31)],
+) -> HeldAttempt:
+    given = request.headers.get("authorization", "")
+    token = given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
+    return await _wrong.guard(request, lambda: service.node_attempts.admit(job_id, number, token))
+
+
+Held = Annotated[HeldAttempt, Depends(_admit)]
+"""The attempt whose token the request has."""
+
+
+@router.post("/start")
+async def start_attempt(request: Request, service: Here) -> Response:
+    """Exchange an attempt's nonce, once, for a token and the order."""
+    body = await read_small(request, service, StartBody)
+    if not (0 < body.job_id < 2**63 and 0 < body.number < 2**31):
+        raise refused()
+    token, order = await _wrong.guard(
+        request, lambda: service.node_attempts.start(body.job_id, body.number, body.nonce)
+    )
+    content = order.as_content()
+    holder = f"{order.job_id}-{order.number}"
+    for row in content["inputs"]:
+        target = Target("attempt", holder, order.account_id, row["sha256"], row["name"])
+        row["url"] = absolute(request, service, service.links.sign(target))
+    return JSONResponse({"token": token, "order": content})
+
+
+@router.post("/{job_id}/{number}/heartbeat")
+async def renew_lease(request: Request, service: Here, held: Held) -> Response:
+    """Renew the lease; the answer says whether to stop."""
+    body = await read_small(request, service, HeartbeatBody)
+    try:
+        log = base64.b64decode(body.log, validate=True)
+    except (binascii.Error, ValueError) as exc:
+        raise bad_request("log is not Base64.", field="log") from exc
+    reported = Reported(body.progress, body.message, log, body.log_offset)
+    answer = await run_in_threadpool(service.node_attempts.beat, held, reported)
+    return JSONResponse({"cancelGraceS": answer.cancel_grace_s, "logBytes": answer.log_bytes})
+
+
+@router.put("/{job_id}/{number}/outputs/{name:anything}")
+async def upload_output(request: Request, service: Here, held: Held, name: str) -> Response:
+    """Store a file of the attempt, whose SHA-256 is in a header."""
+    if name not in UPLOADS:
+        raise not_found(f"A node uploads {', '.join(UPLOADS)} and nothing else.", field="name")
+    await run_in_threadpool(require_space, service.config)
+    expected = request.headers.get(HASH_HEADER, "")
+    draft = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
+    try:
+        found = await _receive(request, draft, _limit_of(service, name))
+        if not secrets.compare_digest(found, expected.encode("utf-8", "replace").decode("ascii", "replace")):
+            raise bad_request(f"The content has the SHA-256 {found}.", code="wrong_hash", field=HASH_HEADER)
+        await run_in_threadpool(service.node_attempts.keep, held, name, draft)
+    finally:
+        draft.unlink(missing_ok=True)
+    return Response(status_code=204)
+
+
+@router.post("/{job_id}/{number}/outcome")
+async def finish_attempt(request: Request, service: Here, held: Held) -> Response:
+    """Accept the outcome; the attempt is over."""
+    body = await read_small(request, service, OutcomeBody)
+    outcome = Outcome(**body.model_dump())
+    await run_in_threadpool(service.node_attempts.finish, held, outcome)
+    return Response(status_code=204)
+
+
+async def _receive(request: Request, draft: FilePath, limit_bytes: int) -> str:
+    """Write the body to ``draft``, synced, and return its SHA-256."""
+    digest, buffer = hashlib.sha256(), bytearray()
+    refuse: Callable[[int], Exception] = lambda limit: too_large(limit, "The output")  # noqa: E731
+    with draft.open("xb", buffering=0) as target:
+
+        def write(content: bytes) -> None:
+            digest.update(content)
+            target.write(content)
+
+        async for chunk in read_chunks(request, limit_bytes, refuse):
+            buffer += chunk
+            if len(buffer) >= _WRITE_BYTES:
+                await run_in_threadpool(write, bytes(buffer))
+                buffer.clear()
+        await run_in_threadpool(write, bytes(buffer))
+        await run_in_threadpool(os.fsync, target.fileno())
+    return digest.hexdigest()
+
+
+def _limit_of(service: Service, name: str) -> int:
+    limits: dict[str, Any] = {LOG: LOG_LIMIT_BYTES + 1024, MANIFEST: _MANIFEST_BYTES}
+    return int(limits.get(name, service.config.limits.output_bytes + _ARCHIVE_OVERHEAD_BYTES))

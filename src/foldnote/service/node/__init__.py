@@ -1,0 +1,1 @@
+"""The agent on a node of a cluster: it fetches attempts from the service and reports how they end."""

@@ -1,0 +1,130 @@
+"""The agent of a node: a process that runs attempts and reports to the service.
+
+Its parent, such as a worker of Dask, writes one JSON line for each attempt to its standard input, and reads
+one from its standard output when the attempt is over. When the input ends, because the parent has died or
+ended, the agent kills its engines, reports their attempts as lost and exits. If the agent itself dies, its
+starter kills the engines, and a runner without a starter ends at the end of its lease.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from foldnote import settings
+from foldnote.ownership import make_own
+from foldnote.service.node.attempt_run import NodeAttempt, NodePlace, NodeWork
+from foldnote.service.node.shelf import EngineShelf, GpuShelf
+from foldnote.service.runner.local_runners import LocalRunners
+
+_LEFT_S = 2 * 86_400.0
+_JOIN_S = 30.0
+
+
+class Agent:
+    """Runs the attempts that it is given; each has a thread of its own.
+
+    Args:
+        home: folder of their files.
+        answers: receives one line for each attempt that is over.
+    """
+
+    def __init__(self, home: Path, answers: IO[str]) -> None:
+        environment = settings.process_environment()
+        runners = LocalRunners(environment, is_tied=True)
+        runners.open(self._look)
+        self._place = NodePlace(home, runners, EngineShelf(), GpuShelf(environment))
+        self._answers = answers
+        self._lock = threading.Lock()
+        self._going: dict[Path, NodeAttempt] = {}
+        self._threads: list[threading.Thread] = []
+
+    def accept(self, line: str) -> None:
+        """Start the attempt of one line of the parent."""
+        work = NodeWork(**json.loads(line))
+        attempt = NodeAttempt(work, self._place)
+        thread = threading.Thread(target=self._run, args=(work, attempt), daemon=True)
+        with self._lock:
+            self._going[attempt.folder] = attempt
+            self._threads = [each for each in self._threads if each.is_alive()] + [thread]
+        thread.start()
+
+    def stop(self) -> None:
+        """Kill all engines and report their attempts."""
+        with self._lock:
+            going, threads = list(self._going.values()), list(self._threads)
+        for attempt in going:
+            attempt.stop()
+        deadline = time.monotonic() + _JOIN_S
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self._place.runners.close()
+
+    def _run(self, work: NodeWork, attempt: NodeAttempt) -> None:
+        try:
+            attempt.run()
+        except Exception:  # outermost handler of an attempt: the others go on
+            logging.getLogger(__name__).exception("The attempt of job %s failed.", work.job_id)
+        finally:
+            with self._lock:
+                self._going.pop(attempt.folder, None)
+                with contextlib.suppress(OSError, ValueError):  # the parent has died
+                    self._answers.write(json.dumps({"ended": work.nonce}) + "\n")
+                    self._answers.flush()
+
+    def _look(self, folder: Path) -> None:
+        attempt = self._going.get(folder)
+        if attempt is not None:
+            attempt.look()
+
+
+def find_home() -> Path:
+    """A new folder for the attempts of this agent; those that agents left days ago are removed.
+
+    It is below ``FOLDNOTE_NODE_DIR``, by default in the folder for temporary files.
+    """
+    chosen = settings.option("node_dir")
+    base = (
+        Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir(), f"foldnote-node-{os.getuid()}")
+    )
+    make_own(base, "Set FOLDNOTE_NODE_DIR to a folder of your own")
+    before = time.time() - _LEFT_S
+    for left in base.glob("agent-*"):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < before and not any(left.iterdir()):
+                left.rmdir()
+    return Path(tempfile.mkdtemp(prefix="agent-", dir=base))
+
+
+def main() -> None:
+    """Serve the lines of standard input until it ends, or until a signal."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(message)s")
+    home = find_home().resolve()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # nothing else may write between the answers
+    agent = Agent(home, answers)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    with contextlib.suppress(KeyboardInterrupt):
+        for line in sys.stdin:
+            agent.accept(line)
+    agent.stop()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

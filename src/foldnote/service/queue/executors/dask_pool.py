@@ -1,0 +1,309 @@
+"""The executor ``dask``: the workers of an existing Dask cluster, used as slots.
+
+Dask only carries the order of an attempt to a worker, where an agent fetches it from the service. Each
+attempt is bound to one worker that the dispatcher has chosen, so no more are ever in flight than fit; Dask
+never retries one. That a future is done, failed or lost is a hint to look, never the truth: a scheduler that
+dies loses its tasks, not our jobs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Self
+
+from foldnote.errors import ConfigurationError
+from foldnote.service.node.agent_link import run_here
+from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.protocol import (
+    AttemptIdentity,
+    AttemptOrder,
+    Capacity,
+    UnreachableError,
+)
+from foldnote.service.queue.nodes import NodeAttempts
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+log = logging.getLogger(__name__)
+_LOOK_S = 1.0
+_CONNECT_S = 5.0
+_RETRY_MAX_S = 15.0
+_CLOSE_S = 2.0
+_UNLIMITED_MB = 1 << 30
+_VARIABLES = {
+    "engines_dir": "FOLDNOTE_ENGINES_DIR",
+    "weights_dir": "FOLDNOTE_WEIGHTS_DIR",
+    "engine_path": "FOLDNOTE_ENGINE_PATH",
+    "node_dir": "FOLDNOTE_NODE_DIR",
+}
+
+
+@dataclass(frozen=True)
+class DaskOptions:
+    """The section of an executor of the kind ``dask``; all paths are those of the workers' machines.
+
+    Attributes:
+        address: of the scheduler, such as ``tls://head.example.org:8786``.
+        service_url: where the workers reach the service.
+        tls_ca_file: certificates of the authority that signed the cluster's, for an address with ``tls://``.
+        tls_cert: certificate of this service for the cluster.
+        tls_key: its key.
+        engines_dir: folder of the engines' environments.
+        weights_dir: folder of the weights.
+        engine_path: additional folders of engines, separated as in PATH.
+        node_dir: folder of the attempts' files.
+    """
+
+    address: str
+    service_url: str
+    tls_ca_file: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    engines_dir: str = ""
+    weights_dir: str = ""
+    engine_path: str = ""
+    node_dir: str = ""
+
+    @classmethod
+    def read(cls, name: str, options: Mapping[str, Any]) -> Self:
+        """Check the options of the section ``[executors.NAME]``.
+
+        Raises:
+            ConfigurationError: one is unknown, missing or not text.
+        """
+        where = f"The section [executors.{name}] of config.toml"
+        known = {each.name for each in fields(cls)}
+        for key, value in options.items():
+            if key not in known:
+                allowed = ", ".join(sorted(known - {"service_url"}))
+                raise ConfigurationError(f"{where} has the unknown option {key!r}. Options: {allowed}.")
+            if not isinstance(value, str):
+                raise ConfigurationError(f"{where} sets {key} to {value!r}; it must be text.")
+        address = str(options.get("address", ""))
+        if not address.startswith(("tcp://", "tls://")):
+            raise ConfigurationError(
+                f"{where} needs address, the Dask scheduler's, which begins with tcp:// or tls://;"
+                f" it is {address!r}."
+            )
+        read = cls(**options)
+        if address.startswith("tls://") and not (read.tls_ca_file and read.tls_cert and read.tls_key):
+            raise ConfigurationError(
+                f"{where} needs tls_ca_file, tls_cert and tls_key for an address with tls://."
+            )
+        return read
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of the agents on the workers."""
+        return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
+
+
+@dataclass
+class DaskConnection:
+    """A connection to the scheduler, and what it had last."""
+
+    client: Client
+    workers: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    """Abstract resources, by address of the worker."""
+
+
+class DaskExecutor(NodeExecutor):
+    """Slots of a Dask cluster; one thread keeps the connection.
+
+    Args:
+        attempts: of all executors of other machines.
+        options: its section of the configuration.
+    """
+
+    def __init__(self, attempts: NodeAttempts, options: DaskOptions) -> None:
+        super().__init__(attempts)
+        self._options = options
+        self._connection: DaskConnection | None = None
+        self._machines: tuple[Capacity, ...] = ()
+        self._delivered: dict[str, tuple[str, Future]] = {}
+        """Machine and future, by nonce, of what Dask may still start."""
+        self._hint: Callable[[str], None] = lambda _: None
+        self._lock = threading.Lock()
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep_connected, name="dask", daemon=True)
+
+    def open(self, on_ended: Callable[[str], None]) -> None:
+        """See the protocol; connecting does not delay the service."""
+        super().open(on_ended)
+        self._hint = on_ended
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def close(self) -> None:
+        """See the protocol."""
+        self._is_closing.set()
+        if self._thread.is_alive():
+            self._thread.join(_CONNECT_S)
+
+    def capacity(self) -> tuple[Capacity, ...]:
+        """See the protocol; no machines while the scheduler cannot be reached."""
+        return self._machines
+
+    def submit(self, order: AttemptOrder) -> None:
+        """See the protocol.
+
+        Raises:
+            UnreachableError: the scheduler, or the worker, is not there now.
+        """
+        identity, machine = order.identity, order.need.machine
+        connection = self._connection
+        if connection is None or machine not in connection.workers:
+            raise UnreachableError("The Dask cluster cannot be reached.")
+        work = {
+            "url": self._options.service_url,
+            "job_id": identity.job_id,
+            "number": identity.number,
+            "nonce": identity.nonce,
+        }
+        try:
+            future = connection.client.submit(
+                run_here,
+                work,
+                self._options.environment,
+                key=f"foldnote-{identity.job_id}-{identity.number}-{identity.nonce[:8]}",
+                workers=[machine],
+                allow_other_workers=False,
+                retries=0,
+                pure=False,
+                resources=_resources(order.need, connection.workers[machine]),
+            )
+        except Exception as exc:  # whatever a connection that breaks now raises
+            raise UnreachableError(f"The Dask cluster did not take the run: {exc}.") from exc
+        with self._lock:
+            self._delivered[identity.nonce] = (machine, future)
+        future.add_done_callback(lambda done: self._note_done(identity, done))
+
+    def _note_done(self, identity: AttemptIdentity, future: Future) -> None:
+        if future.status == "error":
+            log.warning(
+                "The Dask worker failed with job %s: %s", identity.job_id, future.exception(timeout=1)
+            )
+        with self._lock:
+            self._delivered.pop(identity.nonce, None)
+        self._hint(identity.nonce)
+
+    def holds(self, identity: AttemptIdentity) -> bool:
+        """See the base class."""
+        with self._lock:
+            machine, _ = self._delivered.get(identity.nonce, ("", None))
+        connection = self._connection
+        return connection is not None and machine in connection.workers
+
+    def revoke(self, identity: AttemptIdentity) -> bool:
+        """See the protocol; the task is dropped, too."""
+        is_revoked = super().revoke(identity)
+        if is_revoked:
+            with self._lock:
+                _, future = self._delivered.pop(identity.nonce, ("", None))
+            if future is not None:
+                with contextlib.suppress(Exception):  # the connection may be broken
+                    future.cancel(asynchronous=True)
+        return is_revoked
+
+    # the connection
+
+    def _keep_connected(self) -> None:
+        pause = _LOOK_S
+        while not self._is_closing.is_set():
+            try:
+                if self._connection is None:
+                    self._connection = DaskConnection(self._connect())
+                self._look(self._connection)
+                pause = _LOOK_S
+            except Exception as exc:  # noqa: BLE001  whatever a broken connection raises
+                if self._connection is not None or pause == _LOOK_S:
+                    log.warning("The Dask scheduler %s cannot be reached: %s", self._options.address, exc)
+                self._drop()
+                pause = min(2 * pause, _RETRY_MAX_S)
+            self._is_closing.wait(pause)
+        self._drop()
+
+    def _connect(self) -> Client:
+        from distributed import Client, Security
+
+        options = self._options
+        security = None
+        if options.address.startswith("tls://"):
+            security = Security(
+                tls_ca_file=options.tls_ca_file,
+                tls_client_cert=options.tls_cert,
+                tls_client_key=options.tls_key,
+                require_encryption=True,
+            )
+        return Client(
+            options.address, timeout=_CONNECT_S, security=security, set_as_default=False, name="foldnote"
+        )
+
+    def _look(self, connection: DaskConnection) -> None:
+        """Learn which workers there are.
+
+        Raises:
+            ConnectionError: the scheduler is gone.
+        """
+        if connection.client.status != "running":
+            raise ConnectionError("the connection was lost")
+        found = connection.client.scheduler_info(n_workers=-1)["workers"]
+        connection.workers = {address: row["resources"] for address, row in found.items()}
+        before, self._machines = self._machines, tuple(_machine(*each) for each in sorted(found.items()))
+        if self._machines != before:
+            with self._lock:
+                left = [nonce for nonce, row in self._delivered.items() if row[0] not in found]
+            for nonce in left:
+                self._hint(nonce)
+            self._hint("")  # there may be room for waiting jobs
+
+    def _drop(self) -> None:
+        """Forget the connection and all that it might still start."""
+        connection, self._connection, self._machines = self._connection, None, ()
+        with self._lock:
+            nonces = list(self._delivered)
+            self._delivered.clear()
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.client.close(timeout=_CLOSE_S)
+        for nonce in nonces:
+            self._hint(nonce)
+
+
+def _machine(address: str, row: Mapping[str, Any]) -> Capacity:
+    """A worker by its resources ``cores``, ``memory`` (bytes) and ``GPU``, else by what it reports."""
+    resources = row["resources"]
+    memory = resources.get("memory") or row.get("memory_limit") or 0
+    return Capacity(
+        cores=int(resources.get("cores") or row["nthreads"]),
+        memory_mb=int(memory) >> 20 if memory else _UNLIMITED_MB,
+        gpus=int(resources.get("GPU", 0)),
+        machine=address,
+        slots=int(row["nthreads"]),
+    )
+
+
+def _resources(need: Capacity, offered: Mapping[str, float]) -> dict[str, float]:
+    """What the run takes of the abstract resources that its worker has."""
+    wanted = {"cores": need.cores, "memory": need.memory_mb << 20, "GPU": need.gpus}
+    return {name: float(amount) for name, amount in wanted.items() if name in offered and amount}
+
+
+def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> DaskExecutor:
+    """The executor of the section ``[executors.NAME]``.
+
+    Raises:
+        ConfigurationError: its options are wrong, or ``distributed`` is not installed.
+    """
+    read = DaskOptions.read(name, options)
+    if find_spec("distributed") is None:
+        raise ConfigurationError(
+            f"The executor {name!r} needs the package distributed: pip install 'foldnote[dask]'."
+        )
+    return DaskExecutor(attempts, read)

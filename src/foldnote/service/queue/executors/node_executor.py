@@ -1,0 +1,66 @@
+"""What all executors of other machines have in common: the service's own record says how an attempt does.
+
+A transport only carries the order to a machine. Whether the attempt was started, lives, is to be stopped or
+has ended is known from the runner's own requests, in ``NodeAttempts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from foldnote.service.queue.executors.protocol import (
+    AttemptIdentity,
+    AttemptOrder,
+    Capacity,
+    UnreachableError,
+)
+from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.runner.attempt import AttemptState
+
+
+class NodeExecutor:
+    """An executor without machines, which only follows attempts that were delivered before.
+
+    A transport overrides ``submit``, ``capacity`` and ``holds``, and ``open`` and ``close`` where it has a
+    connection.
+    """
+
+    is_remote = True
+
+    def __init__(self, attempts: NodeAttempts) -> None:
+        self.attempts = attempts
+
+    def open(self, on_ended: Callable[[str], None]) -> None:
+        """See the protocol."""
+        self.attempts.listen(on_ended)
+
+    def close(self) -> None:
+        """See the protocol."""
+
+    def submit(self, order: AttemptOrder) -> None:
+        """See the protocol.
+
+        Raises:
+            UnreachableError: always.
+        """
+        raise UnreachableError(f"No machine takes attempts of {order.engine} any more.")
+
+    def holds(self, identity: AttemptIdentity) -> bool:  # noqa: ARG002
+        """Whether the transport may still start an attempt that has not begun."""
+        return False
+
+    def poll(self, identity: AttemptIdentity) -> AttemptState:
+        """See the protocol."""
+        return self.attempts.poll(identity, is_held=self.holds(identity))
+
+    def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
+        """See the protocol."""
+        self.attempts.cancel(identity, grace_s)
+
+    def revoke(self, identity: AttemptIdentity) -> bool:
+        """See the protocol."""
+        return self.attempts.revoke(identity)
+
+    def capacity(self) -> tuple[Capacity, ...]:
+        """See the protocol."""
+        return ()

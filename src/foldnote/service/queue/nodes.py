@@ -1,0 +1,344 @@
+"""Attempts that run on other machines, as the service knows them from their runners' requests.
+
+A runner exchanges the nonce of its attempt, once, for a token that is good for this attempt only. It then
+holds a lease, which each accepted heartbeat renews; without one it kills its engine after the lease, and the
+service waits longer than that before it repeats the job. What it reports is written to the attempt's folder
+at the service, the outcome last, from where the dispatcher commits it like that of any attempt.
+
+Only the start and its revocation are in the database. Leases are not: a service that starts again gives every
+runner a new one, which can only be too long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from foldnote.io import hash_file
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.files.archives import DamagedArchiveError, open_archive
+from foldnote.service.node.order import NodeOrder
+from foldnote.service.queue.executors.protocol import AttemptIdentity
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptState, Outcome
+from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES, open_log
+from foldnote.service.store.jobs.node_attempts import REVOKED, NodeAttemptRow, NodeAttemptStore
+
+UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
+"""The files that a node may upload, by name."""
+DRAFT = ".upload-"
+_MANY = 10_000
+
+
+@dataclass(frozen=True)
+class LeaseTiming:
+    """Intervals of the protocol with nodes.
+
+    Attributes:
+        lease_s: seconds without an accepted heartbeat after which a node kills its engine.
+        heartbeat_s: seconds between two heartbeats.
+    """
+
+    lease_s: float = 900.0
+    heartbeat_s: float = 5.0
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds without a heartbeat after which the service takes the engine for dead."""
+        return self.lease_s + min(15.0, max(1.5, self.lease_s / 4))
+
+
+@dataclass
+class HeldAttempt:
+    """What the service knows of an attempt on another machine."""
+
+    job_id: int
+    number: int
+    nonce: str
+    folder: Path
+    token_sha256: str | None
+    until: float
+    """On the monotonic clock: from then on its engine counts as dead."""
+    cancel_grace_s: float | None = None
+    """Seconds between TERM and KILL if it is to be stopped; None to continue."""
+    is_over: bool = False
+    """Whether its outcome was accepted."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a runner has started it and it was not revoked."""
+        return bool(self.token_sha256)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its runner holds a lease."""
+        return self.has_begun and not self.is_over and time.monotonic() < self.until
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a heartbeat reports."""
+
+    progress: float | None = None
+    """0 to 1."""
+    message: str | None = None
+    log: bytes = b""
+    """A part of the log."""
+    log_offset: int = 0
+    """Where that part begins, in bytes."""
+
+
+@dataclass(frozen=True)
+class HeartbeatAnswer:
+    """What a node is told in return for a heartbeat."""
+
+    cancel_grace_s: float | None
+    """Seconds between TERM and KILL if the attempt is to be stopped; None to continue."""
+    log_bytes: int
+    """Size of the log at the service."""
+
+
+class NodeAttempts:
+    """All attempts on other machines.
+
+    Args:
+        store: starts and revocations.
+        root: folder of all attempts.
+        timing: leases and heartbeats.
+    """
+
+    def __init__(self, store: NodeAttemptStore, root: Path, timing: LeaseTiming | None = None) -> None:
+        self._store = store
+        self._root = root
+        self.timing = timing or LeaseTiming()
+        self._held: dict[tuple[int, int], HeldAttempt] = {}
+        self._on_ended: Callable[[str], None] = lambda _: None
+        self._lock = threading.RLock()
+
+    # for executors
+
+    def listen(self, on_ended: Callable[[str], None]) -> None:
+        """Call ``on_ended`` with the nonce of each attempt whose outcome arrived."""
+        self._on_ended = on_ended
+
+    def poll(self, identity: AttemptIdentity, *, is_held: bool) -> AttemptState:
+        """The state of an attempt.
+
+        Args:
+            identity: the attempt.
+            is_held: whether its executor may still start it.
+        """
+        folder = self._root / identity.place
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            is_waiting = held is not None and held.token_sha256 is None and is_held
+            is_alive = is_waiting or (held is not None and held.is_live)
+        progress, message = files.read_progress(folder)
+        return AttemptState(progress, message, is_alive, Outcome.read(folder))
+
+    def cancel(self, identity: AttemptIdentity, grace_s: float) -> None:
+        """Ask the runner to stop at its next heartbeat; an attempt that has not begun never will."""
+        folder = self._root / identity.place
+        with contextlib.suppress(FileNotFoundError):
+            files.request_cancel(folder, grace_s)
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            if held is None:
+                return
+            held.cancel_grace_s = grace_s
+            if held.token_sha256 is None:
+                self._revoke(held)
+        self._on_ended(identity.nonce)
+
+    def revoke(self, identity: AttemptIdentity) -> bool:
+        """Make sure that an attempt without a living runner never runs; see the executor's protocol."""
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            if held is None or held.token_sha256 == REVOKED:
+                return True
+            if held.is_live or Outcome.read(held.folder) is not None:
+                return False
+            return self._revoke(held)
+
+    def _revoke(self, held: HeldAttempt) -> bool:
+        is_done = self._store.revoke(held.job_id, held.number, held.nonce, held.token_sha256)
+        if is_done:
+            held.token_sha256 = REVOKED
+        else:  # ended or started meanwhile: read it again
+            self._held.pop((held.job_id, held.number), None)
+        return is_done
+
+    def _recall(self, job_id: int, number: int) -> HeldAttempt | None:
+        """What is known of an attempt; read from the database at the first request after a start."""
+        held = self._held.get((job_id, number))
+        if held is not None:
+            return held
+        row = self._store.find(job_id, number)
+        return None if row is None or not row.is_current else self._hold(job_id, number, row)
+
+    def _hold(self, job_id: int, number: int, row: NodeAttemptRow) -> HeldAttempt:
+        moment = time.monotonic()
+        if len(self._held) >= _MANY:
+            old_s = 2 * self.timing.wait_s
+            self._held = {key: each for key, each in self._held.items() if moment - each.until < old_s}
+        folder = self._root / row.folder
+        held = HeldAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment + self.timing.wait_s)
+        held.is_over = (folder / files.OUTCOME).exists()
+        if (folder / files.CANCEL).exists():
+            held.cancel_grace_s = 0.0
+        self._held[job_id, number] = held
+        return held
+
+    # for requests of nodes
+
+    def start(self, job_id: int, number: int, nonce: str) -> tuple[str, NodeOrder]:
+        """Exchange the nonce for a token; returns the token and the order.
+
+        Raises:
+            RefusalError: 403, the nonce is wrong or was used, or the attempt may not start.
+            OSError: the attempt's folder cannot be written.
+        """
+        with self._lock:
+            row = self._store.find(job_id, number)
+            expected = row.nonce if row is not None and row.is_current else ""
+            is_known = hmac.compare_digest(expected.encode(), nonce.encode("utf-8", "surrogatepass"))
+            order = None if row is None else NodeOrder.read(self._root / row.folder)
+            if row is None or not expected or not is_known or order is None:
+                raise refused()
+            token = secrets.token_urlsafe(32)
+            if not self._store.start(job_id, number, nonce, hash_token(token)):
+                raise refused()
+            held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
+            runner = {"pid": None, "started": files.now(), "nonce": nonce}
+            files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
+        timing = self.timing
+        return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
+
+    def admit(self, job_id: int, number: int, token: str) -> HeldAttempt:
+        """The attempt whose runner has this token.
+
+        Raises:
+            RefusalError: 403, the token is not that of the attempt, or its lease expired, or it is over.
+        """
+        with self._lock:
+            held = self._recall(job_id, number)
+            expected = (held.token_sha256 if held is not None else None) or ""
+            is_right = hmac.compare_digest(expected.encode(), hash_token(token).encode())
+            if held is None or not is_right or not (held.is_live or held.is_over):
+                raise refused()
+            return held
+
+    def is_running(self, job_id: int, number: int) -> bool:
+        """Whether a runner holds the attempt, so that it may read its inputs."""
+        with self._lock:
+            held = self._recall(job_id, number)
+            return held is not None and held.is_live
+
+    def beat(self, held: HeldAttempt, reported: Reported) -> HeartbeatAnswer:
+        """Renew the lease, and note progress and log.
+
+        Raises:
+            RefusalError: 403, the attempt is over.
+            OSError: the attempt's folder cannot be written.
+        """
+        with self._lock:
+            self._require_live(held)
+            held.until = time.monotonic() + self.timing.wait_s
+            grace_s = held.cancel_grace_s
+        if reported.progress is not None or reported.message is not None:
+            files.write_progress(held.folder, reported.progress, reported.message)
+        return HeartbeatAnswer(grace_s, _append_log(held.folder / files.LOG, reported))
+
+    def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
+        """Publish an uploaded file under its name; its hash has been checked.
+
+        Raises:
+            RefusalError: 400, an archive that is damaged or has unsafe names; 403, the attempt is over.
+            OSError: the attempt's folder cannot be written.
+        """
+        if name == files.RESULT:
+            try:
+                with open_archive(draft):
+                    pass
+            except DamagedArchiveError as exc:
+                raise bad_request(f"The archive was refused: {exc}.", code="invalid_archive") from exc
+        with self._lock:
+            self._require_live(held)
+            draft.rename(held.folder / name)
+
+    def finish(self, held: HeldAttempt, outcome: Outcome) -> None:
+        """Publish the outcome, once; the same one again is accepted, since its answer may have been lost.
+
+        Raises:
+            RefusalError: 400, it is not of this attempt, or its result was not uploaded; 403, the attempt is
+                over; 409, another outcome was accepted before.
+            OSError: the attempt's folder cannot be written.
+        """
+        if not hmac.compare_digest((outcome.nonce or "").encode(), held.nonce.encode()):
+            raise bad_request("The outcome is not that of this attempt.", code="wrong_nonce", field="nonce")
+        if not held.is_over:
+            _require_result(held.folder / files.RESULT, outcome)
+        with self._lock:
+            published = Outcome.read(held.folder)
+            if published is not None:
+                if files.as_content(published) != files.as_content(outcome):
+                    sentence = "Another outcome of this attempt was accepted before."
+                    raise RefusalError(409, "outcome_exists", sentence)
+                return
+            self._require_live(held)
+            files.write_json(held.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
+            held.is_over = True
+        for path in held.folder.glob(f"{DRAFT}*"):
+            path.unlink(missing_ok=True)
+        self._on_ended(held.nonce)
+
+    @staticmethod
+    def _require_live(held: HeldAttempt) -> None:
+        if not held.is_live:
+            raise refused()
+
+
+def hash_token(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def refused() -> RefusalError:
+    """403; one answer for every reason, which tells nothing about other attempts."""
+    sentence = "This attempt is unknown, over, or held by another runner. End it and discard its outputs."
+    return RefusalError(403, "attempt_refused", sentence)
+
+
+def _require_result(path: Path, outcome: Outcome) -> None:
+    if outcome.result_sha256 is None:
+        return
+    try:
+        is_there = (
+            path.stat().st_size == outcome.result_size_bytes and hash_file(path) == outcome.result_sha256
+        )
+    except FileNotFoundError:
+        is_there = False
+    if not is_there:
+        raise bad_request(
+            "The result that the outcome names was not uploaded.", code="result_missing", field="resultSha256"
+        )
+
+
+def _append_log(path: Path, reported: Reported) -> int:
+    """Append the part of the log that follows what is there; return the size of the log."""
+    try:
+        size = path.lstat().st_size
+    except FileNotFoundError:
+        size = 0
+    if not reported.log or reported.log_offset != size or size >= LOG_LIMIT_BYTES:
+        return size
+    with open_log(path) as log:
+        log.write(reported.log[: LOG_LIMIT_BYTES - size])
+        return log.tell()

@@ -1,0 +1,68 @@
+"""Where one more run fits: a machine of an executor, and GPUs of that machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from foldnote.service.queue.executors.protocol import Capacity
+from foldnote.service.runner.gpus import Gpu
+
+
+def find_machine(
+    need: Capacity, taken: Sequence[Capacity], machines: Sequence[Capacity], runs: int | None
+) -> Capacity | None:
+    """``need`` with the machine and GPUs for one more run beside those in ``taken``; None if none has room.
+
+    Args:
+        need: what the run declares.
+        taken: the executor's other runs.
+        machines: the executor's machines.
+        runs: maximum number of simultaneous runs of the executor; None for as many as fit.
+    """
+    if runs is not None and len(taken) >= runs:
+        return None
+    for machine in machines:
+        here = [each for each in taken if each.machine == machine.machine]
+        room = find_room(need, here, machine, machine.slots or None)
+        if room is not None:
+            return replace(room, machine=machine.machine)
+    return None
+
+
+def find_largest(machines: Sequence[Capacity]) -> Capacity | None:
+    """The machine to which the needs of a run are limited: the one with most GPUs, cores and memory."""
+    return max(machines, key=lambda each: (each.gpus, each.cores, each.memory_mb), default=None)
+
+
+def find_room(
+    need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None
+) -> Capacity | None:
+    """``need`` with its GPUs if one more run fits on a machine beside those in ``taken``, else None."""
+    if workers is not None and len(taken) >= workers:
+        return None
+    if (
+        need.cores + sum(each.cores for each in taken) > whole.cores
+        or need.memory_mb + sum(each.memory_mb for each in taken) > whole.memory_mb
+    ):
+        return None
+    gpus = assign_gpus(need, taken, whole)
+    return None if gpus is None else replace(need, devices=gpus)
+
+
+def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> tuple[Gpu, ...] | None:
+    """The GPUs for one more run, unused ones first; None if there are not enough.
+
+    A run shares a GPU only if it and the others there declare how much of the memory they use. The result is
+    empty for a machine that assigns its GPUs itself.
+    """
+    if not whole.devices:
+        return () if need.gpus + sum(each.gpus for each in taken) <= whole.gpus else None
+    users = {gpu: [each.gpu_memory_mb for each in taken if gpu in each.devices] for gpu in whole.devices}
+    open_to_it = [
+        gpu
+        for gpu, used in users.items()
+        if not used or (need.gpu_memory_mb and all(used) and sum(used) + need.gpu_memory_mb <= gpu.memory_mb)
+    ]
+    chosen = sorted(open_to_it, key=lambda gpu: len(users[gpu]))[: need.gpus]
+    return tuple(chosen) if len(chosen) == need.gpus else None

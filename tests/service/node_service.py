@@ -1,0 +1,98 @@
+"""A service in this process, with its HTTP server in a thread, whose jobs run through an executor of other machines."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import uvicorn
+from service_process import SETTINGS
+from thread_executor import node_environment, offer
+
+from foldnote.service.composition import Service
+from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
+from foldnote.service.queue.dispatcher import identity_of
+from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
+from foldnote.service.queue.executors.table import Executors, ExecutorTable
+from foldnote.service.queue.launching import Launcher
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class NodeService:
+    """A service without a dispatcher: the test claims jobs and hands them to the executor."""
+
+    def __init__(self, folder: Path, engines: Path, lease_s: float = 30.0) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        environment = node_environment(folder, engines)
+        self.config = ServiceConfig(
+            data_dir=folder / "data",
+            port=self.port,
+            rate_limit=False,
+            has_dispatcher=False,
+            engine_paths=(engines,),
+            executors={
+                "default": "nodes",
+                "service_url": self.url,
+                "lease_s": lease_s,
+                "heartbeat_s": 0.2,
+                "nodes": {"kind": "threads", "environment": environment},
+            },
+        )
+        self.service = Service(self.config)
+        self.attempts = self.service.node_attempts
+        self.root = self.config.data_dir / "jobs"
+        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self.key = self.service.local_key
+
+    @property
+    def executor(self):
+        return self.service.dispatcher._executors.find("nodes")  # noqa: SLF001  wired by the service itself
+
+    @contextmanager
+    def serving(self) -> Iterator["NodeService"]:
+        app = create_app(self.config, self.service)
+        server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_config=None, lifespan="on"))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield self
+        finally:
+            self.client.close()
+            server.should_exit = True
+            thread.join(20)
+
+    def prepare(self, name: str, **more) -> tuple[AttemptOrder, AttemptIdentity]:
+        """Submit a job, claim it, and write the order of its attempt."""
+        body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
+        answer = self.client.post("/submit-job", json=body, headers={"x-api-key": self.key})
+        assert answer.status_code == 200, answer.text
+        store = self.service.store
+        waiting = next(each for each in store.queue.waiting())
+        claim = store.queue.claim(waiting, f"{waiting.job_id:032x}")
+        executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
+        launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
+        order = launcher.prepare(claim, Capacity(1, 64, machine="here"), is_remote=True)
+        return order, identity_of(claim)
+
+    def place_on_node(self, identity: AttemptIdentity) -> Path:
+        """Where the node keeps the files of the attempt."""
+        name = f"{identity.job_id}-{identity.number}-{identity.nonce}"
+        found = list((self.folder / "node").glob(f"agent-*/{name}"))
+        return found[0] if found else self.folder / "node" / "absent" / name
+
+
+def offer_thread_executor(monkeypatch, folder: Path) -> None:
+    monkeypatch.syspath_prepend(str(offer(folder / "packages")))

@@ -1,0 +1,350 @@
+"""Jobs on a Dask cluster of separate processes: they end once, whoever is killed, and a stop leaves nothing."""
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from chaos import Clients, Ledger, check, marked, rows
+from node_service import free_port
+from probe_engine import write_probe_engine
+from service_process import PDB, ServiceProcess
+
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("distributed") is None, reason="needs the extra foldnote[dask]"
+    ),
+    pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc"),
+]
+KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "12"))
+SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "False",
+}
+
+
+class Cluster:
+    """A scheduler and its workers, each a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.workers: list[subprocess.Popen] = []
+
+    def start(self, workers: int = 1) -> "Cluster":
+        self.scheduler = self._spawn(
+            "scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"
+        )
+        for _ in range(workers):
+            self.add_worker()
+        return self
+
+    def add_worker(self, *arguments: str) -> subprocess.Popen:
+        self.workers.append(
+            self._spawn(
+                "worker", self.address, "--nthreads", "2", "--no-nanny", "--no-dashboard",
+                "--local-directory", str(self.folder / "dask"), *arguments,
+            )
+        )  # fmt: skip
+        return self.workers[-1]
+
+    def _spawn(self, what: str, *arguments: str) -> subprocess.Popen:
+        with (self.folder / f"{what}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dask", what, *arguments],
+                stdout=log,
+                stderr=log,
+                env=os.environ | QUIET,
+                cwd=self.folder,
+            )
+
+    def end(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+class ClusterKiller:
+    """Kills the service, workers, schedulers, agents and runners, and starts again what does not come back."""
+
+    def __init__(self, service: ServiceProcess, cluster: Cluster, seed: int) -> None:
+        self._service, self._cluster = service, cluster
+        self._chance = random.Random(seed)
+        self.counts: Counter = Counter()
+
+    def kill(self, number: int) -> None:
+        acts = {
+            "services": (0.3, self._kill_service),
+            "workers": (0.25, self._kill_worker),
+            "schedulers": (0.1, self._kill_scheduler),
+            "agents": (0.1, self._kill_agent),
+            "runners": (0.25, self._kill_runner),
+        }
+        while self.counts.total() < number:
+            time.sleep(self._chance.random() * 0.8)
+            shares = [share for share, _ in acts.values()]
+            (what,) = self._chance.choices(list(acts), shares)
+            if acts[what][1]():
+                self.counts[what] += 1
+
+    def _kill_service(self) -> bool:
+        self._service.kill()
+        self._service.start()
+        return True
+
+    def _kill_worker(self) -> bool:
+        end_process(self._chance.choice(self._cluster.workers))
+        self._cluster.workers = [each for each in self._cluster.workers if each.poll() is None]
+        self._cluster.add_worker()
+        return True
+
+    def _kill_scheduler(self) -> bool:
+        for each in (self._cluster.scheduler, *self._cluster.workers):
+            end_process(each)  # workers without their scheduler end by themselves, later
+        self._cluster.workers.clear()
+        self._cluster.start(2)
+        return True
+
+    def _kill_agent(self) -> bool:
+        return self._kill_one(find_processes("foldnote.service.node.agent", self._service))
+
+    def _kill_runner(self) -> bool:
+        paths = (self._service.folder / "node").glob("*/*/runner.json")
+        return self._kill_one([pid for path in paths if (pid := runner_in(path)) is not None])
+
+    def _kill_one(self, found: list[int]) -> bool:
+        try:
+            os.kill(self._chance.choice(found), signal.SIGKILL)
+        except (IndexError, ProcessLookupError):
+            return False
+        return True
+
+
+def end_process(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
+
+
+def runner_in(path: Path) -> int | None:
+    """The process of a runner that lives, and whose number is not another process's by now."""
+    try:
+        pid = json.loads(path.read_text())["pid"]
+        return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "foldnote-runner" else None
+    except (OSError, ValueError):
+        return None
+
+
+class ClusterService(ServiceProcess):
+    """A service all of whose jobs run on a Dask cluster."""
+
+    def __init__(self, folder: Path, cluster: Cluster, lease_s: float = 4.0) -> None:
+        port = free_port()
+        super().__init__(folder, "--no-rate-limit", "--port", str(port))
+        config = folder / "home" / "config"
+        config.mkdir(parents=True, mode=0o700)
+        (config / "config.toml").write_text(
+            f'[executors]\ndefault = "lab"\nservice_url = "http://127.0.0.1:{port}"\n'
+            f"lease_s = {lease_s}\nheartbeat_s = 0.3\n"
+            f'[executors.lab]\nkind = "dask"\naddress = "{cluster.address}"\n'
+            f'engine_path = "{self.engines}"\nnode_dir = "{folder / "node"}"\n'
+        )
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    running = Cluster(tmp_path).start()
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def service(tmp_path, cluster):
+    folder = tmp_path / "service"
+    folder.mkdir()
+    running = ClusterService(folder, cluster)
+    running.start()
+    yield running
+    if running.process.poll() is None:
+        running.end()
+
+
+def wait_until(condition, what: str, patience_s: float = 60):
+    deadline = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return found
+
+
+def wait_for_sleep(service: ServiceProcess, name: str) -> None:
+    wait_until(lambda: marked(service), f"the engine of {name}")
+
+
+def assert_once(service: ServiceProcess, *names: str) -> None:
+    """Each job is complete, was committed once, and never lived twice."""
+    ends = dict(
+        rows(service, "SELECT j.name, count(*) FROM events e JOIN jobs j ON j.id = e.job_id"
+             " WHERE e.kind = 'attempt complete' GROUP BY j.name")
+    )  # fmt: skip
+    assert {name: service.job(name)["status"] for name in names} == dict.fromkeys(names, "Complete")
+    assert {name: ends[name] for name in names} == dict.fromkeys(names, 1)
+    evidence = service.engines / "probe" / "alive" / "double"
+    assert not evidence.exists(), evidence.read_text()
+    wait_until(lambda: not marked(service), "the end of all processes", 10)
+
+
+def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(service):
+    for number in range(3):
+        assert service.submit(f"quick{number}.alone.output-1").status_code == 200
+    service.submit("long.deaf.daemon.child.sleep-60")
+    for number in range(3):
+        service.wait(f"quick{number}.alone.output-1")
+    wait_until(lambda: marked(service), "the engine")
+    began = time.monotonic()
+    service.client.post("/stop-job", json={"jobName": "long.deaf.daemon.child.sleep-60"})
+    assert service.wait("long.deaf.daemon.child.sleep-60")["status"] == "Stopped"
+    wait_until(lambda: not marked(service), "the end of all processes", 10)
+    assert time.monotonic() - began < 10
+    assert_once(service, *(f"quick{number}.alone.output-1" for number in range(3)))
+    assert service.result("quick0.alone.output-1").status_code == 200
+    assert rows(service, "SELECT DISTINCT executor FROM attempts") == [("lab",)]
+
+
+@pytest.mark.exhaustive
+def test_a_killed_worker_loses_no_job(service, cluster):
+    service.submit("worker.alone.sleep-2.output-1")
+    wait_for_sleep(service, "worker.alone.sleep-2.output-1")
+    cluster.workers[0].kill()
+    cluster.add_worker()
+    service.wait("worker.alone.sleep-2.output-1")
+    assert_once(service, "worker.alone.sleep-2.output-1")
+    assert rows(service, "SELECT max(number) FROM attempts") == [(2,)]
+
+
+@pytest.mark.exhaustive
+def test_a_killed_scheduler_loses_no_job(service, cluster):
+    names = [f"scheduler{number}.alone.sleep-2.output-1" for number in range(4)]
+    for name in names:
+        service.submit(name)
+    wait_for_sleep(service, names[0])
+    cluster.scheduler.kill()
+    cluster.scheduler.wait()
+    cluster.start()
+    for name in names:
+        service.wait(name, patience_s=90)
+    assert_once(service, *names)
+
+
+@pytest.mark.exhaustive
+def test_a_killed_service_adopts_what_runs_on_the_cluster(service):
+    names = [f"service{number}.alone.sleep-3.output-1" for number in range(3)]
+    for name in names:
+        service.submit(name)
+    wait_for_sleep(service, names[0])
+    service.kill()
+    service.start()
+    for name in names:
+        service.wait(name)
+    assert_once(service, *names)
+    assert rows(service, "SELECT losses FROM jobs WHERE name = 'service0.alone.sleep-3.output-1'") == [(0,)]
+
+
+@pytest.mark.exhaustive
+def test_a_worker_that_cannot_reach_the_service_ends_its_engine_and_commits_nothing(service, cluster):
+    """The service stands still for longer than a lease: the engine ends before another one starts."""
+    service.submit("cut.alone.sleep-12.output-1")
+    wait_for_sleep(service, "cut.alone.sleep-12.output-1")
+    service.process.send_signal(signal.SIGSTOP)
+    try:
+        wait_until(lambda: not marked(service), "the end of the fenced engine", 15)
+    finally:
+        service.process.send_signal(signal.SIGCONT)
+    service.wait("cut.alone.sleep-12.output-1", patience_s=90)
+    assert_once(service, "cut.alone.sleep-12.output-1")
+
+
+@pytest.mark.exhaustive
+def test_an_agent_that_is_killed_takes_its_engine_along(service):
+    service.submit("agent.alone.sleep-3.output-1")
+    wait_for_sleep(service, "agent.alone.sleep-3.output-1")
+    (agent,) = find_processes("foldnote.service.node.agent", service)
+    os.kill(agent, signal.SIGKILL)
+    wait_until(lambda: not marked(service), "the end of the engine", 5)
+    service.wait("agent.alone.sleep-3.output-1")
+    assert_once(service, "agent.alone.sleep-3.output-1")
+
+
+@pytest.mark.exhaustive
+def test_a_job_whose_runner_always_dies_stops_after_three_attempts(service):
+    service.submit("poison.kill-runner.sleep-60")
+    killed: set[str] = set()
+    while len(killed) < 3:
+        name, pid = wait_until(lambda: next_runner(service, killed), "the next runner")
+        os.kill(pid, signal.SIGKILL)
+        killed.add(name)
+    job = service.wait("poison.kill-runner.sleep-60")
+    assert job["status"] == "Stopped"
+    assert "It was tried 3 times" in job["error"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(600 + KILLS * 20)
+def test_random_kills_on_the_cluster_lose_nothing(service, cluster, capsys):
+    cluster.add_worker()
+    ledger, killer = Ledger(), ClusterKiller(service, cluster, SEED)
+    with Clients(service, ledger, SEED):
+        killer.kill(KILLS)
+    figures = check(service, ledger)
+    with capsys.disabled():
+        print(f"\n{dict(killer.counts)} killed; {len(ledger.acknowledged)} jobs acknowledged,")
+        print(f"{dict(ledger.counts)}; {figures}")
+    assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
+
+
+def next_runner(service: ServiceProcess, without: set[str]) -> tuple[str, int] | None:
+    for path in (service.folder / "node").glob("*/*/runner.json"):
+        if path.parent.name not in without:
+            return path.parent.name, json.loads(path.read_text())["pid"]
+    return None
+
+
+def find_processes(word: str, service: ServiceProcess) -> list[int]:
+    """Processes with `word` in their command that belong to this service's nodes."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in command and str(service.folder / "node").encode() in environment:
+            found.append(int(path.name))
+    return found
+
+
+def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_workers(tmp_path):
+    cluster = Cluster(tmp_path)  # not started
+    folder = tmp_path / "service"
+    folder.mkdir()
+    service = ClusterService(folder, cluster)
+    write_probe_engine(service.engines, tools=("propka",), name="near", memory_mb=16)
+    config = folder / "home" / "config" / "config.toml"
+    config.write_text(config.read_text() + '[executors.engines]\nnear = "local"\n')
+    service.start()
+    try:
+        service.submit("far.output-1")
+        body = {"type": "propka", "settings": {"pdbFile": PDB}}
+        assert service.run("near.output-1", **body)["status"] == "Complete"
+        assert service.job("far.output-1")["status"] == "In Queue"
+    finally:
+        service.end()
+        shutil.rmtree(folder, ignore_errors=True)
