@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -208,7 +209,7 @@ class QueueStore:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
             if tally.has_budget:  # a batch without remaining hours stops its waiting jobs before the choice
                 tally.write(connection)
-            while (waiting := choose(lambda without=(): _find_waiting(connection, without))) is not None:
+            while (waiting := choose(partial(_find_waiting, connection))) is not None:
                 row = self._claim(connection, tally, waiting, secrets.token_hex(16))
                 if row is None:  # outside of the transaction
                     break
@@ -315,7 +316,7 @@ class QueueStore:
             return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
 
 
-def _find_waiting(connection: sa.Connection, without: Collection[str]) -> list[Waiting]:
+def _find_waiting(connection: sa.Connection, without: Collection[str] = ()) -> list[Waiting]:
     moment = time.time()
     values: dict[str, Any] = {"moment": moment, "latest": moment + MAX_DELAY_S}
     if without:
