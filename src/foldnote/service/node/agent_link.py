@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
+
+from foldnote import settings
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.node.agent")
 _DIED = "The agent of foldnote on this machine has ended."
@@ -29,13 +30,13 @@ class AgentLink:
     """A running agent.
 
     Args:
-        environment: variables in addition to those of this process.
+        environment: variables in addition to those of this process, from which keys are removed.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
             _COMMAND,
-            env={**os.environ, **environment},
+            env={**settings.process_environment(), **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

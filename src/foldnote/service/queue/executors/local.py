@@ -53,7 +53,11 @@ class LocalExecutor:
         self._runners.close()
 
     def submit(self, order: AttemptOrder) -> None:
-        """See the protocol."""
+        """See the protocol.
+
+        Raises:
+            EngineError: the runner could not be started, or the attempt was prepared for another machine.
+        """
         if order.spec is None:
             raise EngineError("The attempt was not prepared for this machine.")
         self._runners.submit(order.spec)
