@@ -1,5 +1,6 @@
 """Columns of a table become settings: by name, by contents, and never two for one."""
 
+import pandas as pd
 import pytest
 from form_builders import make_tool
 from hypothesis import given
@@ -18,7 +19,7 @@ from foldnote.forms.batch.column_mapping import (
     propose_mapping,
 )
 from foldnote.forms.batch.draft_batch import DraftBatch
-from foldnote.forms.batch.mapped_table import list_specs
+from foldnote.forms.batch.mapped_table import list_specs, map_table
 
 FV = catalog.tool("abodybuilder")
 HEAVY = FV.example_job["settings"]["heavy"]
@@ -27,6 +28,7 @@ SMILES = ["CC(=O)Oc1ccccc1C(=O)O", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", "c1ccccc1O"]
 DOCKING = make_tool(
     {"ligand": {"type": "string", "x-foldnote": {"role": "smiles"}}, "scheme": {"enum": ["imgt", "kabat"]}}
 )
+VINA = catalog.tool("vina")
 KEPT, NAMED = Purpose.KEPT, Purpose.JOB_NAME
 
 
@@ -50,6 +52,8 @@ PROPOSED = {
     "one sequence": (catalog.tool("anarci"), {"clone": ["a"], "x": [LIGHT]}, [NAMED, "sequence"]),
     "a choice": (catalog.tool("anarci"), {"x": [LIGHT], "how": ["imgt"]}, ["sequence", "scheme"]),
     "molecules": (DOCKING, {"cpd": ["1"], "m": SMILES[:1]}, [KEPT, "ligand"]),
+    "molecules of files": (VINA, {"cpd": ["1"], "m": SMILES[:1]}, [KEPT, "ligandFile"]),
+    "molecules of files by name": (VINA, {"compound": ["1"], "SMILES": ["x"]}, [NAMED, "ligandFile"]),
     "molecules by name": (DOCKING, {"compound": ["1"], "Canonical SMILES": ["x"]}, [NAMED, "ligand"]),
     "names that are not unique": (FV, {"clone": ["a", "a"], "VH": ["E", "Q"]}, [KEPT, "heavy"]),
     "id before name": (FV, {"name": ["x"], "id": ["a"], "VH": ["E"]}, [KEPT, NAMED, "heavy"]),
@@ -211,3 +215,14 @@ def test_a_second_table_continues_the_columns_that_mean_the_same():
 
 def test_words_of_the_tool_are_words_of_a_header():
     assert {"heavychain", "vh", "id"} <= list_header_words(list_specs(FV))
+
+
+@pytest.mark.parametrize("kind", ["table", "file"])
+def test_smiles_become_the_contents_of_a_ligands_file(kind, tmp_path):
+    frame = pd.DataFrame({"name": ["a", "b"], "SMILES": SMILES[:2], "pIC50": [4.1, 5.2]})
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    found = map_table(VINA, frame if kind == "table" else tmp_path / "m.csv", taken=("receptorFile",))
+    rows = pd.DataFrame(found.table)
+    assert (found.columns, found.names) == ({"ligandFile": "SMILES"}, "name")
+    assert list(rows["SMILES"]) == [f"{smiles}\n" for smiles in SMILES[:2]]
+    assert list(frame["SMILES"]) == SMILES[:2]

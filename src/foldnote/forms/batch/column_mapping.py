@@ -185,9 +185,14 @@ def _rank_name(name: str, spec: FieldSpec) -> int:
         if chain:
             return 2 if folded in _CHAINS[chain] else 0
         return 1 if spec.required and folded in _SEQUENCES else 0
-    if spec.role == "smiles" and folded in _SMILES:
+    if _takes_smiles(spec) and folded in _SMILES:
         return 2 if "smi" in folded else 1
     return 0
+
+
+def _takes_smiles(spec: FieldSpec) -> bool:
+    """Whether a setting is a SMILES, or a file that may be given as one."""
+    return spec.role == "smiles" or (spec.type == "string" and "smi" in spec.extensions)
 
 
 def _find_chain(setting: str) -> Literal["heavy", "light", ""]:
@@ -217,7 +222,7 @@ def _map_contents(
 
 
 def _fits(spec: FieldSpec, contents: Contents) -> bool:
-    if spec.role == "smiles":
+    if _takes_smiles(spec):
         return contents == "smiles"
     if spec.role not in ("sequence", "sequences") or spec.notes.get("alphabet") == "nucleotide":
         return False

@@ -20,6 +20,7 @@ from foldnote.forms.batch.column_mapping import (
     map_columns,
     orient_columns,
 )
+from foldnote.forms.files.file_reference import is_smiles
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.spec import FieldSpec
 from foldnote.models import Tool
@@ -86,7 +87,7 @@ def map_table(
     if columns is not None:
         fed = orient_columns(columns, heads, settings)
         named = None if names is not None else find_name_column(sample, fed.values())
-        return MappedTable(table, fed, names or named, named is not None)
+        return MappedTable(_inline_molecules(table, fed, specs), fed, names or named, named is not None)
     is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
     others = [head for head in heads if head != names and head not in settings]
     if not others or not is_closed:
@@ -97,6 +98,7 @@ def map_table(
             f"The column {found.kept[0][:60]!r} is not a setting of this tool. The settings are:"
             f" {', '.join(settings)}."
         )
+    table = _inline_molecules(table, found.columns, specs)
     return MappedTable(table, found.columns, found.job_names, names is None)
 
 
@@ -149,12 +151,30 @@ def type_cells(
     for name in table.columns:
         cells = table.cells(name)
         if name in fed:
-            typed[name] = [read_cell(fed[name], cell) if cell else None for cell in cells]
+            typed[name] = [_inline(fed[name], read_cell(fed[name], cell)) if cell else None for cell in cells]
         elif name == names:
             typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
         else:
             typed[name] = infer_values(cells)
     return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+
+
+def _inline(spec: FieldSpec, value: Any) -> Any:
+    """A SMILES for a file setting as the file's contents, which end with a line break; others unchanged."""
+    is_given = isinstance(value, str) and "\n" not in value and "smi" in spec.extensions
+    return f"{value}\n" if is_given and is_smiles(value, spec.extensions) else value
+
+
+def _inline_molecules(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> Any:
+    """A DataFrame with SMILES as contents in the columns that feed files of molecules; others unchanged."""
+    kinds = {spec.name: spec for spec in specs if "smi" in spec.extensions}
+    fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
+    if not fed or not hasattr(table, "columns"):
+        return table
+    changed = table.copy()
+    for name, spec in fed.items():
+        changed[name] = [_inline(spec, value) for value in table[name]]
+    return changed
 
 
 def _sample(table: Any, heads: Sequence[str]) -> TextTable:
