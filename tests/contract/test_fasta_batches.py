@@ -95,10 +95,11 @@ def test_what_a_table_says_beyond_settings_is_never_sent_and_comes_back(here, na
 
 
 def test_names_of_records_become_valid_and_unique_job_names():
-    assert make_names(["mAb 1", "mAb-1", "sp|P01857|IGHG1", "Ω"]) == [
+    assert make_names(["mAb 1", "mAb-1", "sp|P01857|IGHG1", "α-Ω", "抗体"]) == [
         "mAb-1",
         "mAb-1-2",
         "sp-P01857-IGHG1",
+        "alpha-omega",
         "job",
     ]
 
