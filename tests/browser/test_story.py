@@ -33,6 +33,7 @@ def save_as(lab: LabPage, name: str) -> None:
 
 
 def wait_for_structure(lab: LabPage) -> None:
+    lab.page.locator(".jp-OutputArea-output .fnv-stage").first.scroll_into_view_if_needed()  # drawn only near
     canvas = lab.page.locator(STRUCTURE).first
     counted = lab.wait_until_drawn(canvas)
     assert counted["drawn"] > 2000
