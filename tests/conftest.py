@@ -58,7 +58,7 @@ def _own_umask():
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that drive a browser alternate with the others, the slow ones of which come first.
 
-    So, of four workers on two cores, about two have a browser at a time, and none ends with a long file.
+    So, of six workers on two cores, about three have a browser at a time, and none ends with a long file.
     """
     tests = Path(__file__).parent
     files: dict[Path, list[pytest.Item]] = {}

@@ -51,7 +51,8 @@ def test_days_begin_and_times_are_told_where_the_reader_is(chromium_elsewhere, s
     sidebar.get_by_label("Group").select_option("day")
     expect(sidebar.locator(".fn-OtherRow")).to_have_count(3)
     before = (yesterday - SECOND).strftime("%A, %B %-d, %Y")
-    rows = sidebar.locator("[data-key]").all_inner_texts()
+    name_rows = "rows => rows.map(row => row.dataset.job ?? row.innerText)"
+    rows = sidebar.locator("[data-key]").evaluate_all(name_rows)
     told = [re.split(r"\s*\n\s*|\s{2,}", row.strip())[0] for row in rows]
     names = list(created)
     assert [row.removesuffix(" 1").removesuffix(" 2") for row in told] == [

@@ -64,12 +64,16 @@ def test_an_outcome_without_the_nonce_of_its_attempt_is_not_taken(make_service):
     service.run("theirs.output-1")
     service.submit("mine.output-1.sleep-3")
     service.wait("mine.output-1.sleep-3", ("Running",))
-    service.kill()
-    time.sleep(4)
     first, second = (
         data(service) / "jobs" / folder
         for (folder,) in rows(service, "SELECT folder FROM attempts ORDER BY job_id")
     )
+    until = time.monotonic() + 30
+    while not (second / "runner.json").exists():  # a job runs before its folder is there
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    service.kill()
+    time.sleep(4)
     shutil.copy(first / "outcome.json", second)
     service.start()
     assert service.wait("mine.output-1.sleep-3")["status"] == "Complete"
