@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections import Counter
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -19,7 +20,10 @@ SCRIPTS = sorted(
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 
 
-TREES = {path: ast.parse(path.read_text()) for path in SOURCES}
+@cache
+def parse_all():
+    """The syntax tree of each module."""
+    return {path: ast.parse(path.read_text()) for path in SOURCES}
 
 
 def list_public_definitions(tree):
@@ -49,11 +53,11 @@ def test_a_folder_is_seen_at_a_glance():
 
 
 def test_every_module_says_why_it_exists():
-    assert name_all(path for path, tree in TREES.items() if not ast.get_docstring(tree)) == []
+    assert name_all(path for path, tree in parse_all().items() if not ast.get_docstring(tree)) == []
 
 
 def test_nine_of_ten_public_definitions_have_a_docstring():
-    nodes = [node for tree in TREES.values() for node in list_public_definitions(tree)]
+    nodes = [node for tree in parse_all().values() for node in list_public_definitions(tree)]
     documented = [node for node in nodes if ast.get_docstring(node)]
     assert len(documented) >= 0.9 * len(nodes)
 
@@ -111,7 +115,7 @@ DOCUMENTED = {"_replace", "_asdict", "_make", "_exit"}
 
 
 def test_private_names_of_other_packages_are_few_and_their_packages_bounded():
-    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    nodes = [node for tree in parse_all().values() for node in ast.walk(tree)]
     own = {
         each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
@@ -184,7 +188,7 @@ def test_no_room_imports_the_package_itself():
     tops = ("__init__.py", "__main__.py", "cli", "notebook")
     importers = [
         path
-        for path, tree in TREES.items()
+        for path, tree in parse_all().items()
         if path.relative_to(ROOT / "src/foldnote").parts[0] not in tops
         and any(
             isinstance(node, ast.Import) and any(each.name == "foldnote" for each in node.names)
@@ -215,7 +219,7 @@ def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read():
     }
     made = {
         str(path.relative_to(ROOT / "src/foldnote"))
-        for path, tree in TREES.items()
+        for path, tree in parse_all().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in refusals
     }

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from real_engine import load_engines
 
 from foldnote import catalog, settings
 from foldnote.client import Client
 from foldnote.io import write_atomically
 from foldnote.service.config import ServiceConfig
-from foldnote.service.engines import load_engines
 from foldnote.service.http.app import create_app
 
 STANDINS = Path(__file__).parent / "standins"

@@ -15,6 +15,7 @@ from odd_inputs import LONG, list_odd_inputs
 from real_engine import (
     find_processes,
     find_strays,
+    load_engines,
     make_settings,
     prepare_run,
     run_engine,
@@ -23,7 +24,6 @@ from real_engine import (
 )
 
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 from foldnote.service.runner.attempt import PROGRESS, Outcome, request_cancel
 
 PROGRAMS_WORDS = ("exit code", "Traceback", "Error:", "was ended by", "was killed", "Its last line", "/")

@@ -7,7 +7,7 @@ The kind of a setting follows from its schema, so that a new tool has its odd in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from foldnote import catalog
@@ -109,6 +109,7 @@ def make_chains(text: str) -> dict[str, str]:
     return odd | {"empty chain": f"{text}::{first}", "separators only": ":::", "nothing": " \r\n "}
 
 
+@cache
 def make_structures(text: str) -> dict[str, str]:
     atoms = [line for line in text.splitlines() if line.startswith("ATOM")]
     places = sorted({(line[21], int(line[22:26])) for line in atoms})
@@ -239,14 +240,11 @@ def tile(atoms: list[str], residues: int) -> Iterator[str]:
     side = 16
     spans = [[float(line[start : start + 8]) for line in atoms] for start in (30, 38)]
     step = 10 + max(max(span) - min(span) for span in spans)
+    rows = [(line, numbers[place_of(line)] + 1, x, y) for line, x, y in zip(atoms, *spans, strict=True)]
     for copy in range(LONG // residues):
-        for line in atoms:
-            moved = [
-                float(line[30 + 8 * axis : 38 + 8 * axis]) + step * (copy // side**axis % side)
-                for axis in range(2)
-            ]
-            number = numbers[place_of(line)] + copy * residues + 1
-            yield f"{line[:21]}A{number:4} {line[27:30]}{moved[0]:8.3f}{moved[1]:8.3f}{line[46:]}"
+        shift, aside, beyond = copy * residues, step * (copy % side), step * (copy // side % side)
+        for line, number, x, y in rows:
+            yield f"{line[:21]}A{number + shift:4} {line[27:30]}{x + aside:8.3f}{y + beyond:8.3f}{line[46:]}"
 
 
 def split_records(text: str) -> Iterator[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ is found.
 """
 
 import dataclasses
+import functools
 import os
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foldnote import catalog
-from foldnote.service.engines import Engine, build_attempt, load_engines
+from foldnote.service import engines
+from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.engines.engine import CACHE
 from foldnote.service.engines.launch import make_environment
 from foldnote.service.runner.attempt import SPEC, AttemptSpec, Outcome, prepare_attempt
@@ -31,6 +33,16 @@ socket.socket.connect_ex = refuse
 socket.getaddrinfo = lambda *rest, **more: refuse(None, rest)
 """
 HOME, TEMPORARY = "home", "temporary"
+
+
+def load_engines() -> dict[str, Engine]:
+    """Every engine by name, read once for each ``FOLDNOTE_ENGINE_PATH``: files of tests ask for it at import."""
+    return _load_engines(os.environ.get("FOLDNOTE_ENGINE_PATH", ""))
+
+
+@functools.cache
+def _load_engines(_engine_path: str) -> dict[str, Engine]:
+    return engines.load_engines()
 
 
 def can_cut_the_network() -> bool:

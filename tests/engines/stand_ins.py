@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from real_engine import load_engines
 
-from foldnote.service.engines import Engine, load_engines
+from foldnote.service.engines import Engine
 from foldnote.service.engines.engine import ENVIRONMENT, READY
 from foldnote.service.engines.install import install
 from foldnote.service.engines.launch import make_environment

@@ -6,12 +6,11 @@ import zipfile
 
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import make_settings, run_directly, run_engine
+from real_engine import load_engines, make_settings, run_directly, run_engine
 from stand_ins import install_stand_ins, skip_unless_installed
 from test_anarci import HEAVY, LIGHT, LYSOZYME, SINGLE_CHAIN
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 
 NANOBODY = make_settings("abnativ")[0]["sequence"]
 DIRECT = f"""

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_directly, run_engine
-
-from foldnote.service.engines import load_engines
+from real_engine import load_engines, run_directly, run_engine
 
 # Trastuzumab's variable domains (INN list 78).
 HEAVY = (

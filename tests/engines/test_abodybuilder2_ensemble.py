@@ -9,13 +9,12 @@ import gemmi
 import numpy as np
 import pytest
 from engine_contract import read_manifest
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 from stand_ins import install_stand_ins, skip_unless_installed
 from test_abodybuilder2 import CONSTANT, HEAVY, LIGHT, SEED, heavy_atoms
 from test_warm_runs import compare
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 from foldnote.service.engines.weights.state import FOLDER
 from foldnote.viewers.scene.compose import compose
 

@@ -7,10 +7,9 @@ import pytest
 from engine_contract import EngineContract, read_manifest
 from rdkit import Chem
 from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 
 ASPIRIN, CAFFEINE = "CC(=O)Oc1ccccc1C(=O)O", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C"
 # Ibuprofen, metformin hydrochloride, imatinib and ciclosporin (a macrocycle of 85 atoms).

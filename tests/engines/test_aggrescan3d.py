@@ -17,9 +17,7 @@ from protein_inputs import (
     renumber,
     shift,
 )
-from real_engine import run_engine
-
-from foldnote.service.engines import load_engines
+from real_engine import load_engines, run_engine
 
 CSDE = read_packed("5eep.pdb.gz")
 CAGE = read_atoms(TRP_CAGE)

@@ -15,10 +15,9 @@ from protein_inputs import (
     set_b_factors,
     shift,
 )
-from real_engine import run_engine
+from real_engine import load_engines, run_engine
 
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 
 MODEL = read_packed("af-a0a0a2jw93-f1-model_v4.pdb.gz")
 ATOMS = read_atoms(MODEL)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 from foldnote.service.engines.germlines import find_germline
 from foldnote.viewers.display.batch_rows import read_figures
 

@@ -6,11 +6,10 @@ import json
 import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 from test_anarci import HEAVY, LIGHT, SINGLE_DOMAIN
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 
 CDR3 = range(96, 109)
 MASKED = "".join("_" if place in CDR3 else letter for place, letter in enumerate(HEAVY))

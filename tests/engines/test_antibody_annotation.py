@@ -7,7 +7,7 @@ import immunum
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_engine
+from real_engine import load_engines, run_engine
 from test_anarci import (
     HEAVY,
     LAMBDA,
@@ -20,7 +20,6 @@ from test_anarci import (
 )
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 
 TOOL = "antibody-annotation"
 pytestmark = [

@@ -3,9 +3,7 @@
 import pytest
 from engine_contract import EngineContract, read_manifest
 from protein_inputs import read_notes, read_score, read_table
-from real_engine import run_engine
-
-from foldnote.service.engines import load_engines
+from real_engine import load_engines, run_engine
 
 LYSOZYME = (
     "KVFGRCELAAAMKRHGLDNYRGYSLGNWVCAAKFESNFNTQATNRNTDGSTDYGILQINSRWWCNDGRTPGSRNLCNIPCSALLSSDITASVNCAKKIVSDGNGMNAWVAWRNRCKGT"

@@ -9,11 +9,10 @@ import gemmi
 import numpy as np
 import pytest
 from engine_contract import EngineContract
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 from foldnote.viewers import result_bundles
 
 FOLDS = Path(__file__).parents[1] / "unit" / "results" / "data" / "folds"

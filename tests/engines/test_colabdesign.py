@@ -12,11 +12,10 @@ import pickle
 import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import make_settings, prepare_run, run_directly, run_tool, start_runner
+from real_engine import load_engines, make_settings, prepare_run, run_directly, run_tool, start_runner
 from stand_ins import install_stand_ins, skip_unless_installed
 
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 from foldnote.service.runner.attempt import SPEC, Outcome, as_content, write_json
 
 TRP_CAGE = make_settings("af2bind")[1]["pdbFile"]

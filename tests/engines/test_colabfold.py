@@ -18,11 +18,10 @@ from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import prepare_run, run_directly, run_engine, start_runner
+from real_engine import load_engines, prepare_run, run_directly, run_engine, start_runner
 
 from foldnote import catalog
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 from foldnote.service.engines.install import install
 from foldnote.service.engines.weights.store import Offer
 from foldnote.service.runner.attempt import Outcome

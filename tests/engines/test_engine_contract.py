@@ -10,10 +10,9 @@ from adapter_contract import AdapterContract
 from engine_contract import EngineContract
 from odd_inputs import LONG, list_odd_inputs
 from probe_engine import PROBE
-from real_engine import find_processes, find_strays, prepare_run, start_runner
+from real_engine import find_processes, find_strays, load_engines, prepare_run, start_runner
 
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 from foldnote.service.engines.engine import read_engine
 from foldnote.service.runner.attempt import request_cancel
 

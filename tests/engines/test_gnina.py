@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
 from foldnote.results import open_result
-from foldnote.service.engines import load_engines
 
 HERE = Path(__file__).parent
 DATA = HERE / "data" / "gnina"

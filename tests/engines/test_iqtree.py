@@ -9,10 +9,9 @@ import re
 
 import pytest
 from engine_contract import EngineContract
-from real_engine import run_directly, run_engine
+from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 
 PROTEINS = catalog.tool("ancestral-reconstruction").example_job["settings"]["alignmentFile"]
 """Ubiquitin of three species, human NEDD8 and variants of both."""

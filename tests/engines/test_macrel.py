@@ -5,9 +5,7 @@ import gzip
 
 import pytest
 from engine_contract import EngineContract, read_manifest
-from real_engine import run_directly, run_engine
-
-from foldnote.service.engines import load_engines
+from real_engine import load_engines, run_directly, run_engine
 
 # Magainin 2, melittin (haemolytic), human beta-defensin 2 (six cysteines), and residues 1-28 of bovine serum albumin.
 PEPTIDES = {

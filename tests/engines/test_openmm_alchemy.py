@@ -10,10 +10,17 @@ import time
 import pytest
 from engine_contract import EngineContract, read_manifest, read_outputs
 from protein_inputs import read_notes, read_score, read_table
-from real_engine import make_settings, prepare_run, run_directly, run_engine, run_tool, start_runner
+from real_engine import (
+    load_engines,
+    make_settings,
+    prepare_run,
+    run_directly,
+    run_engine,
+    run_tool,
+    start_runner,
+)
 
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 from foldnote.service.engines.engine import CACHE
 
 TOOL = "hydration-free-energy"

@@ -18,9 +18,7 @@ from protein_inputs import (
     read_table,
     shift,
 )
-from real_engine import run_directly, run_engine
-
-from foldnote.service.engines import load_engines
+from real_engine import load_engines, run_directly, run_engine
 
 LYSOZYME = (DATA / "t4-lysozyme-l99a.pdb").read_text()
 SUMMARY = re.compile(r"^ {3}(\S+) +(\d+) (\S) +([\d.]+) +([\d.]+)", re.M)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_directly, run_engine, run_tool
+from real_engine import load_engines, run_directly, run_engine, run_tool
 
 import foldnote.catalog
 from foldnote import catalog
-from foldnote.service.engines import load_engines
 
 FV = (Path(foldnote.catalog.__file__).parent / "examples" / "trastuzumab-fv.pdb").read_text()
 CDRH3 = "SRWGGDGFYAMDY"

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from real_engine import run_engine
+from real_engine import load_engines, run_engine
 from stand_ins import install_stand_ins
 
-from foldnote.service.engines import build_attempt, load_engines
+from foldnote.service.engines import build_attempt
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
 from foldnote.service.runner.local_runners import LocalRunners
