@@ -30,9 +30,10 @@ test-engines: ## Install every bundled engine and run the tests of all: gigabyte
 	@$(MAKE) test-setup
 	@scripts/check --engines
 
-test-cluster: ## Run the tests of jobs on other machines, with every kill: 5 minutes
+test-cluster: ## Install Slurm, and run the tests of jobs on other machines, with every kill: 10 minutes
 	@$(MAKE) test-setup
-	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py
+	@scripts/install-test-programs --cluster
+	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_batch_jobs.py
 
 test-all: ## The same with every kill, fault and engine: hours
 	@$(MAKE) test-setup

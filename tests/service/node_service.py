@@ -30,7 +30,9 @@ def free_port() -> int:
 class NodeService:
     """A service without a dispatcher: the test claims jobs and hands them to the executor."""
 
-    def __init__(self, folder: Path, engines: Path, lease_s: float = 30.0) -> None:
+    def __init__(
+        self, folder: Path, engines: Path, lease_s: float = 30.0, executor: dict | None = None
+    ) -> None:
         self.folder = folder
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -46,7 +48,7 @@ class NodeService:
                 "service_url": self.url,
                 "lease_s": lease_s,
                 "heartbeat_s": 0.2,
-                "nodes": {"kind": "threads", "environment": environment},
+                "nodes": executor or {"kind": "threads", "environment": environment},
             },
         )
         self.service = Service(self.config)
@@ -73,6 +75,12 @@ class NodeService:
             self.client.close()
             server.should_exit = True
             thread.join(20)
+
+    def open_executor(self) -> None:
+        """What the dispatcher does, which this service does not have."""
+        self.executor.open(lambda nonce: None)
+        while not self.executor.capacity():
+            time.sleep(0.02)
 
     def prepare(self, name: str, **more) -> tuple[AttemptOrder, AttemptIdentity]:
         """Submit a job, claim it, and write the order of its attempt."""

@@ -1,7 +1,6 @@
 """Jobs on a Dask cluster of separate processes: they end once, whoever is killed, and a stop leaves nothing."""
 
 import importlib.util
-import json
 import os
 import random
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
+from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
 from node_service import free_port
 from probe_engine import write_probe_engine
 from service_process import PDB, ServiceProcess
@@ -135,15 +135,6 @@ def end_process(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def runner_in(path: Path) -> int | None:
-    """The process of a runner that lives, and whose number is not another process's by now."""
-    try:
-        pid = json.loads(path.read_text())["pid"]
-        return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "foldnote-runner" else None
-    except (OSError, ValueError):
-        return None
-
-
 class ClusterService(ServiceProcess):
     """A service all of whose jobs run on a Dask cluster."""
 
@@ -176,31 +167,6 @@ def service(tmp_path, cluster):
     yield running
     if running.process.poll() is None:
         running.end()
-
-
-def wait_until(condition, what: str, patience_s: float = 60):
-    deadline = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
-
-
-def wait_for_sleep(service: ServiceProcess, name: str) -> None:
-    wait_until(lambda: marked(service), f"the engine of {name}")
-
-
-def assert_once(service: ServiceProcess, *names: str) -> None:
-    """Each job is complete, was committed once, and never lived twice."""
-    ends = dict(
-        rows(service, "SELECT j.name, count(*) FROM events e JOIN jobs j ON j.id = e.job_id"
-             " WHERE e.kind = 'attempt complete' GROUP BY j.name")
-    )  # fmt: skip
-    assert {name: service.job(name)["status"] for name in names} == dict.fromkeys(names, "Complete")
-    assert {name: ends[name] for name in names} == dict.fromkeys(names, 1)
-    evidence = service.engines / "probe" / "alive" / "double"
-    assert not evidence.exists(), evidence.read_text()
-    wait_until(lambda: not marked(service), "the end of all processes", 10)
 
 
 def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(service):
@@ -309,26 +275,6 @@ def test_random_kills_on_the_cluster_lose_nothing(service, cluster, capsys):
         print(f"\n{dict(killer.counts)} killed; {len(ledger.acknowledged)} jobs acknowledged,")
         print(f"{dict(ledger.counts)}; {figures}")
     assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
-
-
-def next_runner(service: ServiceProcess, without: set[str]) -> tuple[str, int] | None:
-    for path in (service.folder / "node").glob("*/*/runner.json"):
-        if path.parent.name not in without:
-            return path.parent.name, json.loads(path.read_text())["pid"]
-    return None
-
-
-def find_processes(word: str, service: ServiceProcess) -> list[int]:
-    """Processes with `word` in their command that belong to this service's nodes."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            command, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
-        except OSError:
-            continue
-        if word.encode() in command and str(service.folder / "node").encode() in environment:
-            found.append(int(path.name))
-    return found
 
 
 def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_workers(tmp_path):

@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import slurm_stand_in
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import TOOLS
+from slurm_cluster import SlurmCluster, batch_section
 
 from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.node.agent_link import close_agents
@@ -121,7 +124,8 @@ class NodeMachine:
 
 
 _numbers = itertools.count()
-MACHINES = ("local", "node")
+MACHINES = ("local", "node", "batch", pytest.param("slurm", marks=pytest.mark.exhaustive))
+REMOTE = ("node", "batch", "slurm")
 """An executor of other machines joins the suite as a machine like `NodeMachine`."""
 
 
@@ -135,10 +139,37 @@ def node_service(tmp_path_factory):
         close_agents()
 
 
+@pytest.fixture(scope="module")
+def batch_service(tmp_path_factory):
+    """Batch jobs by a stand-in of Slurm's commands, which needs no installation."""
+    folder = tmp_path_factory.mktemp("batch")
+    with serving_batch(folder, slurm_stand_in.install(folder / "slurm")) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def slurm_service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slurm")
+    with SlurmCluster(folder / "cluster") as cluster, serving_batch(folder, cluster.variables) as service:
+        yield service
+
+
+@contextmanager
+def serving_batch(folder: Path, variables: dict[str, str]):
+    engines = write_probe_engine(folder / "engines", tools=TOOLS)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        with NodeService(folder, engines, executor=batch_section(folder)).serving() as service:
+            service.open_executor()
+            yield service
+            service.executor.close()
+
+
 def make_machine(request, tmp_path):
-    if request.param == "node":
-        return NodeMachine(request.getfixturevalue("node_service"))
-    return LocalMachine(tmp_path)
+    if request.param == "local":
+        return LocalMachine(tmp_path)
+    return NodeMachine(request.getfixturevalue(f"{request.param}_service"))
 
 
 @pytest.fixture(params=MACHINES)
@@ -148,7 +179,7 @@ def machine(request, tmp_path):
     made.close()
 
 
-@pytest.fixture(params=["local", pytest.param("node", marks=pytest.mark.exhaustive)])
+@pytest.fixture(params=["local", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in REMOTE)])
 def any_machine(request, tmp_path):
     """For what the runner does by itself, whoever started it."""
     made = make_machine(request, tmp_path)
@@ -414,7 +445,7 @@ def test_a_missing_program_is_a_failure_that_says_what_to_do(local):
 
 
 def test_capacity_is_that_of_the_machine(machine):
-    (capacity,) = machine.executor.capacity()
+    capacity, *_ = machine.executor.capacity()
     assert capacity.cores >= 1
     assert capacity.memory_mb > 0
 

@@ -99,7 +99,8 @@ class Launcher:
         identity = AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)
         if is_remote:
             self._write_order(claim, known.engine.name, known.template, need)
-            return AttemptOrder(identity, known.engine.name, need)
+            time_limit_s = _time_limit_s(claim, known.template)
+            return AttemptOrder(identity, known.engine.name, need, time_limit_s=time_limit_s)
         spec = self._make_spec(claim, known.template, need.devices)
         places = input_places(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}

@@ -124,6 +124,11 @@ class NodeAttempts:
 
     # for executors
 
+    @property
+    def root(self) -> Path:
+        """Folder of all attempts, on the service's machine."""
+        return self._root
+
     def listen(self, on_ended: Callable[[str], None]) -> None:
         """Call ``on_ended`` with the nonce of each attempt whose outcome arrived."""
         self._on_ended = on_ended
@@ -155,6 +160,44 @@ class NodeAttempts:
             held.cancel_grace_s = grace_s
             if held.token_sha256 is None:
                 self._revoke(held)
+        self._on_ended(identity.nonce)
+
+    def is_wanted(self, identity: AttemptIdentity) -> bool:
+        """Whether the attempt may still begin, or has begun and its outcome is missing."""
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            if held is None or held.nonce != identity.nonce or held.token_sha256 == REVOKED or held.is_over:
+                return False
+            row = self._store.find(identity.job_id, identity.number)
+            return row is not None and row.is_current
+
+    def has_begun(self, identity: AttemptIdentity) -> bool:
+        """Whether a runner has started the attempt, and it was not revoked."""
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            return held is not None and held.has_begun
+
+    def note(self, identity: AttemptIdentity, message: str) -> None:
+        """Tell the user where an attempt is that has not begun.
+
+        Raises:
+            OSError: the attempt's folder cannot be written.
+        """
+        files.write_progress(self._root / identity.place, None, message)
+
+    def decline(self, identity: AttemptIdentity, reason: str) -> None:
+        """Record that an attempt was lost before it began, and why.
+
+        Raises:
+            OSError: the attempt's folder cannot be written.
+        """
+        with self._lock:
+            held = self._recall(identity.job_id, identity.number)
+            if held is None or held.token_sha256 is not None or not self._revoke(held):
+                return
+            lost = Outcome("lost", reason, ended=files.now(), nonce=identity.nonce)
+            files.write_json(held.folder / files.OUTCOME, files.as_content(lost), is_durable=False)
+            held.is_over = True
         self._on_ended(identity.nonce)
 
     def revoke(self, identity: AttemptIdentity) -> bool:
@@ -216,6 +259,7 @@ class NodeAttempts:
             if not self._store.start(job_id, number, nonce, hash_token(token)):
                 raise refused()
             held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
+            (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
             runner = {"pid": None, "started": files.now(), "nonce": nonce}
             files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
         timing = self.timing

@@ -62,6 +62,8 @@ class AttemptOrder:
     spec: AttemptSpec | None = None
     """The prepared attempt, for the executor of this machine; None for all others, whose runners fetch what
     they need from the service."""
+    time_limit_s: float = 0.0
+    """Seconds after which the runner ends the engine."""
 
 
 class Executor(Protocol):

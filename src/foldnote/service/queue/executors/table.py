@@ -37,7 +37,10 @@ GROUP = "foldnote.executors"
 It gets the name of its section, the section's content without ``kind`` and with ``service_url``, and the
 ``NodeAttempts`` of the service.
 """
-_BUNDLED = {"dask": "foldnote.service.queue.executors.dask_pool"}
+_BUNDLED = {
+    "batch": "foldnote.service.queue.executors.batch_jobs",
+    "dask": "foldnote.service.queue.executors.dask_pool",
+}
 _OWN_KEYS = frozenset({"default", "engines", "service_url", "lease_s", "heartbeat_s"})
 _DAY_S = 86_400
 _WHERE = "The section [executors] of config.toml"

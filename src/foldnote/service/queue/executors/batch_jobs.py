@@ -1,0 +1,405 @@
+"""The executor ``batch``: each attempt is one job of a batch system such as Slurm.
+
+A job carries no secret: its order is a private file in a folder that service and nodes share, and whoever
+takes the order removes it. So a job that the service revoked, or that the batch system starts twice, ends at
+once. That the batch system lists a job or does not is a hint, which decides only how long an attempt that has
+not begun is waited for. One thread runs the commands of the batch system, which may take long.
+
+A record of each job is kept in the same folder. A service that starts again finds its jobs by these, and
+cancels those that it no longer wants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import ConfigurationError
+from foldnote.ownership import make_own
+from foldnote.service.queue.executors.batch_options import BatchOptions
+from foldnote.service.queue.executors.batch_system import BatchRequest, BatchSystemError, Slurm
+from foldnote.service.queue.executors.node_executor import NodeExecutor
+from foldnote.service.queue.executors.protocol import (
+    AttemptIdentity,
+    AttemptOrder,
+    Capacity,
+    UnreachableError,
+)
+from foldnote.service.queue.nodes import NodeAttempts
+
+log = logging.getLogger(__name__)
+_ORDERS, _RECORDS, _SCRIPTS = "orders", "records", "scripts"
+_WAITING = "Waits in the queue of the batch system."
+_AWAY = "The batch system does not answer."
+_MISSES = 2
+"""Queries in a row that must not list a job until it counts as gone."""
+_LINGER_S = 30.0
+"""How long a job may take to end after its outcome was accepted."""
+_MARGIN_S = 3.0
+_CLOSE_S = 5.0
+
+
+@dataclass
+class BatchRecord:
+    """One job of the batch system, as it is known here."""
+
+    identity: AttemptIdentity
+    native_id: str = ""
+    """Number in the batch system; empty until it is known."""
+    request: BatchRequest | None = None
+    """What is still to be submitted."""
+    misses: int = 0
+    is_gone: bool = False
+    """Whether the batch system will not start it."""
+    kill_at: float | None = None
+    """On the monotonic clock: when a job that was asked to stop is cancelled."""
+    unwanted_at: float | None = None
+    """On the monotonic clock: since when its end is waited for."""
+
+    @property
+    def name(self) -> str:
+        """Name of the job, which tells nothing about the nonce."""
+        mark = hashlib.sha256(self.identity.nonce.encode()).hexdigest()[:12]
+        return f"foldnote-{self.identity.job_id}-{self.identity.number}-{mark}"
+
+
+class BatchExecutor(NodeExecutor):
+    """Jobs of a batch system.
+
+    Args:
+        attempts: of all executors of other machines.
+        options: its section of the configuration.
+    """
+
+    def __init__(self, attempts: NodeAttempts, options: BatchOptions) -> None:
+        super().__init__(attempts)
+        self._options = options
+        self._shared = Path(options.work_dir)
+        owner = f"{os.uname().nodename}:{attempts.root.resolve()}"
+        self._folder = self._shared / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
+        """Of this service only, so that several may share the folder."""
+        self._system: Slurm | None = None
+        self._is_reached = False
+        self._is_away_told = False
+        self._records: dict[str, BatchRecord] = {}
+        self._waiting: deque[BatchRecord] = deque()
+        self._hint: Callable[[str], None] = lambda _: None
+        self._lock = threading.Lock()
+        self._news = threading.Event()
+        self._is_closing = False
+        self._look_at = 0.0
+        self._thread = threading.Thread(target=self._work, name="batch", daemon=True)
+        node = Capacity(options.cores, options.node_memory_mb, options.gpus, slots=1)
+        self._slots = tuple(
+            Capacity(node.cores, node.memory_mb, node.gpus, machine=f"slot-{number}", slots=1)
+            for number in range(1, options.max_jobs + 1)
+        )
+
+    def open(self, on_ended: Callable[[str], None]) -> None:
+        """See the protocol; finds the jobs of an earlier process, without asking the batch system.
+
+        Raises:
+            OSError: the shared folder cannot be used.
+            ConfigurationError: others could read the shared folder.
+        """
+        super().open(on_ended)
+        self._hint = on_ended
+        if self._thread.is_alive():
+            return
+        folders = (self._folder / name for name in (_ORDERS, _RECORDS, _SCRIPTS))
+        for folder in (self._shared, self._folder, *folders):
+            make_own(folder, "Set work_dir to a folder of your own")
+        for path in (self._folder / _RECORDS).glob("*.json"):
+            self._recall(path)
+        self._thread.start()
+
+    def _recall(self, path: Path) -> None:
+        """Read one record; a job that may or may not have been submitted is never waited for."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            record = BatchRecord(AttemptIdentity(**content["identity"]), content["native_id"])
+        except (OSError, ValueError, TypeError, KeyError):
+            log.warning("The record %s of a batch job is damaged and is ignored.", path)
+            path.unlink(missing_ok=True)
+            return
+        if not record.native_id and not self.attempts.has_begun(record.identity):
+            record.is_gone = True
+            self._withdraw(record)
+        self._records[record.identity.nonce] = record
+
+    def close(self) -> None:
+        """See the protocol; jobs wait and run on."""
+        self._is_closing = True
+        self._news.set()
+        if self._thread.is_alive():
+            self._thread.join(_CLOSE_S)
+
+    def capacity(self) -> tuple[Capacity, ...]:
+        """One machine per job that may be in the batch system; none while it does not answer."""
+        return self._slots if self._is_reached else ()
+
+    def submit(self, order: AttemptOrder) -> None:
+        """See the protocol; the batch system gets the job at once, but is not waited for.
+
+        Raises:
+            UnreachableError: the batch system does not answer now.
+            OSError: the order cannot be written.
+        """
+        if not self._is_reached:
+            raise UnreachableError(_AWAY)
+        record = BatchRecord(order.identity)
+        with self._lock:
+            if order.identity.nonce in self._records:
+                return
+            if not self.attempts.is_wanted(order.identity) or self.attempts.has_begun(order.identity):
+                return
+            self._records[order.identity.nonce] = record
+        try:
+            record.request = self._make_request(order, record.name)
+            self._write(record)
+            work = {
+                "url": self._options.service_url,
+                "job_id": order.identity.job_id,
+                "number": order.identity.number,
+                "nonce": order.identity.nonce,
+            }
+            _write_private(self._order_path(record), work)
+            self.attempts.note(order.identity, _WAITING)
+        except OSError:
+            self._drop(record)
+            raise
+        self._waiting.append(record)
+        self._news.set()
+
+    def _make_request(self, order: AttemptOrder, name: str) -> BatchRequest:
+        options, need = self._options, order.need
+        path = self._folder / _ORDERS / f"{name}.json"
+        return BatchRequest(
+            name=name,
+            command=(options.python, "-P", "-m", "foldnote.service.node.batch_job", str(path)),
+            cores=max(1, need.cores),
+            memory_mb=need.memory_mb + options.memory_margin_mb,
+            gpus=need.gpus,
+            walltime_s=options.walltime_s(order.time_limit_s),
+            queue=options.queue,
+            account=options.account,
+            reservation=options.reservation,
+            attributes=options.attributes,
+        )
+
+    def holds(self, identity: AttemptIdentity) -> bool:
+        """See the base class."""
+        record = self._records.get(identity.nonce)
+        return record is not None and not record.is_gone
+
+    def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
+        """See the protocol; a job whose runner does not end by itself is cancelled in the batch system."""
+        super().cancel(identity, grace_s)
+        record = self._records.get(identity.nonce)
+        if record is None:
+            return
+        if not self.attempts.is_wanted(identity):  # it had not begun
+            self._withdraw(record)
+        elif record.kill_at is None:
+            record.kill_at = time.monotonic() + grace_s + self.attempts.timing.heartbeat_s + _MARGIN_S
+        self._look_soon()
+
+    def revoke(self, identity: AttemptIdentity) -> bool:
+        """See the protocol; the job is cancelled, too."""
+        is_revoked = super().revoke(identity)
+        record = self._records.get(identity.nonce)
+        if is_revoked and record is not None:
+            self._withdraw(record)
+            self._look_soon()
+        return is_revoked
+
+    # the thread
+
+    def _look_soon(self) -> None:
+        self._look_at = 0.0
+        self._news.set()
+
+    def _work(self) -> None:
+        while not self._is_closing:
+            try:
+                self._round()
+            except Exception:  # outermost handler of the thread
+                log.exception("A pass of the batch executor failed.")
+                self._look_at = time.monotonic() + self._options.poll_s
+            moments = [self._look_at, *(each.kill_at for each in self._known() if each.kill_at is not None)]
+            self._news.wait(max(0.05, min(moments) - time.monotonic()))
+            self._news.clear()
+
+    def _known(self) -> list[BatchRecord]:
+        with self._lock:
+            return list(self._records.values())
+
+    def _round(self) -> None:
+        if self._system is None:
+            self._system = Slurm(self._folder / _SCRIPTS, self._options.environment)
+        while self._waiting and self._is_reached and not self._is_closing:
+            self._submit(self._system, self._waiting[0])
+        for record in self._known():
+            if record.kill_at is not None and time.monotonic() >= record.kill_at:
+                record.kill_at = None
+                if self.attempts.is_wanted(record.identity):
+                    log.warning("The batch job %s did not end by itself and is cancelled.", record.name)
+                    self._cancel(self._system, record)
+        if time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + self._options.poll_s
+            self._look(self._system)
+
+    def _submit(self, system: Slurm, record: BatchRecord) -> None:
+        """Submit the first of those that wait; it stays the first while the batch system is away."""
+        request = record.request
+        if request is None or not self.attempts.is_wanted(record.identity):
+            self._drop(record)
+        else:
+            try:
+                record.native_id = system.submit(request)
+            except BatchSystemError as exc:
+                if self._ask(system) is None:
+                    return
+                self._lose(record, f"The batch system refused the job: {exc.message}")
+            else:
+                log.info("job %s is batch job %s", record.identity.job_id, record.native_id)
+                record.request = None
+                self._write(record)
+        self._waiting.popleft()
+
+    def _ask(self, system: Slurm) -> set[str] | None:
+        """The jobs that wait or run; None if the batch system does not answer."""
+        try:
+            live = system.list_live()
+        except BatchSystemError as exc:
+            if not self._is_away_told:
+                log.warning("%s %s", _AWAY, exc.message)
+            self._is_reached, self._is_away_told = False, True
+            return None
+        self._is_away_told = False
+        if not self._is_reached:
+            self._is_reached = True
+            self._hint("")  # there is room for waiting jobs
+            self._news.set()
+        return live
+
+    def _look(self, system: Slurm) -> None:
+        records = [each for each in self._known() if each.request is None]
+        live = self._ask(system)
+        if live is None:
+            return
+        for record in records:
+            is_wanted = self.attempts.is_wanted(record.identity)
+            if record.native_id in live:
+                record.misses = 0
+                if not is_wanted:
+                    self._end_unwanted(system, record)
+            elif not record.native_id:
+                if not is_wanted or record.is_gone:
+                    self._cancel(system, record)
+                    self._drop(record)
+            elif not is_wanted:
+                self._drop(record, system)
+            else:
+                self._miss(system, record)
+
+    def _miss(self, system: Slurm, record: BatchRecord) -> None:
+        """A job that is wanted is not listed: it has not begun and never will, or its outcome is awaited."""
+        record.misses += 1
+        if record.misses < _MISSES:
+            self._look_at = min(self._look_at, time.monotonic() + 1.0)
+            return
+        if not self.attempts.has_begun(record.identity) and not record.is_gone:
+            words = system.read_last_words(record.native_id)
+            reason = f"The batch job {record.native_id} ended before the run had begun"
+            self._lose(record, f"{reason}: {words}" if words else f"{reason}.")
+
+    def _lose(self, record: BatchRecord, reason: str) -> None:
+        log.warning("job %s: %s", record.identity.job_id, reason)
+        record.request, record.is_gone = None, True
+        self._withdraw(record)
+        self.attempts.decline(record.identity, reason)
+        self._hint(record.identity.nonce)
+
+    def _end_unwanted(self, system: Slurm, record: BatchRecord) -> None:
+        """Cancel a job that nobody waits for; one whose outcome was accepted may end by itself."""
+        moment = time.monotonic()
+        record.unwanted_at = record.unwanted_at or moment
+        has_begun = self.attempts.has_begun(record.identity)
+        if not has_begun or moment - record.unwanted_at > _LINGER_S:
+            self._cancel(system, record)
+            self._look_at = min(self._look_at, moment + 1.0)
+
+    def _cancel(self, system: Slurm, record: BatchRecord) -> None:
+        try:
+            system.cancel(record.native_id, record.name)
+        except BatchSystemError as exc:
+            log.warning("The batch job %s could not be cancelled: %s", record.name, exc.message)
+
+    # files
+
+    def _order_path(self, record: BatchRecord) -> Path:
+        return self._folder / _ORDERS / f"{record.name}.json"
+
+    def _record_path(self, record: BatchRecord) -> Path:
+        return self._folder / _RECORDS / f"{record.name}.json"
+
+    def _write(self, record: BatchRecord) -> None:
+        content = {"identity": asdict(record.identity), "native_id": record.native_id}
+        _write_private(self._record_path(record), content)
+
+    def _withdraw(self, record: BatchRecord) -> None:
+        """Remove the order, so that the job ends when it starts."""
+        with contextlib.suppress(OSError):
+            self._order_path(record).unlink(missing_ok=True)
+
+    def _drop(self, record: BatchRecord, system: Slurm | None = None) -> None:
+        """Forget a job that has ended."""
+        self._withdraw(record)
+        with contextlib.suppress(OSError):
+            self._record_path(record).unlink(missing_ok=True)
+            if system is not None:
+                system.remove_files(record.native_id, record.name)
+        with self._lock:
+            self._records.pop(record.identity.nonce, None)
+
+
+def _write_private(path: Path, content: Mapping[str, Any]) -> None:
+    """Replace a file that only this user can read.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        json.dump(content, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.rename(path)
+
+
+def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> BatchExecutor:
+    """The executor of the section ``[executors.NAME]``.
+
+    Raises:
+        ConfigurationError: its options are wrong, or ``psij-python`` is not installed.
+    """
+    read = BatchOptions.read(name, options)
+    if find_spec("psij") is None:
+        raise ConfigurationError(
+            f"The executor {name!r} needs the package psij-python: pip install 'foldnote[batch]'."
+        )
+    return BatchExecutor(attempts, read)

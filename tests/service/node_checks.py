@@ -1,0 +1,62 @@
+"""What must be true of jobs that ran on other machines, and the processes that they have there."""
+
+import json
+import time
+from pathlib import Path
+
+from chaos import marked, rows
+from service_process import ServiceProcess
+
+
+def wait_until(condition, what: str, patience_s: float = 60):
+    deadline = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return found
+
+
+def wait_for_sleep(service: ServiceProcess, name: str) -> None:
+    wait_until(lambda: marked(service), f"the engine of {name}")
+
+
+def assert_once(service: ServiceProcess, *names: str) -> None:
+    """Each job is complete, was committed once, and never lived twice."""
+    ends = dict(
+        rows(service, "SELECT j.name, count(*) FROM events e JOIN jobs j ON j.id = e.job_id"
+             " WHERE e.kind = 'attempt complete' GROUP BY j.name")
+    )  # fmt: skip
+    assert {name: service.job(name)["status"] for name in names} == dict.fromkeys(names, "Complete")
+    assert {name: ends[name] for name in names} == dict.fromkeys(names, 1)
+    evidence = service.engines / "probe" / "alive" / "double"
+    assert not evidence.exists(), evidence.read_text()
+    wait_until(lambda: not marked(service), "the end of all processes", 10)
+
+
+def runner_in(path: Path) -> int | None:
+    """The process of a runner that lives, and whose number is not another process's by now."""
+    try:
+        pid = json.loads(path.read_text())["pid"]
+        return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "foldnote-runner" else None
+    except (OSError, ValueError):
+        return None
+
+
+def next_runner(service: ServiceProcess, without: set[str]) -> tuple[str, int] | None:
+    for path in (service.folder / "node").glob("*/*/runner.json"):
+        if path.parent.name not in without:
+            return path.parent.name, json.loads(path.read_text())["pid"]
+    return None
+
+
+def find_processes(word: str, service: ServiceProcess) -> list[int]:
+    """Processes with `word` in their command that belong to this service's nodes."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in command and str(service.folder / "node").encode() in environment:
+            found.append(int(path.name))
+    return found

@@ -1,0 +1,146 @@
+"""Slurm on this machine, with its own configuration and keys, started and ended by the tests."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from node_service import free_port
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
+PATHS = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+
+
+def batch_section(folder: Path, **more) -> dict:
+    """The section of an executor of the kind `batch` whose files are in `folder`."""
+    return {
+        "kind": "batch",
+        "work_dir": str(folder / "shared"),
+        "cores": 1,
+        "memory_gb": 1,
+        "memory_margin_mb": 64,
+        "max_jobs": 4,
+        "poll_s": 0.3,
+        "engine_path": str(folder / "engines"),
+        "node_dir": str(folder / "node"),
+    } | more
+
+
+class SlurmCluster:
+    """A controller and one node, this machine, which has no cgroups here."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: dict[str, subprocess.Popen] = {}
+        self.variables = {"SLURM_CONF": str(folder / "slurm.conf")}
+
+    def __enter__(self) -> "SlurmCluster":
+        missing = [each for each in PROGRAMS if not shutil.which(each, path=PATHS)]
+        if missing or os.getuid() != 0:
+            pytest.skip("needs root and Slurm: scripts/install-test-programs --cluster")
+        for name in ("state", "spool", "logs"):
+            (self.folder / name).mkdir(parents=True)
+        self.folder.chmod(0o755)
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o400)
+        (self.folder / "slurm.conf").write_text(self._configuration())
+        paths = (f"--{name}={self.folder / f'munge.{end}'}" for name, end in MUNGE)
+        self._start("munged", "--foreground", "--force", *paths)
+        self._wait_for(lambda: (self.folder / "munge.sock").exists(), "munged")
+        self.start_controller()
+        self.start_node()
+        return self
+
+    def __exit__(self, *_args) -> None:
+        subprocess.run(["scancel", "--me", "--quiet"], env=self._environment(), check=False, timeout=30)
+        for name in ("slurmd", "slurmctld", "munged"):
+            self.kill(name)
+
+    def start_controller(self) -> None:
+        self._start("slurmctld", "-D")
+        self._wait_for(lambda: self.ask("sinfo", "--noheader").returncode == 0, "slurmctld")
+
+    def start_node(self) -> None:
+        self._start("slurmd", "-D")
+        self._wait_for(lambda: "idle" in self.ask("sinfo", "--noheader").stdout, "slurmd")
+
+    def kill(self, name: str) -> None:
+        process = self.processes.pop(name, None)
+        if process is not None:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def ask(self, *command: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            command, env=self._environment(), capture_output=True, text=True, check=False, timeout=60
+        )
+
+    def jobs(self) -> list[list[str]]:
+        """Number, name and state of every job that waits or runs."""
+        return [
+            line.split() for line in self.ask("squeue", "--noheader", "--format=%i %j %t").stdout.splitlines()
+        ]
+
+    def _start(self, name: str, *arguments: str) -> None:
+        with (self.folder / "logs" / f"{name}.out").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [shutil.which(name, path=PATHS), *arguments],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self._environment(), start_new_session=True,
+            )  # fmt: skip
+
+    def _environment(self) -> dict[str, str]:
+        return os.environ | self.variables
+
+    def _wait_for(self, condition, what: str) -> None:
+        deadline = time.monotonic() + 60
+        while not condition():
+            log = self.folder / "logs" / f"{what}.out"
+            assert time.monotonic() < deadline, f"{what} does not start: {log.read_text()[-2000:]}"
+            time.sleep(0.1)
+
+    def _configuration(self) -> str:
+        host = os.uname().nodename.partition(".")[0]
+        at = self.folder
+        return f"""
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={free_port()}
+SlurmdPort={free_port()}
+AuthType=auth/munge
+AuthInfo=socket={at}/munge.sock
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={at}/state
+SlurmdSpoolDir={at}/spool
+SlurmctldPidFile={at}/slurmctld.pid
+SlurmdPidFile={at}/slurmd.pid
+SlurmctldLogFile={at}/logs/slurmctld.log
+SlurmdLogFile={at}/logs/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+ReturnToService=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+KillWait=5
+MinJobAge=10
+MessageTimeout=5
+NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory=4000
+PartitionName=main Nodes={host} Default=YES MaxTime=UNLIMITED State=UP
+"""
+
+
+MUNGE = (
+    ("key-file", "key"), ("socket", "sock"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""The commands of Slurm that foldnote uses, for one machine and without daemons: jobs are sessions of processes.
+
+Real Slurm is in `test_slurm.py`; this one starts a job in milliseconds.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HOME = "STAND_IN_OF_SLURM"
+NAMES = ("sbatch", "squeue", "scancel")
+DOWN, HELD, REFUSAL, FORGOTTEN = "down", "held", "refusal", "forgotten"
+"""Files in the folder: nothing answers, jobs wait, why jobs are refused, and jobs that are listed no more."""
+
+
+def install(folder: Path) -> dict[str, str]:
+    """Make the commands in `folder`; returns the variables with which they are found."""
+    for part in ("bin", "jobs"):
+        (folder / part).mkdir(parents=True)
+    for name in NAMES:
+        command = folder / "bin" / name
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {__file__} {name} "$@"\n')
+        command.chmod(0o755)
+    return {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", HOME: str(folder)}
+
+
+def submit(folder: Path, script: Path) -> str:
+    text = script.read_text()
+    numbers = [int(path.name) for path in (folder / "jobs").iterdir()]
+    job = folder / "jobs" / str(max(numbers, default=0) + 1)
+    job.mkdir()
+    (job / "script").write_text(text)
+    (job / "environment").write_text(json.dumps(dict(os.environ)))
+    (job / "name").write_text(re.search(r'--job-name="?([^"\s]+)', text)[1])
+    if not (folder / HELD).exists():
+        start(job)
+    return f"Submitted batch job {job.name}"
+
+
+def start(job: Path) -> None:
+    environment = json.loads((job / "environment").read_text()) | {"SLURM_JOB_ID": job.name}
+    with Path(os.devnull).open("r+b") as null:
+        process = subprocess.Popen(
+            ["bash", str(job / "script")], env=environment, stdin=null, stdout=null, stderr=null,
+            start_new_session=True,
+        )  # fmt: skip
+    (job / "pid").write_text(str(process.pid))
+
+
+def start_all(folder: Path) -> None:
+    """Let the jobs that wait begin."""
+    (folder / HELD).unlink(missing_ok=True)
+    for job in (folder / "jobs").iterdir():
+        if state(job) == "PD":
+            start(job)
+
+
+def state(job: Path) -> str:
+    if (job / "cancelled").exists() and not (job / "pid").exists():
+        return "CA"
+    if not (job / "pid").exists():
+        return "PD"
+    return "R" if is_alive(int((job / "pid").read_text())) else "CD"
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
+
+
+def cancel(job: Path) -> None:
+    (job / "cancelled").touch()
+    if state(job) != "R":
+        return
+    pid = int((job / "pid").read_text())
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        for _ in range(50):
+            if state(job) != "R":
+                return
+            time.sleep(0.1)
+
+
+def main(name: str, arguments: list[str]) -> None:
+    folder = Path(os.environ[HOME])
+    if (folder / DOWN).exists():
+        sys.exit(f"{name}: error: Unable to contact slurm controller (connect failure)")
+    jobs = sorted((folder / "jobs").iterdir(), key=lambda path: int(path.name))
+    if name == "sbatch":
+        if (folder / REFUSAL).exists():
+            sys.exit(f"sbatch: error: {(folder / REFUSAL).read_text()}")
+        print(submit(folder, Path(arguments[-1])))
+    elif name == "squeue":
+        for job in jobs:
+            if not (job / FORGOTTEN).exists():
+                print(job.name, state(job))
+    else:
+        wanted = arguments[-1].removeprefix("--name=")
+        found = [each for each in jobs if wanted in (each.name, (each / "name").read_text())]
+        if os.fork() == 0:  # Slurm answers before the processes have ended
+            for job in found:
+                cancel(job)
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
