@@ -2,15 +2,18 @@
 
 import csv
 import json
+from itertools import permutations
 from pathlib import Path
 
 import gemmi
+import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
 from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
+from foldnote.results import open_result
 
 HERE = Path(__file__).parent
 LYSOZYME = HERE / "data" / "t4-lysozyme-l99a.pdb"
@@ -169,6 +172,35 @@ def test_the_crystal_pose_is_found_in_the_cavity(site):
     middles = [sum((atom.pos for atom in each), gemmi.Position(0, 0, 0)) / 8 for each in (crystal, found)]
     assert len(found) == len(crystal) == 8
     assert middles[0].dist(middles[1]) < 1.0
+
+
+def test_the_crystal_ligand_is_the_reference_of_the_poses(site):
+    """p-Xylene has four symmetric pairings; a search of all 40,320 permutations finds none that is better."""
+    crystal = next(residue for residue in gemmi.read_pdb(str(LYSOZYME))[0]["A"] if residue.name == "TMP")
+    places = np.array([atom.pos.tolist() for atom in crystal])
+    result = open_result(site)
+    (best, *_) = result.poses
+    assert best.reference == "TMP A:163"
+    assert best.scores["rmsd_to_reference"] == pytest.approx(
+        search_pairings(best.molecule, places), abs=0.002
+    )
+    assert best.scores["rmsd_to_reference"] < 2.0, "the usual measure of a successful redocking"
+    table = result.rmsd_to(LYSOZYME, "A:163")
+    assert table["rmsd_to_reference"].tolist() == pytest.approx(
+        result.pose_table["rmsd_to_reference"].tolist()
+    )
+    assert "The docked molecule was in the receptor's file (TMP A:163)" in read_notes(site)
+
+
+def search_pairings(molecule, places):
+    """The lowest RMSD of the eight atoms over the pairings that keep every bond of at most 1.7 Å."""
+    rows = [row for row, element in enumerate(molecule.elements) if element != "H"]
+    own = molecule.coordinates[rows]
+    bonds, others = (np.linalg.norm(each[:, None] - each[None], axis=2) < 1.7 for each in (own, places))
+    orders = (np.array(order) for order in permutations(range(len(rows))))
+    fitting = [order for order in orders if (others[np.ix_(order, order)] == bonds).all()]
+    assert len(fitting) == 4
+    return min(np.sqrt(((own - places[order]) ** 2).sum(axis=1).mean()) for order in fitting)
 
 
 def test_a_ligand_in_the_receptors_file_is_left_out_and_named(site):

@@ -45,6 +45,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['confidence', true, 'confidence'],
   ['predicted log IC50', false, 'affinitypredvalue'],
   ['binder probability', true, 'affinityprobabilitybinary'],
+  ['RMSD to the reference', false, 'rmsdtoreference'],
   ['RMSD', false, 'rmsd', 'carmsd', 'bbrmsd', 'backbonermsd', 'scrmsd', 'motifrmsd'],
   ['TM-score', true, 'tmscore', 'sctm', 'tmscorebyreference', 'tmscorebystructure'],
   ['mean TM-score', true, 'meantmscorebyreference'],

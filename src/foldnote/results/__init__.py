@@ -47,7 +47,8 @@ residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``ma
 ``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
 
 Functions on results: :func:`superpose` (RMSD and TM-score of two structures), :func:`compare` (results by
-region, sequence, settings and scores), :func:`find_contacts` (contacts and hydrogen bonds of a molecule with
+region, sequence, settings and scores), :meth:`Result.rmsd_to` (RMSD of docked poses from a reference ligand),
+:func:`find_contacts` (contacts and hydrogen bonds of a molecule with
 a structure), :func:`rank_table`, :func:`merge_results` (many jobs with their settings), and for plots
 :func:`list_plddt`, :func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import pandas as pd
 
-from foldnote.errors import ArchiveError, UnreadableFileError
+from foldnote.errors import ArchiveError, ArgumentError, UnreadableFileError
 from foldnote.results.archives.archive import Archive
 from foldnote.results.archives.files import FileProblem, Reader, ResultFile
 from foldnote.results.core.html_repr import Bundle, show_result
 from foldnote.results.core.lazy_parts import Parts, Tables
 from foldnote.results.docking.contacts import make_contact_table
-from foldnote.results.docking.poses import Pose, make_pose_table, rank_poses
+from foldnote.results.docking.poses import Pose, is_reference_file, make_pose_table, rank_poses
+from foldnote.results.docking.reference import Reference, measure_reference
 from foldnote.results.metrics.registry import has_scores
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.molecules.molecule_files import (
@@ -243,10 +244,44 @@ class Result:
 
     @cached_property
     def poses(self) -> tuple[Pose, ...]:
-        """The docked poses, best first within each ligand; empty without docking."""
+        """The docked poses, best first within each ligand; empty without docking.
+
+        With a file ``reference.sdf``, which engine vina writes where the receptor's file contained the docked
+        molecule, their scores include ``rmsd_to_reference``.
+        """
         read = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
         found = [molecule for molecules in read for molecule in molecules or ()]
-        return rank_poses(found, has_receptor=bool(self.structures))
+        poses = rank_poses(found, has_receptor=bool(self.structures))
+        references = [molecule for molecule in found if is_reference_file(molecule.file)]
+        if not poses or not references:
+            return poses
+        try:
+            return measure_reference(poses, references)
+        except ArgumentError:  # the file holds another molecule: `rmsd_to` says so where it is asked for
+            return poses
+
+    def rmsd_to(self, reference: Reference, residue: str = "") -> pd.DataFrame:
+        """Measure the RMSD of the docked poses from a reference ligand, such as that of a crystal structure.
+
+        Heavy atoms, corrected for the symmetry of the molecule, without superposition: the reference must be
+        in the coordinate frame of the receptor. See :mod:`foldnote.results.docking.reference`.
+
+        Args:
+            reference: the ligand as a :class:`Molecule`, :class:`Pose` or file (SDF, MOL2, PDBQT), or a
+                :class:`Structure` or structure file that contains it. Of several copies in a structure each
+                pose is compared with the nearest.
+            residue: the ligand in a structure, as chain and number (``A:163``); by default every copy.
+
+        Returns:
+            The table of :attr:`pose_table` with ``rmsd_to_reference`` float64 in Å, missing for poses of
+            another molecule, and ``reference`` str.
+
+        Raises:
+            ArgumentError: there are no poses, none is of the reference's molecule, or the molecule is too
+                large or too symmetric.
+            UnreadableFileError: the reference cannot be read.
+        """
+        return make_pose_table(measure_reference(self.poses, reference, residue))
 
     @property
     def pose_table(self) -> pd.DataFrame:

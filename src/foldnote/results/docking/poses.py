@@ -36,7 +36,9 @@ class Pose(NotebookRepr):
         ranked_by: ``file name``, ``order in the file``, the name of a score, or "" if the poses are not
             ranked.
         molecule: atoms, bonds and properties; coordinates in Å in the receptor's frame.
-        scores: scores under the program's names; :data:`METRICS` defines the known ones.
+        scores: scores under the program's names; :data:`METRICS` defines the known ones. Foldnote adds
+            ``rmsd_to_reference`` in Å where there is a reference ligand.
+        reference: name of the reference ligand, such as ``BEN A:1``; "" without one.
     """
 
     file: str
@@ -45,6 +47,7 @@ class Pose(NotebookRepr):
     ranked_by: str
     molecule: Molecule
     scores: Mapping[str, float]
+    reference: str = ""
 
     def __repr__(self) -> str:
         by = f" by {self.ranked_by}" if self.ranked_by else ""
@@ -56,13 +59,13 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
 
     A molecule is a pose if it has a docking score or its file is named like one. If there are none such but
     there is a receptor, every molecule with 3D coordinates is a pose. SMILES have no coordinates and are left
-    out.
+    out, and so are files of reference ligands.
 
     Args:
         molecules: all molecules of a result.
         has_receptor: whether the result holds a structure.
     """
-    placed = [molecule for molecule in molecules if molecule.format != "smiles"]
+    placed = [one for one in molecules if one.format != "smiles" and not is_reference_file(one.file)]
     everything = [(molecule, find_scores(molecule)) for molecule in _drop_duplicate_formats(placed)]
     candidates = [pair for pair in everything if _is_pose(*pair)]
     if not candidates and has_receptor:
@@ -74,6 +77,11 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
     for key in sorted(groups, key=lambda key: (structure_order(key[0]), structure_order(key[1]))):
         poses += _rank_group(key[1], _drop_unscored_copies(groups[key]))
     return tuple(poses)
+
+
+def is_reference_file(name: str) -> bool:
+    """Whether a file of molecules holds the reference ligand of the poses beside it (``reference.sdf``)."""
+    return PurePosixPath(strip_packing(name)).stem.lower() == "reference"
 
 
 def find_scores(molecule: Molecule) -> dict[str, float]:
@@ -92,7 +100,8 @@ def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
 
     Returns:
         One row per pose: ``ligand`` str, ``rank`` int64, ``file`` str, ``record`` int64 (1-based position in
-        the file), ``formula`` str, then one float64 column per score under the program's name.
+        the file), ``formula`` str, then one float64 column per score under the program's name, and last,
+        with a reference ligand, ``rmsd_to_reference`` float64 in Å and ``reference`` str, its name.
     """
     rows: list[dict[str, Scalar]] = [
         {
@@ -102,6 +111,7 @@ def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
             "record": pose.molecule.index + 1,
             "formula": pose.molecule.formula,
             **pose.scores,
+            **({"reference": pose.reference} if pose.reference else {}),
         }
         for pose in poses
     ]

@@ -25,8 +25,8 @@ MAX_TOLERATED = 0.1
 """Share of residues that may be mended, or of atoms on others, before the receptor counts as unfit."""
 
 
-def read_receptor(path: Path) -> tuple[Any, list[str]]:
-    """The receptor's heavy atoms that have a template, and notes of what was left out."""
+def read_receptor(path: Path) -> tuple[Any, list[str], list[tuple[str, Any]]]:
+    """The receptor's heavy atoms that have a template, notes, and what was left out, by name."""
     import gemmi
 
     text = path.read_text("utf-8", "replace")
@@ -55,12 +55,13 @@ def read_receptor(path: Path) -> tuple[Any, list[str]]:
     put_main_chains_first(structure[0])
     if left_out:
         kept = f"Docked to {count_residues(structure)} of the {given} residues of its file without waters"
-        notes.append(f"Left out of the receptor: {shorten(left_out)}. {kept}.")
+        names = [name for name, _ in left_out]
+        notes.append(f"Left out of the receptor: {shorten(names)}. {kept}.")
     if hydrogens:
         notes.append(f"The {hydrogens} hydrogens of the receptor's file were replaced. {PROTONATION}")
     if not any(True for _ in structure[0].all()):
         fail("The receptor has no protein or nucleic acid that Vina's preparation knows.")
-    return structure, notes
+    return structure, notes, left_out
 
 
 def check_places(model: Any) -> None:
@@ -83,8 +84,8 @@ def count_residues(structure: Any) -> int:
     return sum(len(chain) for chain in structure[0])
 
 
-def remove_others(model: Any) -> list[str]:
-    """Take out what is neither part of a known chain nor a metal ion; gives their names."""
+def remove_others(model: Any) -> list[tuple[str, Any]]:
+    """Take out what is neither part of a known chain nor a metal ion; gives the residues with their names."""
     import gemmi
     from meeko import ResidueChemTemplates
 
@@ -98,7 +99,7 @@ def remove_others(model: Any) -> list[str]:
                 rename_selenomethionine(residue)
             is_part = residue.entity_type == gemmi.EntityType.Polymer or residue.name in ("HIE", "HID", "HIP")
             if not (residue.name in known and (is_part or residue.name in IONS)):
-                left_out.append(f"{residue.name} {name_of(chain, residue)}")
+                left_out.append((f"{residue.name} {name_of(chain, residue)}", residue.clone()))
                 del chain[index]
     return left_out[::-1]
 

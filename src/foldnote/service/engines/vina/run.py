@@ -2,7 +2,8 @@
 
 Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
 outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
-outputs/complex.pdb (the receptor with the best pose, to be looked at). Where the add-on gnina is installed,
+outputs/complex.pdb (the receptor with the best pose, to be looked at). Where the receptor's file contained
+the docked molecule, outputs/reference.sdf has it. Where the add-on gnina is installed,
 each pose has GNINA's figures beside Vina's. Nothing is asked of the internet: residues without a template
 are left out of the receptor before it is prepared, and named in the notes.
 """
@@ -27,6 +28,7 @@ from engine_protocol import (
     write_used,
 )
 from receptor import prepare_receptor, read_receptor
+from references import write_references
 from rescoring import ADD_ON, FIGURES, Rescoring, rescore
 
 COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
@@ -67,13 +69,15 @@ def main() -> None:
     settings, files = job["settings"], job["files"]
     seed = settings.get("seed") or job["seed"] or 1
     report(0.05, "Preparing the receptor")
-    structure, notes = read_receptor(Path(files["receptorFile"][0]))
+    structure, notes, left_out = read_receptor(Path(files["receptorFile"][0]))
     receptor = prepare_receptor(structure, notes)
     OUTPUTS.joinpath("receptor.pdbqt").write_text(receptor, "utf-8")
     report(0.2, "Preparing the ligand")
     molecule = read_ligand(Path(files["ligandFile"][0]), seed)
     ligand = prepare_ligand(molecule)
     box = find_box(settings, structure, notes)
+    if names := write_references(left_out, molecule):
+        notes.append(f"The docked molecule was in the receptor's file ({', '.join(names)}): reference.sdf.")
     used = {"seed": seed, "boxCenter": box.center, "boxSize": box.size}
     write_used(seed=seed, settings=used)
     report(0.25, "Searching for poses")

@@ -1,0 +1,170 @@
+"""RMSD of poses from a reference ligand, against spyrmsd and against a search of all permutations."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import AllChem
+from result_archives import DATA, write_zip
+
+from foldnote.errors import ArgumentError, UnreadableFileError
+from foldnote.results import Structure, open_result
+from foldnote.results.docking.reference import MAX_PAIRINGS
+
+BENZAMIDINE = "NC(=[NH2+])c1ccccc1"
+SHUFFLED = [4, 0, 8, 2, 6, 1, 7, 3, 5]
+SPYRMSD = [0.379, 1.429, 12.286]
+"""``spyrmsd.rmsd.symmrmsd`` of spyrmsd 0.9.0 for the same poses and reference."""
+
+
+def embed(smiles, count):
+    molecule = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    AllChem.EmbedMultipleConfs(molecule, count, randomSeed=7)
+    return molecule
+
+
+def write_poses(folder, molecule, count):
+    place = folder / "poses.sdf"
+    with Chem.SDWriter(str(place)) as writer:
+        for conformer in range(count):
+            molecule.SetProp("affinity", str(conformer - 5))
+            writer.write(molecule, confId=conformer)
+    return place
+
+
+@pytest.fixture
+def docked(tmp_path):
+    """Two poses of benzamidine, and a third conformer with its atoms in another order, without hydrogens."""
+    molecule = embed(BENZAMIDINE, 3)
+    crystal = Chem.RenumberAtoms(Chem.RemoveHs(molecule), SHUFFLED)
+    return open_result(write_poses(tmp_path, molecule, 2)), crystal
+
+
+def read_poses():
+    return open_result(DATA / "vina_poses.pdbqt")
+
+
+def search(molecule, crystal):
+    """The lowest RMSD over the pairings of atoms that keep elements and bonds."""
+    places, symbols = crystal.GetConformer(2).GetPositions(), [a.GetSymbol() for a in crystal.GetAtoms()]
+    bonded = Chem.GetAdjacencyMatrix(crystal)
+    heavy = [row for row, element in enumerate(molecule.elements) if element != "H"]
+    own, where = molecule.coordinates[heavy], {row: place for place, row in enumerate(heavy)}
+    bonds = [(where[a], where[b]) for a, b, _ in molecule.bond_rows if a in where and b in where]
+    elements = [molecule.elements[row] for row in heavy]
+    found = [
+        float(np.sqrt(((own - places[list(order)]) ** 2).sum(axis=1).mean()))
+        for order in permutations(range(len(heavy)))
+        if all(bonded[order[a], order[b]] for a, b in bonds)
+        and [symbols[place] for place in order] == elements
+    ]
+    assert len(found) == 4, "the ring is turned and the nitrogens are exchanged"
+    return min(found)
+
+
+def test_a_redocked_ligand_has_the_rmsd_of_an_independent_program():
+    table = read_poses().rmsd_to(DATA / "imatinib.sdf")
+
+    assert table["rmsd_to_reference"].tolist() == pytest.approx(SPYRMSD, abs=0.001)
+    assert set(table["reference"]) == {"STI"}
+
+
+@pytest.mark.parametrize("form", ["sdf", "pdb"])
+def test_a_symmetric_ligand_is_compared_in_its_best_pairing(docked, tmp_path, form):
+    """The PDB file has neither bond orders nor the names of the atoms."""
+    result, crystal = docked
+    place = tmp_path / f"crystal.{form}"
+    writer = {"sdf": Chem.MolToMolFile, "pdb": Chem.MolToPDBFile}[form]
+    writer(crystal, str(place), confId=2)
+    expected = [search(pose.molecule, crystal) for pose in result.poses]
+
+    assert result.rmsd_to(place)["rmsd_to_reference"].tolist() == pytest.approx(expected, abs=0.002)
+
+
+def test_a_symmetric_turn_is_no_distance_and_nothing_is_superposed(docked, tmp_path):
+    result, _ = docked
+    molecule = Chem.MolFromMolBlock(result.poses[0].molecule.text)
+    turned = list(next(m for m in molecule.GetSubstructMatches(molecule, uniquify=False) if m[4] != 4))
+    Chem.MolToMolFile(Chem.RenumberAtoms(molecule, turned), str(tmp_path / "turned.sdf"))
+    plain = molecule.GetConformer().GetPositions() - molecule.GetConformer().GetPositions()[turned]
+
+    assert np.sqrt((plain**2).sum(axis=1).mean()) > 1.0, "without the correction it is far off"
+    assert result.rmsd_to(tmp_path / "turned.sdf")["rmsd_to_reference"][0] == 0.0
+    conformer = molecule.GetConformer()
+    moved = conformer.GetPositions() + np.array([3.0, 0.0, 4.0])
+    for row, position in enumerate(moved):
+        conformer.SetAtomPosition(row, position)
+    Chem.MolToMolFile(molecule, str(tmp_path / "moved.sdf"))
+    assert result.rmsd_to(tmp_path / "moved.sdf")["rmsd_to_reference"][0] == pytest.approx(5.0, abs=0.3)
+
+
+def test_a_ketone_is_not_paired_with_the_alcohol_of_its_skeleton(tmp_path):
+    """Elements and connections of 4-hydroxypentan-2-one are symmetric; its bond orders are not."""
+    crystal = Chem.RemoveHs(embed("CC(=O)CC(C)O", 1))
+    Chem.MolToPDBFile(crystal, str(tmp_path / "crystal.pdb"))
+    places, exchanged = crystal.GetConformer().GetPositions(), [5, 4, 6, 3, 1, 0, 2]
+    docked = Chem.Mol(crystal)
+    for row, other in enumerate(exchanged):
+        docked.GetConformer().SetAtomPosition(row, places[other])
+    expected = np.sqrt(((places - places[exchanged]) ** 2).sum(axis=1).mean())
+
+    rmsd = [
+        open_result(write_poses(tmp_path, molecule, 1)).rmsd_to(tmp_path / "crystal.pdb")[
+            "rmsd_to_reference"
+        ][0]
+        for molecule in (crystal, docked)
+    ]
+    assert rmsd == pytest.approx([0.0, expected], abs=0.005)
+    assert expected > 1.0, "a pairing by elements and connections alone would give 0"
+
+
+def test_a_result_with_a_reference_ligand_has_its_rmsd_beside_the_scores(tmp_path):
+    poses, reference = (DATA / "vina_poses.pdbqt").read_bytes(), (DATA / "imatinib.sdf").read_bytes()
+    result = open_result(write_zip(tmp_path / "r.zip", {"poses.pdbqt": poses, "reference.sdf": reference}))
+
+    assert len(result.poses) == 3
+    assert result.pose_table["rmsd_to_reference"].tolist() == pytest.approx(SPYRMSD, abs=0.001)
+    other = {"poses.pdbqt": poses, "reference.sdf": (DATA / "tyr.sdf").read_bytes()}
+    assert "rmsd_to_reference" not in open_result(write_zip(tmp_path / "o.zip", other)).pose_table
+
+
+@pytest.mark.parametrize(
+    ("reference", "residue", "message"),
+    [
+        (DATA / "tyr.sdf", "", r"\(13 heavy atoms\) is another molecule than the docked molecule \(37"),
+        (DATA / "abl_pocket.pdb", "", "abl_pocket.pdb does not contain the docked molecule"),
+        (DATA / "abl_pocket.pdb", "A:318", "MET A:318 .* is another molecule"),
+        (DATA / "abl_pocket.pdb", "B:9", "has no residue 'B:9'; write chain and number"),
+        (DATA / "imatinib.sdf", "A:1", "is for a reference that is a structure"),
+    ],
+    ids=["molecule", "structure", "residue", "no-residue", "residue-of-molecule"],
+)
+def test_what_cannot_be_a_reference_is_a_plain_sentence(reference, residue, message):
+    with pytest.raises(ArgumentError, match=message):
+        read_poses().rmsd_to(reference, residue)
+
+
+def test_a_missing_file_and_a_result_without_poses_are_plain_sentences(tmp_path):
+    with pytest.raises(UnreadableFileError, match=r"nowhere.sdf cannot be read"):
+        read_poses().rmsd_to(tmp_path / "nowhere.sdf")
+    result = open_result(write_zip(tmp_path / "r.zip", {"a.csv": b"x\n1\n"}))
+    with pytest.raises(ArgumentError, match="no docked poses"):
+        result.rmsd_to(DATA / "imatinib.sdf")
+
+
+def test_poses_and_structures_are_references_too():
+    result = read_poses()
+
+    assert result.rmsd_to(result.poses[1])["rmsd_to_reference"][1] == 0.0
+    with pytest.raises(ArgumentError, match="does not contain"):
+        result.rmsd_to(Structure.open(DATA / "abl_pocket.pdb"))
+
+
+def test_a_molecule_with_too_many_pairings_is_refused(tmp_path):
+    """Eight trifluoromethyl groups: more than 6⁸ pairings."""
+    molecule = embed("FC(F)(F)" + "C(C(F)(F)F)" * 6 + "C(F)(F)F", 1)
+    result = open_result(write_poses(tmp_path, molecule, 1))
+
+    with pytest.raises(ArgumentError, match=f"more than {MAX_PAIRINGS:,} symmetric ways"):
+        result.rmsd_to(result.poses[0])
