@@ -157,9 +157,9 @@ def row(opened):
 
 
 def begin(row):
-    """Press Install and accept."""
+    """Press Install, and accept what must be."""
     row.get_by_role("button", name="Install quick").click()
-    row.page.get_by_role("dialog").get_by_role("button", name="Accept and Install").click()
+    row.page.get_by_role("dialog").get_by_role("button", name=re.compile("^(Accept and )?Install$")).click()
 
 
 def cancel_while_downloading(row):
@@ -180,10 +180,20 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
         "Weights: Quick's model, of unknown size, from 127.0.0.1 (the group of the tests). Licence: CC BY-NC 4.0."
         " You accept its terms when you install it."
     )
+    expect(dialog.get_by_role("button", name="Accept and Install")).to_be_visible()
     opened.picture("engine-licence")
     dialog.get_by_role("button", name="Cancel").click()
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     assert not (server.engines / "quick").exists()
+
+
+def test_where_no_terms_must_be_accepted_the_button_says_install(opened):
+    row = opened.page.locator(".fn-Engine").filter(has_text="PROPKA")
+    row.get_by_role("button", name="Install PROPKA").click()
+    dialog = opened.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Licence: ")
+    expect(dialog.get_by_role("button", name="Install", exact=True)).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
 
 
 def test_without_network_an_installation_says_so_and_that_it_can_be_gone_on_with(opened, row):

@@ -186,8 +186,8 @@ async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void>
       size
     )
   );
-  const [act, cancel] = [trans.__('Accept and Install'), trans.__('Cancel')];
-  if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
+  const act = nameInstallation(engine, false, trans);
+  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
     await engines.change(engine.name, 'install');
   }
 }
@@ -200,15 +200,24 @@ async function addWeights({ engines, trans }: IFoldnote, engine: EngineRecord): 
     engine.licenceNote,
     ...describeLacking(engine, true, trans)
   );
-  const [act, cancel] = [trans.__('Accept and Install'), trans.__('Cancel')];
-  if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
+  const act = nameInstallation(engine, true, trans);
+  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
     await engines.change(engine.name, 'complete');
   }
 }
 
-function describeLacking({ weights }: EngineRecord, isOptional: boolean, trans: Trans): string[] {
-  const lacking = weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
-  return lacking.map(each => describeWeights(each, trans));
+function describeLacking(engine: EngineRecord, isOptional: boolean, trans: Trans): string[] {
+  return listLacking(engine, isOptional).map(each => describeWeights(each, trans));
+}
+
+function listLacking({ weights }: EngineRecord, isOptional: boolean): EngineRecord['weights'] {
+  return weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
+}
+
+/** The button that begins an installation: it accepts terms only where the authors ask for that. */
+function nameInstallation(engine: EngineRecord, isOptional: boolean, trans: Trans): string {
+  const isAccepting = listLacking(engine, isOptional).some(each => each.mustAccept);
+  return isAccepting ? trans.__('Accept and Install') : trans.__('Install');
 }
 
 /** What is fetched from the authors of a model, how large it is, and under which terms. */
