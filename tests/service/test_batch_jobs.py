@@ -338,7 +338,7 @@ def test_a_batch_job_that_others_cancel_reports_its_loss_and_is_repeated(on_slur
     on_slurm.submit("taken.alone.sleep-3.output-1")
     wait_for_sleep(on_slurm, "taken.alone.sleep-3.output-1")
     cluster.ask("scancel", cluster.jobs()[0][0])
-    wait_until(lambda: rows(on_slurm, "SELECT losses FROM jobs") == [(1,)], "the report", 8)
+    wait_until(lambda: rows(on_slurm, "SELECT losses FROM jobs") == [(1,)], "the report", 30)
     on_slurm.wait("taken.alone.sleep-3.output-1")
     assert_once(on_slurm, "taken.alone.sleep-3.output-1")
 
