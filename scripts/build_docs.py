@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site"
 KEPT = ROOT / "build" / "notebooks"
-ENGINES = ("abodybuilder2", "aggrescan3d", "anarci", "iqtree")
+ENGINES = ("abodybuilder2", "aggrescan3d", "anarci", "iqtree", "vina")
 
 
 def main() -> int:
@@ -61,6 +61,7 @@ def execute(notebook: Path, engines: Path) -> Path:
     KEPT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(notebook, folder)
+        shutil.copytree(notebook.parent / "data", Path(folder) / "data")
         environment = os.environ | {
             "FOLDNOTE_HOME": f"{folder}/home",
             "FOLDNOTE_ENGINES_DIR": str(engines),
