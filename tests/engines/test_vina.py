@@ -249,7 +249,7 @@ def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_th
     ]
     assert [list_hydrogens(each) for each in outputs] == [{"H", "HE2"}, {"H", "HD1"}]
     notes = json.loads((outputs[0].parent / "notes.json").read_text())
-    assert "The 1 hydrogens of the receptor's file were replaced. Protonation follows" in notes[-1]
+    assert "The 1 hydrogens of the receptor's file were replaced. Protonation follows" in " ".join(notes)
     assert notes[0].startswith("The box is too large for a sure search")
     assert notes[1].startswith("Blind docking: no site was given")
     assert "replaced" not in read_notes(outputs[1])

@@ -214,7 +214,7 @@ function listLacking({ weights }: EngineRecord, isOptional: boolean): EngineReco
   return weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
 }
 
-/** The button that begins an installation: it accepts terms only where the authors ask for that. */
+/** The button that begins an installation: it accepts terms only where there is something to accept. */
 function nameInstallation(engine: EngineRecord, isOptional: boolean, trans: Trans): string {
   const isAccepting = listLacking(engine, isOptional).some(each => each.mustAccept);
   return isAccepting ? trans.__('Accept and Install') : trans.__('Install');
