@@ -290,8 +290,8 @@ def test_a_wrong_table_is_refused_in_a_sentence(content, sentence):
         ExecutorTable.read(content, ["probe"])
 
 
-def test_an_unknown_kind_of_executor_is_refused_in_a_sentence(service):
+def test_an_unknown_kind_of_executor_is_refused_with_the_kinds_that_there_are(service):
     with pytest.raises(
-        ConfigurationError, match="has the kind 'slurm', which no installed package offers. Kinds: dask"
+        ConfigurationError, match=r"has the kind 'slurm', which no installed package offers. Kinds: batch, dask\b"
     ):
         make_executor("far", {"kind": "slurm"}, service.attempts)

@@ -327,9 +327,12 @@ class BatchExecutor(NodeExecutor):
 
     def _lose(self, record: BatchRecord, reason: str) -> None:
         log.warning("job %s: %s", record.identity.job_id, reason)
-        record.request, record.is_gone = None, True
+        record.request = None
         self._withdraw(record)
-        self.attempts.decline(record.identity, reason)
+        try:
+            self.attempts.decline(record.identity, reason)
+        finally:  # only now: whoever polls an attempt that is gone must find the reason
+            record.is_gone = True
         self._hint(record.identity.nonce)
 
     def _end_unwanted(self, system: Slurm, record: BatchRecord) -> None:
