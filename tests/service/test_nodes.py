@@ -292,6 +292,7 @@ def test_a_wrong_table_is_refused_in_a_sentence(content, sentence):
 
 def test_an_unknown_kind_of_executor_is_refused_with_the_kinds_that_there_are(service):
     with pytest.raises(
-        ConfigurationError, match=r"has the kind 'slurm', which no installed package offers. Kinds: batch, dask\b"
+        ConfigurationError,
+        match=r"has the kind 'slurm', which no installed package offers. Kinds: batch, dask\b",
     ):
         make_executor("far", {"kind": "slurm"}, service.attempts)
