@@ -27,6 +27,8 @@ CELLS = [
     COMPLETE + "fn.tools.anarcy",
     "batch = fn.submit_batch('anarci', [job.settings] * 2, batch_name='kernel-batch')\nbatch",
     "done = batch.wait(60, progress=False)",
+    "fn.submit('anarci', job_name='kernel.waited', **job.settings).wait(60)",
+    "once = fn.submit('anarci', job_name='kernel.once', **job.settings).wait(60)",
 ]
 
 
@@ -99,3 +101,8 @@ def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
     assert any(
         'class="fnv-table"' in output.get("data", {}).get("text/html", "") for output in cells[9].outputs
     )
+
+
+def test_a_job_that_is_waited_for_and_shown_has_one_card(cells):
+    assert shown(cells[11]).count("kernel.waited") == 1
+    assert shown(cells[12]).count("kernel.once") == 1

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
-from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
+from foldnote.viewers.card.output import LiveOutput, ProgressOutput, ResultSlot, is_notebook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +31,8 @@ class LiveHandle(JobHandle):
 
     _card: JobCard | None = None
     """The card shown last."""
+    _progress: ProgressOutput | None = None
+    """What showed the progress of the last ``wait``."""
 
     def _seen(self, record: Job) -> Self:
         self._record = record
@@ -84,18 +85,18 @@ class LiveHandle(JobHandle):
             JobStoppedError: it was stopped.
             WaitTimeoutError: it was not final in time.
         """
-        with show_progress(self.record) if progress else nullcontext() as show:
+        output = self._progress = ProgressOutput(self.record) if progress else None
 
-            def note(record: Job) -> None:
-                self._seen(record)
-                if show:
-                    show(record)
+        def note(record: Job) -> None:
+            self._seen(record)
+            if output is not None:
+                output.show(record)
 
-            try:
-                return self._seen(self.finish(timeout_s, note))
-            finally:
-                if self._card is not None:
-                    self._card.take(self.record)
+        try:
+            return self._seen(self.finish(timeout_s, note))
+        finally:
+            if self._card is not None:
+                self._card.take(self.record)
 
     def result(
         self,
@@ -175,6 +176,8 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
     if not is_notebook():
         print(repr(handle))  # noqa: T201  IPython's terminal shows what is printed
         return
+    if handle._progress is not None:
+        handle._progress.withdraw()
     slot, output = ResultSlot(), LiveOutput()
     card = handle._card = make(handle, slot)
     output.show(card._repr_mimebundle_())

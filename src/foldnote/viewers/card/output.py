@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from foldnote.models import Job
@@ -89,15 +88,32 @@ class ResultSlot:
         self._output.update(bundle)
 
 
-@contextmanager
-def show_progress(job: Job) -> Iterator[Callable[[Job], None]]:
-    """Yield a function that shows a new record of ``job``, in a cell's output or on standard error."""
-    if not is_notebook():
-        yield _print_progress
-        return
-    output = CellOutput()
-    output.show(_make_bundle(job))
-    yield lambda record: output.update(_make_bundle(record))
+class ProgressOutput:
+    """Progress of a job that is waited for, in an output of the running cell or on standard error."""
+
+    def __init__(self, job: Job) -> None:
+        self._output = CellOutput() if is_notebook() else None
+        self._cell = _count_executions()
+        if self._output is not None:
+            self._output.show(_make_bundle(job))
+
+    def show(self, job: Job) -> None:
+        """Show a record of the job, in place of the one before."""
+        if self._output is None:
+            _print_progress(job)
+        else:
+            self._output.update(_make_bundle(job))
+
+    def withdraw(self) -> None:
+        """Empty the output if its cell is still running: the same cell shows the job's card next."""
+        if self._output is not None and self._cell == _count_executions():
+            self._output.update({"text/html": "", "text/plain": ""})
+
+
+def _count_executions() -> int:
+    from IPython.core.getipython import get_ipython
+
+    return getattr(get_ipython(), "execution_count", 0)
 
 
 def _make_bundle(job: Job) -> dict[str, str]:
