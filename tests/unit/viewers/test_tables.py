@@ -44,6 +44,30 @@ def test_missing_and_infinite_numbers_are_kept_apart():
     assert [column["isNumber"] for column in data["columns"]] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("figures", "decimals"),
+    [
+        ([1.2, 3, 4], 1),
+        ([-9.123, -8.5, np.nan], 3),
+        ([120.5, 0.02, 0], 2),
+        ([0.85, 0.9123456], 4),
+        ([np.inf, 1.5], 1),
+        ([1, 2, np.nan], None),
+        ([1e-14], None),
+        ([0.001, 98765.4], None),
+        ([], None),
+    ],
+)
+def test_figures_of_a_column_have_equal_decimals(figures, decimals):
+    frame = pd.DataFrame({"x": np.array(figures, float)})
+    assert unpack(write_table(frame))["columns"][0]["decimals"] == decimals
+
+
+def test_figures_without_scripts_have_the_same_decimals():
+    assert "<td>3.0</td>" in write_table(pd.DataFrame({"x": [1.2, 3]}))
+    assert write_table(pd.DataFrame([[1.2, 3.0]], columns=["x", "x"])).count("<td>") == 2
+
+
 def test_a_table_that_is_too_heavy_says_what_is_listed(monkeypatch):
     monkeypatch.setattr(table, "MAX_BYTES", 20_000)
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=9000)})

@@ -25,6 +25,8 @@ from foldnote.results.structure.structure import Structure
 from foldnote.text import count, join_words
 
 MAX_ITEMS = 20
+_RMSD_DECIMALS = 6
+"""Beyond these is nothing but rounding: coordinates have three."""
 _COLUMNS = (
     "structure", "region", "chain", "residues", "pairs", "rmsd", "rmsd_fitted", "tm_score", "own_tm_score",
     "identity", "pairing",
@@ -212,10 +214,12 @@ def _measure(
     distances = fit.pairs["distance"].to_numpy(np.float64)[chosen]
     is_all = region == "all"
     enough = pairs >= 3
+    rmsd = float(np.sqrt(np.mean(distances**2))) if enough else np.nan
+    fitted = measure_rmsd(fit.mobile_points[chosen], fit.points[chosen]) if enough else np.nan
     return (
         name, region, chain, len(residues), pairs,
-        float(np.sqrt(np.mean(distances**2))) if enough else np.nan,
-        measure_rmsd(fit.mobile_points[chosen], fit.points[chosen]) if enough else np.nan,
+        round(rmsd, _RMSD_DECIMALS),
+        round(fitted, _RMSD_DECIMALS),
         fit.tm_score if is_all else None,
         fit.mobile_tm_score if is_all else None,
         float(fit.is_identical[chosen].mean()) if pairs else np.nan,

@@ -14,6 +14,7 @@
     if (value === null) return '';
     if (typeof value !== 'number') return String(value);
     if (Math.abs(value) > 1.7e308) return value > 0 ? '∞' : '−∞';
+    if (columns[column].decimals) return value.toFixed(columns[column].decimals);
     if (Number.isInteger(value)) return String(value);
     var size = Math.abs(value);
     if (size >= 1e7 || size < 1e-3) return value.toExponential(3);

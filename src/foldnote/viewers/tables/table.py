@@ -88,8 +88,15 @@ def write_table(
         steps: the steps of 3D views that its rows show.
     """
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
-    body = _name_index(frame.head(rows)).to_html(
-        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=format_figure
+    shown = _name_index(frame)
+    body = shown.head(rows).to_html(
+        max_cols=SHOWN_COLUMNS,
+        border=0,
+        escape=True,
+        index=False,
+        na_rep="",
+        float_format=format_figure,
+        formatters=_make_formatters(shown),
     )
     packed = _pack_frame(frame, title, opens, steps)
     return (
@@ -176,6 +183,7 @@ def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
         "label": label,
         "unit": unit,
         "isNumber": _is_number(values),
+        "decimals": _count_decimals(values),
         "better": better,
         "about": about,
     }
@@ -197,6 +205,38 @@ def _write_label(name: str) -> tuple[str, str]:
 
 def _is_number(values: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
+
+
+def _count_decimals(values: pd.Series[Any]) -> int | None:
+    """Decimals of all figures of a column, so that they stand below each other.
+
+    As many as four significant digits of each take, and no more than show four of the largest and two of the
+    smallest. None for whole numbers, and where the figures are too far apart or too small for this.
+    """
+    if not _is_number(values):
+        return None
+    numbers = values.to_numpy(np.float64, na_value=np.nan)
+    numbers = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    if not len(numbers) or np.all(numbers == np.round(numbers)):
+        return None
+    largest, smallest = numbers.max(), numbers.min()
+    if largest >= 1e7 or smallest < 1e-3 or largest > 1e4 * smallest:
+        return None
+    places = np.floor(np.log10(numbers))
+    most = int(max(3 - places.max(), 1 - places.min(), 1))
+    tolerances = 0.5 * 10 ** (places - 3)
+    for decimals in range(1, most):
+        if np.all(np.abs(np.round(numbers, decimals) - numbers) <= tolerances):
+            return decimals
+    return most
+
+
+def _make_formatters(frame: pd.DataFrame) -> dict[Any, Any]:
+    """For pandas: how to write the columns whose figures have equal decimals."""
+    if not frame.columns.is_unique:
+        return {}
+    found = {name: _count_decimals(column) for name, column in frame.items()}
+    return {name: f"{{:.{each}f}}".format for name, each in found.items() if each is not None}
 
 
 def _list_values(values: pd.Series[Any]) -> list[Any]:
