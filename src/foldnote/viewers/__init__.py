@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldnote.results import register_display, register_part_display
+from foldnote.viewers.display import admet_view as _admet_view  # noqa: F401  (registers layouts)
 from foldnote.viewers.display import antibody_views as _antibody_views  # noqa: F401  (registers layouts)
 from foldnote.viewers.display import free_energy_views as _free_energy_views  # noqa: F401  (registers layouts)
 from foldnote.viewers.display import molecule_views as _molecule_views  # noqa: F401  (registers layouts)

@@ -179,9 +179,7 @@ def _joined_bundle(result: Result) -> Bundle:
     tables = [table_bundle(table, title) for title, table in list_tables(result)]
     if not tables:
         return {}
-    joined = join_bundles(tables)
-    summary = f"<summary>{count(len(tables), 'table')} of all jobs, joined</summary>"
-    return joined | {"text/html": f'<details class="fnt-all">{summary}{joined["text/html"]}</details>'}
+    return fold_bundles(tables, f"{count(len(tables), 'table')} of all jobs, joined")
 
 
 def _tool_bundles(result: Result) -> list[Bundle]:
@@ -223,6 +221,13 @@ def join_bundles(parts: list[Bundle]) -> Bundle:
         "text/html": "\n".join(part["text/html"] for part in parts),
         "text/plain": "\n\n".join(part["text/plain"] for part in parts),
     }
+
+
+def fold_bundles(parts: list[Bundle], summary: str) -> Bundle:
+    """Several bundles as one, folded under the text ``summary``."""
+    joined = join_bundles(parts)
+    head = f"<summary>{escape(summary)}</summary>"
+    return joined | {"text/html": f'<details class="fnt-all">{head}{joined["text/html"]}</details>'}
 
 
 def table_bundle(frame: pd.DataFrame, title: str = "", steps: RowSteps | None = None) -> Bundle:

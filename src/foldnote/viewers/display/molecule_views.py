@@ -1,4 +1,4 @@
-"""Layouts for small molecules: docked poses and predicted properties.
+"""Layouts for docked poses and predicted affinities.
 
 Results without the expected files use the default layout.
 """
@@ -24,8 +24,6 @@ from foldnote.viewers.plots.prediction_plots import plot_distribution
 
 _MIN_PLOTTED = 10
 """Fewer scores are not plotted as a histogram."""
-_MAX_COLUMNS = 3
-"""More molecules are shown as rows only."""
 
 
 @builtin_view("vina")
@@ -85,24 +83,3 @@ def show_affinities(result: Result) -> list[Any]:
     frame = result.tables["affinity.csv"]
     shown = frame[["ligand", "name", "affinity_pk", "affinity_pk_sd", "reason"]]
     return [table_bundle(shown, "Affinities"), *default_view(result)]
-
-
-@builtin_view("admet")
-def show_admet(result: Result) -> list[Any]:
-    """Show up to three molecules as columns of one table of properties, then one row per molecule."""
-    files = {"properties.csv", "percentiles.csv", "columns.csv"}
-    default = default_view(result)
-    if result.jobs or not files <= set(result.tables):
-        return default
-    values, percentiles = result.tables["properties.csv"], result.tables["percentiles.csv"]
-    if len(values) > _MAX_COLUMNS:
-        return default
-    columns = result.tables["columns.csv"]
-    table = columns[["category", "name", "units"]].rename(columns={"name": "property"})
-    properties = list(columns["property"])
-    for row in range(len(values)):
-        name = str(values["smiles"].iloc[row])
-        table[name] = [f"{value:.4g}" for value in values[properties].iloc[row]]
-        shares = percentiles[properties].iloc[row]
-        table[f"{name}, percentile of approved drugs"] = [f"{share:.1f} %" for share in shares]
-    return [table_bundle(table, "ADMET properties"), *default]

@@ -30,6 +30,11 @@ def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
     return [made[key] for key in keys]
 
 
+def draw_smiles(smiles: str) -> str:
+    """Return an SVG of the molecule; empty if RDKit cannot read it, or it is too large to be recognised."""
+    return _draw("smiles", smiles)
+
+
 def _find_key(molecule: Molecule) -> object:
     """Key of a drawing: name, elements, charges and bonds, without coordinates."""
     atoms = molecule.atoms[["element", "charge"]].itertuples(index=False, name=None)
