@@ -185,6 +185,16 @@ def test_a_screening_is_a_batch_that_is_found_again(scripted, foreign):
     assert scripted.count("POST", "/virtual-screening") == 1
 
 
+def test_a_screening_of_bare_smiles_is_found_again_at_a_service_that_ends_their_lines(scripted, foreign):
+    kept = {"receptorFile": "r.pdb", "ligandFile": "c1ccccc1\n"}
+    rows = [{"jobName": "s-1", "type": "vina", "status": "Complete", "settings": kept}]
+    parent = {"jobName": "s", "type": "batch", "tool": "vina", "status": "Complete", "batchSize": 1}
+    scripted.on("GET", "/jobs", answers(parent), answers({"jobs": rows}), answers(parent), answers({"jobs": rows}))  # fmt: skip
+    assert foreign.screenings.submit("r.pdb", ["c1ccccc1"], batch_name="s").status == "Complete"
+    with pytest.raises(JobNameTakenError, match="s-1: ligandFile differ"):
+        foreign.screenings.submit("r.pdb", ["c1ccccc1C"], batch_name="s")
+
+
 def test_a_screening_names_itself_by_its_content(scripted, foreign):
     scripted.on("POST", "/virtual-screening", answers("ok"))
     names = {

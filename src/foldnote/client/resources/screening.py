@@ -164,10 +164,17 @@ def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> 
     ]
     found = []
     for subjob, settings in zip(newest_first[::-1], wanted, strict=False):
-        if subjob.settings and subjob.settings != settings:
-            names = [name for name in settings if subjob.settings.get(name) != settings[name]]
+        kept = subjob.settings
+        if kept and _strip_ligand(kept) != _strip_ligand(settings):
+            names = [name for name in settings if kept.get(name) != settings[name]]
             found.append(f"{subjob.job_name}: {', '.join(names) or 'further settings'} differ")
     return found
+
+
+def _strip_ligand(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without white space about the ligand: a service ends the line of a bare SMILES."""
+    ligand = settings.get(_LIGAND)
+    return {**settings, _LIGAND: ligand.strip() if isinstance(ligand, str) else ligand}
 
 
 class Screenings(SyncApi, ScreeningsOperations[BatchHandle]):
