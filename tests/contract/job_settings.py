@@ -1,6 +1,6 @@
 """What the contract tests submit; the probe engine runs it."""
 
-TOOLS = ("abodybuilder", "anarci", "align-pdbs")
+TOOLS = ("abodybuilder", "anarci", "align-pdbs", "vina")
 SETTINGS = {
     "sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS",
     "scheme": "imgt",

@@ -4,7 +4,8 @@ import pytest
 from job_settings import PDB
 
 from foldnote.client import inline, uploaded
-from foldnote.errors import FoldnoteError, SettingsError
+from foldnote.errors import BadRequestError, FoldnoteError, SettingsError
+from foldnote.io import hash_bytes
 from foldnote.models import JobStatus
 
 
@@ -51,6 +52,35 @@ async def test_a_file_of_a_job_is_used(api, settle, name):
     await settle(job.finish(60))
     value = job.file("file-0.txt")
     assert value == f"{name}.output-1/file-0.txt"
+
+
+async def read_ligand_hash(settle, job):
+    """SHA-256 of the molecule's file that the engine got."""
+    assert (await settle(job.finish(60))).status is JobStatus.COMPLETE
+    result = await settle(job.result())
+    inputs = result.manifest.data["inputs"]
+    return next(row["sha256"] for row in inputs if row["field"] == "ligandFile")
+
+
+@pytest.mark.parametrize("smiles", ["CC(=O)Oc1ccccc1C(=O)O", "C/C=C/C", "OCC.N", "CC(=O)O acetic acid"])
+async def test_a_smiles_is_taken_as_a_molecule(api, settle, smiles):
+    job = await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": smiles}))
+    assert await read_ligand_hash(settle, job) == hash_bytes(f"{smiles}\n".encode())
+    assert job.settings["ligandFile"] == smiles
+
+
+async def test_an_upload_precedes_a_smiles(api, settle):
+    glycol = b"OCCO ethylene glycol\n"
+    stored = await settle(api.files.upload(glycol, "CCO"))
+    job = await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": str(stored)}))
+    assert await read_ligand_hash(settle, job) == hash_bytes(glycol)
+
+
+async def test_a_text_that_is_neither_file_nor_smiles_is_told_with_all_that_was_tried(api, settle):
+    with pytest.raises(BadRequestError) as caught:
+        await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": "CC(=O"}))
+    assert "neither an upload, nor a file of one of your jobs, nor a SMILES" in caught.value.message
+    assert "unmatched parenthesis at position 3" in caught.value.message
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x.pdb", "a\nb"])

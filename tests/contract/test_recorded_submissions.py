@@ -28,7 +28,7 @@ FOLD = Stage("fold", "abodybuilder", {"heavy": SEQUENCE, "light": LIGHT})
 def client(tmp_path_factory):
     """A client of a service in process that runs what is submitted here."""
     folder = tmp_path_factory.mktemp("service")
-    engines = write_probe_engine(folder / "engines", tools=(*TOOLS, "vina"), memory_mb=16)
+    engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
     (folder / MODEL).parent.mkdir(parents=True)
     shutil.copy(Path(__file__).parents[1] / MODEL, folder / MODEL)  # what the probe gives as model.pdb
     config = ServiceConfig(data_dir=folder / "data", rate_limit=False, engine_paths=(engines,))

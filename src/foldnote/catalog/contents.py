@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+SMILES: Final = "smi"
+"""Extension of files of SMILES; a setting that takes them takes a SMILES itself, too."""
 _ATOM_RECORDS = ("ATOM", "HETATM")
 _MAX_HEADER_LENGTH = 100_000
 """Characters of a table's first row that are read; a longer one is not a table."""

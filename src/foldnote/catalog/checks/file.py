@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from foldnote.catalog.checks.molecule import is_file_smiles
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.contents import (
+    SMILES,
     find_content_fault,
     has_atoms,
     is_inline,
@@ -109,6 +111,8 @@ def _find_file_fault(value: str, context: CheckContext) -> tuple[str, str] | Non
         faults = [find_content_fault(value, extension) for extension in allowed]
         wrong = faults[0] if faults and all(faults) else None
         return (wrong, "wrong_contents") if wrong else None
+    if SMILES in allowed and is_file_smiles(value, allowed):
+        return None
     extension = read_extension(value)
     if allowed and extension and extension not in allowed:
         required = " or ".join(f".{name}" for name in allowed)

@@ -15,6 +15,8 @@ from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
+_LEAST_NAMED = 4
+"""Characters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)
 
 
@@ -58,6 +60,21 @@ def locate_smiles_fault(text: str) -> SmilesFault | None:
             f"Position {end + 1} of {shorten(text)}: {shorten(smiles[end])} is not SMILES.", end
         )
     return _find_open_pair(tokens, smiles)
+
+
+def is_file_smiles(text: str, extensions: Sequence[str]) -> bool:
+    """Whether the text of a file setting is a SMILES, maybe followed by a name, and not the name of a file.
+
+    Args:
+        extensions: of the setting's files; a text that ends with one of them is a file name.
+    """
+    smiles, *name = text.split(None, 1) or [""]
+    file_name = text.rpartition("/")[2].lower().removesuffix(".gz")
+    if "\n" in text or any(file_name.endswith(f".{extension}") for extension in extensions):
+        return False
+    if name and len(smiles) < _LEAST_NAMED:
+        return False
+    return find_smiles_fault(smiles) is None
 
 
 def list_atom_positions(smiles: str) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
 """Values of file fields: a local file, an upload, inline text, or the output of a job.
 
 A file field takes the name of an upload, a file of an earlier job, or the contents themselves, all of them
-strings. A plain string that is also the path of a local file is ambiguous, and therefore an error. This
-module reads and sends nothing.
+strings. A field for files of SMILES (`smi`) also takes a SMILES, which the service reads as one unless a file
+has that name. A plain string that is also the path of a local file is ambiguous, and therefore an error.
+This module reads and sends nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from foldnote.catalog.checks.molecule import is_file_smiles
+from foldnote.catalog.contents import SMILES
 from foldnote.errors import ArgumentError
 from foldnote.models import Problem, Tool
 
@@ -98,9 +101,12 @@ def is_file_field(schema: Mapping[str, Any]) -> bool:
 
 
 def name_uploads(tool: Tool, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings with the strings of file fields marked as file names at the service or contents."""
+    """Return the settings with the strings of file fields marked as file names at the service or contents.
+
+    A SMILES stays a plain string where the field takes one.
+    """
     fields = _file_fields(tool)
-    return {name: _mark(value) if name in fields else value for name, value in settings.items()}
+    return {name: _mark(value, fields[name]) if name in fields else value for name, value in settings.items()}
 
 
 def find_doubts(tool: Tool, settings: Mapping[str, Any]) -> list[Problem]:
@@ -118,15 +124,23 @@ def doubt_texts(field: str, value: Any) -> list[Problem]:
     ]
 
 
-def _file_fields(tool: Tool) -> frozenset[str]:
+def _file_fields(tool: Tool) -> dict[str, tuple[str, ...]]:
+    """The extensions of each field that takes files; empty if it takes all."""
     fields = (tool.settings_schema or {}).get("properties", {})
-    return frozenset(name for name, schema in fields.items() if is_file_field(schema))
+    return {name: _read_extensions(schema) for name, schema in fields.items() if is_file_field(schema)}
 
 
-def _mark(value: Any) -> Any:
+def _read_extensions(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = schema.get("x-foldnote")
+    return tuple(notes.get("extensions") or ()) if isinstance(notes, Mapping) else ()
+
+
+def _mark(value: Any, extensions: tuple[str, ...]) -> Any:
     if isinstance(value, list | tuple):
-        return [_mark(item) for item in value]
+        return [_mark(item, extensions) for item in value]
     if not isinstance(value, str) or isinstance(value, FileValue):
+        return value
+    if SMILES in extensions and is_file_smiles(value, extensions):
         return value
     return Contents(value) if "\n" in value else FileValue(value)
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.catalog.checks.molecule import is_file_smiles
+from foldnote.catalog.contents import SMILES
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.files.contents import recall, size_of
 from foldnote.text import format_size, join_words
@@ -21,8 +22,6 @@ from foldnote.text import format_size, join_words
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MAX_ENTRIES = 60
 _MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
-_LEAST_NAMED = 4
-"""Letters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
 """The folders that forms upload to, one per contents; messages leave them out."""
@@ -58,16 +57,13 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
         return FileValue(value)
     if value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None:
         return LocalFile(value)
-    return Contents(f"{value}\n") if "smi" in extensions and is_smiles(value, extensions) else value
+    return Contents(f"{value}\n") if SMILES in extensions and is_smiles(value, extensions) else value
 
 
 def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
     """Whether a text in a field for molecule files is a SMILES, maybe with a name, and no file name."""
     is_molecule = any(extension in _MOLECULES for extension in extensions)
-    smiles, *name = text.split(None, 1) or [""]
-    if not is_molecule or (name and len(smiles) < _LEAST_NAMED) or _judge_extension(text, extensions) is None:
-        return False
-    return find_smiles_fault(smiles) is None
+    return is_molecule and is_file_smiles(text, extensions)
 
 
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:

@@ -1,4 +1,6 @@
-"""Resolve file fields: inline contents, the name of an upload, or a file of an earlier job.
+"""Resolve file fields: inline contents, the name of an upload, a file of an earlier job, or a SMILES.
+
+A field for files of SMILES (`smi`) takes a SMILES as the contents, if there is no file of that name.
 
 `locate` finds a value's content and `keep` stores it for the job, so that a job does not change when an
 upload is replaced or an earlier job is deleted.
@@ -12,6 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from foldnote.catalog.checks.molecule import find_smiles_fault, is_file_smiles
+from foldnote.catalog.contents import SMILES
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
@@ -49,8 +53,8 @@ class FileResolver:
     ) -> tuple[list[Located], list[Problem]]:
         """Locate every file in the settings; returns a problem for each that does not exist."""
         located, problems = [], []
-        for field, path, value, extension in file_values(tool, settings):
-            found = self._locate_one(caller, field, value, extension)
+        for field, path, value, extensions in file_values(tool, settings):
+            found = self._locate_one(caller, field, value, extensions)
             if isinstance(found, Located):
                 located.append(found)
             else:
@@ -64,7 +68,7 @@ class FileResolver:
         value = (extensions or {}).get(ALIGNMENT)
         if value is None:
             return ()
-        found = self._locate_one(caller, ALIGNMENT_PATH, value, ".a3m")
+        found = self._locate_one(caller, ALIGNMENT_PATH, value, ("a3m",))
         if isinstance(found, Located):
             return (replace(found, name=f"{ALIGNMENT}.a3m") if found.text is not None else found,)
         return Problem(field=ALIGNMENT_PATH, message=found, code="file_not_uploaded")
@@ -95,21 +99,23 @@ class FileResolver:
             sentence = f"{located.field}: {member[:200]!r} cannot be extracted from its result: {exc}."
             raise bad_request(sentence, code="result_damaged", field=located.field) from exc
 
-    def _locate_one(self, caller: Caller, field: str, value: str, extension: str) -> Located | str:
+    def _locate_one(
+        self, caller: Caller, field: str, value: str, extensions: tuple[str, ...]
+    ) -> Located | str:
         if "\n" in value:
-            return Located(field, f"{field}{extension}", text=value)
+            return Located(field, f"{field}.{extensions[0]}", text=value)
         folder, name = split_path(value)
         stored = self._store.files.find(caller.account_id, folder, name)
         if stored is not None:
             return Located(field, stored.name, sha256=stored.sha256)
         job_name, _, member = value.strip("/").partition("/")
         row = self._store.jobs.find([caller.account_id], job_name) if member else None
-        if row is None:
-            return (
-                f"{value[:200]!r} is neither an upload nor a file of one of your jobs."
-                " Upload it with PUT /upload, refer to <JobName>/<path>, or send the contents inline."
-            )
-        return self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
+        found: Located | str = _describe_absence(value, extensions)
+        if row is not None:
+            found = self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
+        if isinstance(found, str) and SMILES in extensions and is_file_smiles(value, extensions):
+            return Located(field, f"{field}.{SMILES}", text=f"{value.strip()}\n")
+        return found
 
     def _locate_member(
         self, field: str, job_name: str, state: str, sha256: str | None, member: str
@@ -126,6 +132,20 @@ class FileResolver:
         return Located(field, found.rpartition("/")[2], sha256=sha256, member=found)
 
 
+def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
+    """Say that a value is no file, and what it was tried as."""
+    fault = find_smiles_fault(value) if SMILES in extensions else None
+    if fault is not None:
+        return (
+            f"{value[:200]!r} is neither an upload, nor a file of one of your jobs, nor a SMILES: {fault}"
+            " Upload the file with PUT /upload, refer to <JobName>/<path>, or correct the SMILES."
+        )
+    return (
+        f"{value[:200]!r} is neither an upload nor a file of one of your jobs."
+        " Upload it with PUT /upload, refer to <JobName>/<path>, or send the contents inline."
+    )
+
+
 def near_names(archive: Path, wanted: str) -> str:
     """A sentence with up to three similar names of the archive, or an empty string."""
     names = archives.member_names(archive)
@@ -133,15 +153,15 @@ def near_names(archive: Path, wanted: str) -> str:
     return f" It has {', '.join(near)}." if near else ""
 
 
-def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield field, dotted path, value and default extension of every file in the settings."""
+def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Yield field, dotted path, value and extensions of every file in the settings, the usual one first."""
     for field, schema in tool.settings_schema.get("properties", {}).items():
         hints = schema.get("x-foldnote", {})
         value = settings.get(field)
         if hints.get("role") not in FILE_ROLES or not value:
             continue
-        extension = "." + (hints.get("extensions") or ["txt"])[0].lstrip(".")
+        extensions = tuple(each.lstrip(".") for each in hints.get("extensions") or ["txt"])
         many = isinstance(value, list)
         for position, each in enumerate(value if isinstance(value, list) else [value]):
             if isinstance(each, str):
-                yield field, f"{field}.{position}" if many else field, each, extension
+                yield field, f"{field}.{position}" if many else field, each, extensions

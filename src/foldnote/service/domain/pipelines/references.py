@@ -103,10 +103,10 @@ def _order_of(content: bytes) -> list[str]:
 def substitute(tool: Tool, settings: Mapping[str, Any], stages: Sequence[str]) -> dict[str, Any]:
     """Replace each reference by a placeholder file name of a valid type, to validate the settings."""
     changed = dict(settings)
-    for field, path, value, extension in list(file_values(tool, settings)):
+    for field, path, value, extensions in list(file_values(tool, settings)):
         if read_reference(value, stages) is None:
             continue
-        neutral = f"stage{extension}"
+        neutral = f"stage.{extensions[0]}"
         if "." in path:
             position = int(path.rpartition(".")[2])
             changed[field] = [*changed[field][:position], neutral, *changed[field][position + 1 :]]
