@@ -81,6 +81,15 @@ async def test_a_text_that_is_neither_file_nor_smiles_is_told_with_all_that_was_
         await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": "CC(=O"}))
     assert "neither an upload, nor a file of one of your jobs, nor a SMILES" in caught.value.message
     assert "unmatched parenthesis at position 3" in caught.value.message
+    assert "Upload the file with fn.upload()" in caught.value.message
+
+
+async def test_advice_about_a_missing_file_names_calls_and_no_routes(api, settle):
+    with pytest.raises(BadRequestError) as caught:
+        await settle(api.jobs.submit("vina", {"receptorFile": "absent.pdb", "ligandFile": "CCO"}))
+    assert "fn.upload()" in caught.value.message
+    assert "fn.inline()" in caught.value.message
+    assert "PUT" not in caught.value.message
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x.pdb", "a\nb"])

@@ -90,6 +90,7 @@ def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(clie
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     assert form.submit() is None
     assert "neither an upload" in label_of(form, "pdbFile")
+    assert "Choose the file, paste its contents" in label_of(form, "pdbFile")
     assert "see the marked field" in form.frame.message.value
     form.fields["pdbFile"].control.value = "other.pdb"
     assert "fn-error" not in label_of(form, "pdbFile")

@@ -57,6 +57,14 @@ _REFUSAL_KEYS = {
     *("requestId", "stackTrace", "trace", "timestamp", "path"),
 }
 _PAGE = re.compile(r"\s*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_CALLS = {
+    "PUT /upload": "fn.upload()",
+    "send the contents inline": "pass the contents with fn.inline()",
+    "GET /tools": "fn.tools()",
+    "POST /agent/provision": "fn.provision()",
+}
+"""What a service's advice names, and what it is called in a notebook."""
+_CALL = re.compile("|".join(rf"{re.escape(name)}(?![\w/-])" for name in _CALLS))
 _SENTENCES = {
     401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
     413: "The request is larger than the service accepts.",
@@ -168,9 +176,9 @@ def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type
 
 
 def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
-    """The service's message, with advice where services give none."""
+    """The service's message, with advice where services give none, and routes as calls of this package."""
     if kind is not errors.GatewayForbiddenError:
-        return sentence
+        return _CALL.sub(lambda found: _CALLS[found[0]], sentence)
     return (
         f"The gateway in front of the service answered: {sentence.rstrip('.')}. It did not recognise the key."
         " Check the profile's address, and store its key with `foldnote profile key NAME`."

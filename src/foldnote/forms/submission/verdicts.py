@@ -22,6 +22,8 @@ from foldnote.settings import ENVIRONMENT
 JOB_NAME = "jobName"
 """The name of the job-name box among the fields."""
 REJECTED_FIELD = "The service rejected a setting; see the marked field."
+MISSING_FILE = "file_not_uploaded"
+"""The service's code for a value that names no file."""
 
 _log = logging.getLogger("foldnote.forms")
 
@@ -111,8 +113,16 @@ def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
     if isinstance(error, JobNameTakenError):
         return [(JOB_NAME, error.message)]
     if isinstance(error, ServiceError) and error.field:
-        return [(error.field, error.message)]
+        return [(error.field, _word(error))]
     return []
+
+
+def _word(error: ServiceError) -> str:
+    """The service's message, with the form's ways to give a file where one is missing."""
+    if error.code != MISSING_FILE:
+        return error.message
+    what = error.message.partition(" Upload ")[0]
+    return f"{what} Choose the file, paste its contents, or write <JobName>/<path> for a file of a job."
 
 
 def _describe(error: Exception) -> str:
