@@ -260,7 +260,7 @@ def test_a_bundled_tool_claims_no_engine():
         ("ancestral-reconstruction", "outgroup", "exactly"),
         ("aev-plig", "sdfFile", "bound ligand"),
         ("vina", "receptorFile", "hydrogens are removed and set anew"),
-        ("vina", "ligandFile", "SMILES on a line of its own"),
+        ("vina", "ligandFile", "One molecule as SDF or MOL, or its SMILES"),
     ],
 )
 def test_a_rule_that_the_reference_says_in_words_is_in_the_description(tool, name, rule):
