@@ -80,7 +80,7 @@ describe('tags', () => {
 
 describe('times', () => {
   it.each([
-    [0.4, '0 s'],
+    [0.4, 'under 1 s'],
     [59, '59 s'],
     [72, '1 min 12 s'],
     [3600, '1 h'],

@@ -8,8 +8,11 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a duration in at most two units: `42 s`, `1 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
+/** Formats a duration in at most two units: `under 1 s`, `42 s`, `1 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
 export function formatDuration(seconds: number): string {
+  if (seconds > 0 && seconds < 1) {
+    return 'under 1 s';
+  }
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < MINUTE) {
     return `${whole} s`;

@@ -44,7 +44,7 @@ def test_a_terminal_has_one_line_that_ends_with_the_last_state(clock):
     bar.close()
     pictures = said.getvalue().split("\r")[1:]
     assert len(pictures) == 3
-    assert pictures[0].endswith("1%  a.zip · 0.6 of 61 · 0 s")
+    assert pictures[0].endswith("1%  a.zip · 0.6 of 61 · under 1 s")
     assert pictures[-1].endswith("100%  a.zip · 61 of 61 · 1 min 1 s\n")
 
 
