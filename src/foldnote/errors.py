@@ -357,8 +357,10 @@ class JobFailedError(JobError):
         """Store the job's record and the last lines of its log."""
         super().__init__(message, job)
         self.log_tail = log_tail
-        if log_tail:  # a traceback shows it below the message
-            self.add_note(f"The end of its log:\n{log_tail.rstrip()}")
+        reason = job.error if job is not None else None
+        told = "\n".join(line for line in log_tail.rstrip().splitlines() if line.strip() != reason)
+        if told.strip():  # a traceback shows it below the message
+            self.add_note(f"The end of its log:\n{told}")
 
 
 class JobStoppedError(JobError):

@@ -24,6 +24,14 @@ async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(api
         await settle(job.refresh())
 
 
+async def test_a_failed_job_whose_log_only_repeats_the_reason_has_no_end_of_it(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.fail"))
+    with pytest.raises(JobFailedError, match="asked to fail") as waited:
+        await settle(job.wait(60))
+    assert waited.value.log_tail.strip() == waited.value.job.error
+    assert not hasattr(waited.value, "__notes__")
+
+
 async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, settle, name, settings):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-30.fail"))
     with pytest.raises(JobFailedError, match="asked to fail") as waited:
@@ -32,6 +40,7 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, set
         await settle(job.result())
     assert waited.value.log_tail == opened.value.log_tail != ""
     assert waited.value.job.is_failed
-    assert waited.value.log_tail.strip() in waited.value.__notes__[0]
+    assert "line 29" in waited.value.__notes__[0]
+    assert waited.value.job.error not in waited.value.__notes__[0]  # the message says it
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
     assert "logs() returns the output of the tool" in (await settle(job.refresh()))._repr_html_()

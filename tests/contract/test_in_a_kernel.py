@@ -22,7 +22,7 @@ CELLS = [
     "import sys\nprint(type(sys.last_value).__name__, sys.last_value.__traceback__ is not None)",
     f"job = fn.submit('anarci', sequence={SETTINGS['sequence'] + 'SSSKR'!r}, scheme='imgt')",
     "import asyncio\ndisplay(job)\nwhile not job.is_final:\n    await asyncio.sleep(0.1)",
-    "fn.submit('anarci', job_name='kernel.fail', **job.settings).wait(60, progress=False)",
+    "fn.submit('anarci', job_name='kernel.chatter-3.fail', **job.settings).wait(60, progress=False)",
     "fn.form('anarci', **job.settings)",
     COMPLETE + "fn.tools.anarcy",
     "batch = fn.submit_batch('anarci', [job.settings] * 2, batch_name='kernel-batch')\nbatch",

@@ -1,8 +1,8 @@
 """Sort the output of an engine into progress, the sentence of a failure, and the log.
 
 A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
-says why the engine failed. A line that only resembles one of these goes to the log. The log is truncated at a
-maximum size, so that a verbose engine cannot fill the disk.
+says why the engine failed and stands in the log without its mark. A line that only resembles one of these goes
+to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class LineSorter:
         if len(rest) > _LINE_LIMIT_BYTES:
             lines, rest = [*lines, rest], b""
         self._rest[stream] = rest
-        self._write(b"".join(line + b"\n" for line in lines if not self._is_message(line)))
+        kept = (line.removeprefix(ERROR_MARK) for line in lines if not self._is_progress(line))
+        self._write(b"".join(line + b"\n" for line in kept))
 
     def flush_progress(self, *, at_once: bool = False) -> None:
         """Publish the newest progress, at most five times a second unless ``at_once``."""
@@ -68,7 +69,7 @@ class LineSorter:
         if self._log is not None:
             self._log.close()
 
-    def _is_message(self, line: bytes) -> bool:
+    def _is_progress(self, line: bytes) -> bool:
         if line.startswith(ERROR_MARK):
             self.error = line.removeprefix(ERROR_MARK).decode("utf-8", "replace").strip()[:_MESSAGE_LENGTH]
             return False
