@@ -39,7 +39,7 @@ def format_figure(value: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration in at most two units: ``under 1 s``, ``42 s``, ``1 min 12 s``, ``3 h 5 min``, ``2 d 4 h``."""
+    """A duration in at most two units: ``under 1 s``, ``42 s``, ``1 min 12 s``, ``2 d 4 h``."""
     if 0 < seconds < 1:
         return "under 1 s"
     whole = max(0, int(seconds))

@@ -1,8 +1,8 @@
 """Sort the output of an engine into progress, the sentence of a failure, and the log.
 
 A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
-says why the engine failed and stands in the log without its mark. A line that only resembles one of these goes
-to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
+says why the engine failed and stands in the log without its mark. A line that only resembles one of these
+goes to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
 """
 
 from __future__ import annotations
