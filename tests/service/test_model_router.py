@@ -49,6 +49,16 @@ def test_a_tool_is_not_offered_for_what_its_engine_refuses(local, prompt, tool, 
     assert function not in row["functions"]
 
 
+def test_a_task_that_no_tool_here_performs_is_named(local):
+    assert (
+        "No tool here does humanization for what you describe."
+        in ask(local, "Humanize my nanobody").json()["summary"]
+    )
+    both = ask(local, "Humanize my antibody and predict its structure").json()
+    assert both["tools"]
+    assert both["summary"].endswith(" No tool here does humanization.")
+
+
 def test_it_abstains_with_200(local):
     body = ask(local, "hello").json()
     assert (body["tools"], body["abstain"]) == ([], True)

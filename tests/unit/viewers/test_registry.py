@@ -145,7 +145,8 @@ def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
 
 def test_docking_says_first_what_was_left_out_and_its_table_leads_to_the_poses(tmp_path):
     notes = ["The box is too large for a sure search.", "Left out of the receptor: TMP A:163."]
-    manifest = {"job": {"type": "vina"}, "engine": {"method": "x", "kind": "genuine"}, "notes": notes}
+    engine = {"method": "x", "kind": "genuine", "note": "The receptor is rigid in every run."}
+    manifest = {"job": {"type": "vina"}, "engine": engine, "notes": notes}
     poses = {"a_out.pdbqt": POSES.replace("-13.234", "-3.234"), "receptor.pdb": POCKET}
     result = make_result(tmp_path, "vina", **poses, **{"manifest.json": json.dumps(manifest)})
     shown = result_bundles(result)

@@ -51,7 +51,8 @@ class Manifest:
             (the user's own copy of the program) or ``registered`` (a program that a lab registered).
         engine: the engine's folder name.
         version: version of the method.
-        notes: remarks by the engine, such as "ProteinMPNN weights; not AbMPNN".
+        notes: remarks by the engine, such as "ProteinMPNN weights; not AbMPNN"; the one on its method first.
+        method_note: the remark that every run of the engine has; "" if there is none.
         seed: random seed used; None if there was none or it is unknown.
         seed_note: why there is no seed; "" if there is one or the reason is unknown.
         changed: settings that the engine used with a different value: by name, ``given`` and ``used``.
@@ -69,6 +70,7 @@ class Manifest:
     engine: str = ""
     version: str = ""
     notes: tuple[str, ...] = ()
+    method_note: str = ""
     seed: int | None = None
     seed_note: str = ""
     changed: Mapping[str, Any] = field(default_factory=dict)
@@ -138,6 +140,7 @@ def make_manifest(content: Mapping[str, Any]) -> Manifest:
         engine=_text(engine, "name"),
         version=_text(engine, "version"),
         notes=_read_notes(content, engine),
+        method_note=_text(engine, "note"),
         seed=seed if isinstance(seed, int) and not isinstance(seed, bool) else None,
         seed_note=_text(job, "seedNote"),
         changed=_mapping(content, "settingsChanged"),
@@ -162,7 +165,7 @@ def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[str, ...]:
     noted = content.get("notes")
-    own = [engine["note"]] if isinstance(engine.get("note"), str) and engine["note"] else []
+    own = [note] if (note := _text(engine, "note")) else []
     more = [note for note in noted if isinstance(note, str)] if isinstance(noted, list) else []
     return tuple(dict.fromkeys(own + more))
 

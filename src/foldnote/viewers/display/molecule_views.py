@@ -47,9 +47,15 @@ def show_docking(result: Result) -> list[Any]:
     plots = [plot_distribution(table, score)] if score and len(table) >= _MIN_PLOTTED else []
     poses = table_bundle(table.reset_index(drop=True), "Poses", find_steps(table, scene))
     contacts = [table_bundle(frame, title) for title, frame in list_contacts(result)]
-    notes = [message_bundle(note) for note in result.manifest.notes] if result.manifest else []
+    notes = [message_bundle(note) for note in _list_run_notes(result)]
     said = [join_bundles(notes)] if notes else []
     return [*said, *([structure] if structure else []), poses, *contacts, *plots, *default]
+
+
+def _list_run_notes(result: Result) -> list[str]:
+    """The notes on this run; what holds of every run of the method is in the summary."""
+    manifest = result.manifest
+    return [note for note in manifest.notes if note != manifest.method_note] if manifest else []
 
 
 def _repeats_poses(result: Result, name: str, poses: pd.DataFrame) -> bool:

@@ -51,6 +51,7 @@ class Task:
         functions: requested functions of the catalog.
         modalities: modalities that the prompt names or the molecules have.
         possible: modalities that are only possible: a single heavy domain may be a nanobody.
+        unserved: requested functions of the vocabulary that no tool of this service performs.
         has_structure: whether the prompt implies that a structure is available.
     """
 
@@ -60,6 +61,7 @@ class Task:
     modalities: frozenset[str]
     has_structure: bool
     possible: frozenset[str] = frozenset()
+    unserved: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,9 @@ def read_task(
     found = tuple(molecules)
     words = _without_molecules(prompt, found)
     known = list(tools)
-    functions = {word for tool in known for word in tool.functions if _says(word, words)}
+    offered = {word for tool in known for word in tool.functions}
+    functions = {word for word in offered if _says(word, words)}
+    unserved = frozenset(word for word in _known_functions() - offered if _says(word, words))
     named = {word for tool in known for word in tool.modalities if _says(word, words)}
     modalities = named | {kind for molecule in found for kind in _kinds(molecule)}
     if {*roles} & {"heavy", "light", "antigen"}:
@@ -107,7 +111,8 @@ def read_task(
             functions.remove("protein-protein-docking")
     has_structure = _structure_pattern().search(words) is not None
     possible = frozenset({"nanobody"} & modalities - named)
-    return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure, possible)
+    asked, about = frozenset(functions), frozenset(modalities)
+    return Task(prompt, found, asked, about, has_structure, possible, unserved)
 
 
 def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
@@ -139,6 +144,8 @@ def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
         summary += (
             f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
         )
+    if task.unserved:
+        summary += f" No tool here does {_list(sorted(task.unserved))}."
     return Ranking(tuple(sorted(kept, key=lambda row: not row.is_running)), summary)
 
 
@@ -236,8 +243,8 @@ def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared
 def _missing(task: Task) -> str:
     """Explain what is missing for a recommendation."""
     what = _describe_molecules(task.molecules)
-    if task.functions:
-        doing = _list(sorted(task.functions))
+    if task.functions or task.unserved:
+        doing = _list(sorted(task.functions | task.unserved))
         return f"No tool here does {doing} for {what or 'what you describe'}. Say what else would help you."
     if what:
         return (
@@ -306,6 +313,12 @@ def patterns() -> dict[str, re.Pattern[str]]:
     """Patterns of the words that name each function and modality of the catalog."""
     rows = _read()
     return {word: _compile(text) for word, text in (rows["functions"] | rows["modalities"]).items()}
+
+
+@cache
+def _known_functions() -> frozenset[str]:
+    """The functions that people ask for, whether a tool of this service performs them or not."""
+    return frozenset(_read()["functions"])
 
 
 @cache
