@@ -40,7 +40,8 @@ memory_mb = 16
 class ServiceRun:
     """A service on `folder` whose only tool runs `command`; use as a context manager.
 
-    Without a command its tools are run by the engines that are installed.
+    Without a command its tools are run by the engines that are installed. With `is_limited` the service
+    limits the requests of each key, as it does by default.
 
     Attributes:
         url: where it answers.
@@ -54,6 +55,7 @@ class ServiceRun:
         folder: Path,
         command: Sequence[str] | None = ("/bin/cp", "job.json", "outputs/"),
         *more: str,
+        is_limited: bool = False,
     ) -> None:
         self._folder = folder
         (folder / "engines").mkdir()
@@ -62,11 +64,11 @@ class ServiceRun:
             engine.mkdir()
             text = ENGINE.format(tool=TOOL, command=json.dumps(list(command)))
             (engine / "engine.toml").write_text(text, "utf-8")
-        self._more = more
+        self._more = more if is_limited else ("--no-rate-limit", *more)
 
     def __enter__(self) -> ServiceRun:
         data = str(self._folder / "data")
-        command = [sys.executable, "-m", "foldnote", "serve", "--json", "--no-rate-limit", "--data-dir", data]
+        command = [sys.executable, "-m", "foldnote", "serve", "--json", "--data-dir", data]
         home = {
             "FOLDNOTE_HOME": str(self._folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self._folder / "engines"),

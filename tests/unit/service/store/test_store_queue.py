@@ -246,6 +246,13 @@ def test_an_expired_key_is_unknown(store, account):
     assert store.accounts.find_caller("new").email == "a@lab.example"
 
 
+def test_many_keys_are_found_at_once(store, account):
+    hashes = [f"{number:064}" for number in range(1200)]
+    for each in hashes[::100]:
+        store.accounts.add_key(account, each)
+    assert sorted(store.accounts.find_callers(hashes)) == hashes[::100]
+
+
 def test_a_full_database_refuses_whole_changes_and_goes_on_when_there_is_room(tmp_path):
     told = []
     store = Store(tmp_path / "db", on_full=lambda: told.append(1))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
-from fastapi.concurrency import run_in_threadpool
 
+from foldnote.service.domain.access.joint_lookup import JointLookup
 from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.domain.access.limiter import RateLimiter, whole_seconds
 from foldnote.service.faults import BareRefusalError, RefusalError
@@ -34,7 +34,7 @@ class Gate:
     """Authenticates callers; each key is looked up at most every five seconds."""
 
     def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
-        self._accounts = accounts
+        self._callers = JointLookup(accounts.find_callers)
         self._limiter = limiter
         self._known: dict[str, _Known] = {}
 
@@ -56,19 +56,19 @@ class Gate:
         return caller
 
     async def _find(self, sha256: str) -> Caller | None:
-        known = self._known.get(sha256)
-        moment = time.monotonic()
+        memory, moment = self._known, time.monotonic()
+        known = memory.get(sha256)
         if known is not None and known.until > moment and not is_past(known.caller.expires):
             return known.caller
-        self._known.pop(sha256, None)
-        caller = await run_in_threadpool(self._accounts.find_caller, sha256)
+        memory.pop(sha256, None)
+        caller = await self._callers.find(sha256)
         if caller is not None:
-            self._known[sha256] = _Known(caller, moment + _REMEMBER_S)
+            memory[sha256] = _Known(caller, moment + _REMEMBER_S)
         return caller
 
     def forget_all(self) -> None:
-        """Clear the cached keys after a change of permissions."""
-        self._known.clear()
+        """Forget known keys, including those that are being looked up, after a change of permissions."""
+        self._known = {}
 
     def _limit(self, caller: Caller) -> None:
         wait_s = self._limiter.take(caller.key_sha256) if self._limiter else 0.0

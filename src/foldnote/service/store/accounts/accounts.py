@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets as random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -34,6 +35,22 @@ class Caller:
     organization_id: int | None
     key_sha256: str
     expires: str | None
+
+
+_KEYS_AT_ONCE = 500
+_CALLERS = (
+    sa.select(
+        accounts.c.id.label("account_id"),
+        accounts.c.email,
+        accounts.c.tier,
+        sa.type_coerce(keys.c.is_admin, sa.Boolean).label("is_admin"),
+        accounts.c.organization_id,
+        keys.c.sha256.label("key_sha256"),
+        keys.c.expires,
+    )
+    .join(keys, keys.c.account_id == accounts.c.id)
+    .where(keys.c.sha256.in_(sa.bindparam("hashes", expanding=True)), keys.c.revoked.is_(None))
+)
 
 
 def find_account(connection: sa.Connection, email: str) -> int | None:
@@ -88,24 +105,18 @@ class AccountStore:
 
     def find_caller(self, key_sha256: str) -> Caller | None:
         """The account of a key; None for a key that is unknown, revoked or expired."""
-        query = (
-            sa.select(accounts, keys.c.is_admin, keys.c.expires)
-            .join(keys, keys.c.account_id == accounts.c.id)
-            .where(keys.c.sha256 == key_sha256, keys.c.revoked.is_(None))
-        )
+        return self.find_callers([key_sha256]).get(key_sha256)
+
+    def find_callers(self, key_hashes: Sequence[str]) -> dict[str, Caller]:
+        """Map the hashes of keys that are valid to their accounts."""
+        found: dict[str, Caller] = {}
         with self._database.read() as connection:
-            row = connection.execute(query).mappings().first()
-        if row is None or clock.is_past(row["expires"]):
-            return None
-        return Caller(
-            account_id=row["id"],
-            email=row["email"],
-            tier=row["tier"],
-            is_admin=bool(row["is_admin"]),
-            organization_id=row["organization_id"],
-            key_sha256=key_sha256,
-            expires=row["expires"],
-        )
+            for start in range(0, len(key_hashes), _KEYS_AT_ONCE):
+                some = {"hashes": key_hashes[start : start + _KEYS_AT_ONCE]}
+                for row in connection.execute(_CALLERS, some).mappings():
+                    if not clock.is_past(row["expires"]):
+                        found[row["key_sha256"]] = Caller(**row)
+        return found
 
     def has_live_key(self, account_id: int) -> bool:
         """Whether any key of the account still works."""

@@ -1,0 +1,52 @@
+"""Look keys up together, so that thousands of callers need few queries.
+
+A query for each key, in a thread, would take more processor time than the rest of `GET /jobs`
+(`benchmarks/service_pollers.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+Found = TypeVar("Found")
+PAUSE_S = 0.01
+"""Seconds between two queries, in which keys are gathered for the second one."""
+
+
+class JointLookup(Generic[Found]):
+    """Reads one key at once, and all that are asked for soon after it by the next query.
+
+    Used from the event loop only.
+
+    Args:
+        read: finds the values of keys; called in a thread, by one query at a time.
+    """
+
+    def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Found]]) -> None:
+        self._read = read
+        self._is_reading = asyncio.Lock()
+        self._free_at = 0.0
+        self._keys: set[str] = set()
+        self._next: asyncio.Task[Mapping[str, Found]] | None = None
+
+    async def find(self, key: str) -> Found | None:
+        """The value of a key, None for none; what `read` raises, this raises."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._read_next())
+        self._keys.add(key)
+        found = await asyncio.shield(self._next)  # a cancelled request must not cancel it for others
+        return found.get(key)
+
+    async def _read_next(self) -> Mapping[str, Found]:
+        async with self._is_reading:
+            await asyncio.sleep(self._free_at - time.monotonic())
+            keys, self._keys, self._next = self._keys, set(), None
+            try:
+                return await run_in_threadpool(self._read, list(keys))
+            finally:
+                self._free_at = time.monotonic() + PAUSE_S

@@ -1,0 +1,51 @@
+"""Keys that are asked for together are read together."""
+
+import asyncio
+
+from foldnote.service.domain.access.joint_lookup import JointLookup
+
+
+class Table:
+    def __init__(self, fault=None):
+        self.reads = []
+        self.fault = fault
+
+    def read(self, keys):
+        self.reads.append(sorted(keys))
+        if self.fault is not None:
+            raise self.fault
+        return {key: key.upper() for key in keys if key != "unknown"}
+
+
+async def test_keys_of_one_moment_take_one_query():
+    table = Table()
+    lookup = JointLookup(table.read)
+    found = await asyncio.gather(*map(lookup.find, ["a", "b", "unknown", "a"]))
+    assert (found, table.reads) == (["A", "B", None, "A"], [["a", "b", "unknown"]])
+
+
+async def test_a_key_that_is_asked_for_during_a_query_is_read_by_the_next():
+    table = Table()
+    lookup = JointLookup(table.read)
+    first = asyncio.create_task(lookup.find("a"))
+    while not table.reads:
+        await asyncio.sleep(0)
+    assert await lookup.find("a") == await first == "A"
+    assert table.reads == [["a"], ["a"]]
+
+
+async def test_a_cancelled_request_does_not_cancel_the_others():
+    lookup = JointLookup(Table().read)
+    one, other = (asyncio.create_task(lookup.find("a")) for _ in range(2))
+    await asyncio.sleep(0)
+    one.cancel()
+    assert await other == "A"
+
+
+async def test_a_fault_reaches_every_request_and_the_next_query_runs():
+    table = Table(OSError("the disk failed"))
+    lookup = JointLookup(table.read)
+    faults = await asyncio.gather(*map(lookup.find, ["a", "b"]), return_exceptions=True)
+    assert [type(each) for each in faults] == [OSError, OSError]
+    table.fault = None
+    assert await lookup.find("a") == "A"
