@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import resource
+import signal
 import socket
 import time
 
@@ -14,17 +15,25 @@ from foldnote.service.http import connections
 from foldnote.service.http.file_responses import SendingProtocol
 
 FILES = 400
+TCP_ESTABLISHED = 1
+CONNECTIONS = 108
+"""Three quarters of the files, less those of the service."""
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def prepare(folder, *options):
     """A service that may have few files, and waits for heads and bodies for a second or two only."""
-    service = ServiceProcess(tmp_path_factory.mktemp("connections"), "--no-rate-limit")
+    service = ServiceProcess(folder, "--no-rate-limit", *options)
     service.code = (
         "import resource; from foldnote.service.http import connections\n"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (200, {FILES}))\n"
         "connections.HEAD_S, connections.BODY_LOOK_S = 2.0, 1.0\n"
     ) + service.code
+    return service
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    service = prepare(tmp_path_factory.mktemp("connections"))
     yield service.start()
     service.kill()
 
@@ -32,6 +41,14 @@ def house(tmp_path_factory):
 def connect(service):
     host, port = service.url.removeprefix("http://").split(":")
     return socket.create_connection((host, int(port)), timeout=10)
+
+
+def ask(connection):
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    answer = b""
+    while not answer.endswith(b"}") and (part := connection.recv(65_536)):
+        answer += part
+    return answer
 
 
 def read_all(connection):
@@ -65,8 +82,7 @@ def test_a_head_that_comes_letter_by_letter_is_given_up(house):
 
 def test_a_second_head_is_given_up_like_the_first(house):
     with connect(house) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        assert ask(connection).startswith(b"HTTP/1.1 200 ")
         connection.sendall(b"GET /hea")
         assert b"408 Request Timeout" in read_all(connection)
 
@@ -109,17 +125,45 @@ def test_silent_connections_do_not_make_the_service_deaf_or_fill_its_log(house):
 
 def test_a_connection_above_the_limit_is_refused_with_a_message(house):
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(connect(house)) for _ in range(100)]
-        assert read_all(held[-1]).startswith(b"HTTP/1.1 503 ")
+        held = [stack.enter_context(connect(house)) for _ in range(CONNECTIONS + 5)]
+        assert any(read_all(each).startswith(b"HTTP/1.1 503 ") for each in reversed(held))
 
 
 def test_an_idle_connection_gives_way_to_a_new_one(house):
     with contextlib.ExitStack() as stack:
-        for number in range(90):
-            held = stack.enter_context(connect(house))
-            held.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert held.recv(65_536).startswith(b"HTTP/1.1 200 "), number
+        for number in range(CONNECTIONS + 20):
+            assert ask(stack.enter_context(connect(house))).startswith(b"HTTP/1.1 200 "), number
             time.sleep(1.1 if number == 60 else 0)
+
+
+def test_options_set_the_connections_that_are_held_and_that_wait(tmp_path):
+    service = prepare(tmp_path, "--connections", "144", "--backlog", "20").start()
+    host, port = service.url.removeprefix("http://").split(":")
+    with contextlib.ExitStack() as stack:
+        held = []
+        for number in range(CONNECTIONS + 20):
+            held.append(stack.enter_context(connect(service)))
+            assert ask(held[-1]).startswith(b"HTTP/1.1 200 "), number
+            time.sleep(1.1 if number == CONNECTIONS else 0)
+        assert all(ask(each).startswith(b"HTTP/1.1 200 ") for each in held)
+        service.process.send_signal(signal.SIGSTOP)
+        waiting = [stack.enter_context(socket.socket()) for _ in range(40)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex((host, int(port)))
+        time.sleep(0.2)
+        states = [each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] for each in waiting]
+    service.process.send_signal(signal.SIGCONT)
+    service.kill()
+    assert states.count(TCP_ESTABLISHED) == 21  # Linux lets one more wait
+
+
+def test_more_connections_than_files_are_refused_at_the_start(tmp_path):
+    service = prepare(tmp_path, "--connections", "145")
+    process = service.spawn()
+    assert process.wait(30) == 1
+    process.stdout.close()
+    assert "145 connections need 401 open files" in (tmp_path / "service.log").read_text()
 
 
 UPGRADES = {

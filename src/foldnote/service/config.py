@@ -120,6 +120,8 @@ class ServiceConfig:
             accepts only those of this machine, any other service all names.
         trusted_proxies: addresses of proxies whose `X-Forwarded-For` is trusted.
         workers: maximum number of simultaneous jobs; None for as many as cores and memory allow.
+        connections: maximum number of open connections; None for as many as the limit of open files allows.
+        backlog: maximum number of connections that wait to be accepted; None for a default.
         has_dispatcher: False keeps every job in the queue (tests of the queue itself).
         allows_deployment: whether an administrator's key may register commands as tools; always allowed in an
             embedded service, whose user could run them anyway.
@@ -142,6 +144,8 @@ class ServiceConfig:
     allowed_hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
     workers: int | None = None
+    connections: int | None = None
+    backlog: int | None = None
     has_dispatcher: bool = True
     allows_deployment: bool = False
     has_router: bool = True

@@ -23,8 +23,12 @@ def _read_count(text: str) -> int:
     return count
 
 
-def _read_positive(text: str) -> int:
-    """A whole number above zero."""
+def read_positive(text: str) -> int:
+    """A whole number above zero.
+
+    Raises:
+        ValueError: the text is no such number.
+    """
     count = int(text)
     if count < 1:
         raise ValueError(text)
@@ -69,23 +73,23 @@ class LimitOption:
 
 LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("requests-per-second", "requests_per_second", read_rate, "requests per second and key"),
-    LimitOption("burst", "burst", _read_positive, "burst of requests per key"),
-    LimitOption("upload-mb", "upload_bytes", _read_positive, "largest upload in MB (2**20 bytes)", MB),
-    LimitOption("validation-bytes", "validation_bytes", _read_positive, "largest body of /validate-job"),
-    LimitOption("submission-mb", "submission_bytes", _read_positive,
+    LimitOption("burst", "burst", read_positive, "burst of requests per key"),
+    LimitOption("upload-mb", "upload_bytes", read_positive, "largest upload in MB (2**20 bytes)", MB),
+    LimitOption("validation-bytes", "validation_bytes", read_positive, "largest body of /validate-job"),
+    LimitOption("submission-mb", "submission_bytes", read_positive,
                 "largest body of a submission in MB, including inline files", MB),
-    LimitOption("small-body-mb", "small_body_bytes", _read_positive,
+    LimitOption("small-body-mb", "small_body_bytes", read_positive,
                 "largest body of every other route in MB", MB),
-    LimitOption("held-mb", "held_bytes", _read_positive,
+    LimitOption("held-mb", "held_bytes", read_positive,
                 "total MB of bodies that are processed at the same time", MB),
-    LimitOption("batch-rows", "batch_rows", _read_positive, "maximum rows of a batch"),
-    LimitOption("validation-rows", "validation_rows", _read_positive, "maximum rows of one validation"),
-    LimitOption("page-rows", "page_rows", _read_positive, "maximum jobs of a page of GET /jobs"),
-    LimitOption("file-rows", "file_rows", _read_positive, "maximum files of a page of GET /files"),
+    LimitOption("batch-rows", "batch_rows", read_positive, "maximum rows of a batch"),
+    LimitOption("validation-rows", "validation_rows", read_positive, "maximum rows of one validation"),
+    LimitOption("page-rows", "page_rows", read_positive, "maximum jobs of a page of GET /jobs"),
+    LimitOption("file-rows", "file_rows", read_positive, "maximum files of a page of GET /files"),
     LimitOption("inline-wait-s", "inline_wait_s", read_amount,
                 "seconds that POST /result is held open while an archive is built"),
-    LimitOption("link-s", "link_s", _read_positive, "lifetime of a signed link in seconds"),
-    LimitOption("output-mb", "output_bytes", _read_positive, "largest outputs of a run in MB", MB),
+    LimitOption("link-s", "link_s", read_positive, "lifetime of a signed link in seconds"),
+    LimitOption("output-mb", "output_bytes", read_positive, "largest outputs of a run in MB", MB),
     LimitOption("free-disk-mb", "free_disk_bytes", _read_count,
                 "MB that must be free for anything new to be accepted", MB),
     LimitOption("ballast-mb", "ballast_bytes", _read_count,
@@ -96,7 +100,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
                 "MB of files, settings and results per unclaimed account, 0 for no limit", MB),
     LimitOption("trial-jobs", "jobs", _read_count, "total jobs of an unclaimed key"),
     LimitOption("monthly-jobs", "monthly_jobs", _read_count, "jobs of a claimed account per calendar month"),
-    LimitOption("trial-days", "days", _read_positive, "lifetime of an unclaimed key in days"),
+    LimitOption("trial-days", "days", read_positive, "lifetime of an unclaimed key in days"),
     LimitOption("provisions-per-source", "hourly_per_source", _read_count,
                 "trial keys per hour and client address"),
     LimitOption("provisions", "hourly", _read_count, "trial keys per hour for all client addresses"),

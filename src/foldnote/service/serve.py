@@ -28,11 +28,17 @@ from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
-from foldnote.service.http.connections import BACKLOG, find_capacity, hush_accept_errors, raise_file_limit
+from foldnote.service.http.connections import (
+    ACCEPTED_AT_ONCE,
+    MAX_BACKLOG,
+    ConnectionLimits,
+    hush_accept_errors,
+    plan_connections,
+)
 from foldnote.service.http.file_responses import SendingProtocol
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
-from foldnote.service.options import add_limit_arguments, read_limits
+from foldnote.service.options import add_limit_arguments, read_limits, read_positive
 from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
 
 GRACEFUL_S = 5
@@ -42,10 +48,11 @@ _IDLE_LOOK_S = 10.0
 class Server(uvicorn.Server):
     """uvicorn's server, extended to announce when it is ready and to stop when its service is idle."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Announcer) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Announcer, backlog: int) -> None:
         super().__init__(config)
         self._app = app
         self._announce = announce
+        self._backlog = backlog
         self._idle_watch: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -54,6 +61,8 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.should_exit:
             return
+        for listener in sockets or ():
+            listener.listen(self._backlog)  # uvicorn has set it to the number accepted in one turn
         service: Service = self._app.state.service
         self._announce.ready(service)
         if service.config.embedded:
@@ -140,15 +149,16 @@ def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
 
 
 def _serve(config: ServiceConfig, as_json: bool) -> int:
-    capacity = find_capacity(raise_file_limit())
+    limits = plan_connections(config.connections, config.backlog)
     listener = _listen(config.host, config.port)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     app = create_app(config, Service(config))
     server = Server(
-        _uvicorn_config(app, capacity, config.trusted_proxies),
+        _uvicorn_config(app, limits, config.trusted_proxies),
         app,
         Announcer(f"http://{shown}:{port}", as_json=as_json),
+        limits.backlog,
     )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again at its end
@@ -156,7 +166,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     return 0 if server.started else 1
 
 
-def _uvicorn_config(app: FastAPI, capacity: int, proxies: Sequence[str]) -> uvicorn.Config:
+def _uvicorn_config(app: FastAPI, limits: ConnectionLimits, proxies: Sequence[str]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
@@ -169,8 +179,8 @@ def _uvicorn_config(app: FastAPI, capacity: int, proxies: Sequence[str]) -> uvic
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
         http=SendingProtocol,
-        limit_concurrency=capacity + 1,  # uvicorn counts the new connection, too
-        backlog=BACKLOG,
+        limit_concurrency=limits.connections + 1,  # uvicorn counts the new connection, too
+        backlog=ACCEPTED_AT_ONCE,
     )
 
 
@@ -185,7 +195,7 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
         sentence = f"The service cannot listen on {host}:{port}: {reason}. Choose another --port, or 0."
         raise ConfigurationError(sentence) from exc
-    listener.listen(BACKLOG)
+    listener.listen(ACCEPTED_AT_ONCE)
     return listener
 
 
@@ -210,6 +220,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
     parser.add_argument("--workers", type=int, help="maximum number of jobs at once")
+    parser.add_argument(
+        "--connections", type=read_positive, metavar="NUMBER",
+        help="maximum number of open connections (default: three quarters of the files that the service may"
+        " open, less 256 for itself)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--backlog", type=read_positive, metavar="NUMBER",
+        help="maximum number of connections that wait to be accepted (default: as --connections, at most"
+        f" {MAX_BACKLOG:,}); on Linux not more than net.core.somaxconn",
+    )  # fmt: skip
     parser.add_argument("--public-url", help="base address of signed links")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME",
@@ -242,6 +262,8 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         allowed_hosts=tuple(options.allowed_host),
         trusted_proxies=tuple(options.trusted_proxy),
         workers=options.workers,
+        connections=options.connections,
+        backlog=options.backlog,
         allows_deployment=options.allow_deploy_model,
         has_router=not options.no_model_router,
         limits=limits,

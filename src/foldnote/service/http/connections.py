@@ -11,13 +11,18 @@ import asyncio
 import logging
 import re
 import resource
+from dataclasses import dataclass
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import httptools
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
-__all__ = ["Connection", "RequestResponseCycle", "find_capacity", "hush_accept_errors", "raise_file_limit"]
+from foldnote.errors import ConfigurationError
+
+__all__ = ["Connection", "ConnectionLimits", "RequestResponseCycle", "hush_accept_errors", "plan_connections"]
 
 log = logging.getLogger(__name__)
 MAX_HEAD_BYTES = 64 << 10
@@ -28,13 +33,14 @@ BODY_LOOK_S = 15.0
 """Seconds between checks of a body's progress."""
 BODY_BYTES_PER_S = 500
 """Minimum rate of a body in bytes per second, while the service reads it."""
-BACKLOG = 128
-"""Connections that wait to be accepted; asyncio accepts as many in one turn."""
+ACCEPTED_AT_ONCE = 128
+"""Connections that asyncio accepts in one turn of its loop, before it attends to others."""
 MAX_FILES = 65_536
-MAX_CONNECTIONS = 20_000
+"""Up to which the limit of open files is raised, unless more connections are asked for."""
+MAX_BACKLOG = 4096
+"""Default of Linux for the longest queue of connections (net.core.somaxconn)."""
 _OWN_FILES = 256
 """Left for the database, contents, jobs and the connections that are turned away."""
-_FILES_PER_CONNECTION = 2
 _TURN_AWAY_S = 1.0
 _MAX_REFUSED = 64
 _IDLE_S = 1.0
@@ -44,19 +50,50 @@ _UPGRADE = frozenset({b"upgrade", b"http2-settings"})
 _LINE_END = re.compile(rb"[\r\n]")
 
 
-def raise_file_limit() -> int:
-    """Raise this process's limit of open files as far as allowed (65,536 at most) and return it."""
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """How many connections a service holds.
+
+    Attributes:
+        connections: open at once.
+        backlog: established, but not accepted yet; the system may shorten this queue.
+    """
+
+    connections: int
+    backlog: int
+
+
+def plan_connections(connections: int | None = None, backlog: int | None = None) -> ConnectionLimits:
+    """Raise this process's limit of open files as far as needed and allowed, and divide the files.
+
+    By default, the connections take three quarters of the files that the service does not need itself. The
+    others are for downloads, which need two more files each.
+
+    Raises:
+        ConfigurationError: this process may not open enough files for so many connections.
+    """
+    files = _raise_file_limit(max(MAX_FILES, (connections or 0) + _OWN_FILES))
+    most = files - _OWN_FILES
+    if connections is None:
+        connections = max(16, most * 3 // 4)
+    elif connections > most:
+        raise ConfigurationError(
+            f"{connections} connections need {connections + _OWN_FILES} open files, but this process may open"
+            f" {files} only. Raise its limit (ulimit -Hn, or LimitNOFILE= of systemd), or set --connections"
+            f" to at most {max(most, 0)}."
+        )
+    return ConnectionLimits(connections, min(connections, MAX_BACKLOG) if backlog is None else backlog)
+
+
+def _raise_file_limit(wanted: int) -> int:
+    """Raise the soft limit of open files to at most `wanted`, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    if soft == resource.RLIM_INFINITY:
         return wanted
-    return MAX_FILES if soft == resource.RLIM_INFINITY else soft
-
-
-def find_capacity(files: int) -> int:
-    """Maximum number of connections of a process with this limit of open files."""
-    return min(MAX_CONNECTIONS, max(16, (files - _OWN_FILES) // _FILES_PER_CONNECTION))
+    if soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return max(soft, allowed)
 
 
 def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
@@ -88,7 +125,9 @@ class Connection(HttpToolsProtocol):
     _is_upgrading = False
     _body_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
-    _idle_since: float | None = None
+    _idle: dict[Connection, float]
+    _idle_connections: ClassVar[WeakKeyDictionary[ServerState, dict[Connection, float]]] = WeakKeyDictionary()
+    """The idle connections of each server and the time since when, longest first."""
     _turned_away: ClassVar[int] = 0
     """Number of refused connections that are still given time to read the response."""
 
@@ -101,17 +140,19 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection, or refuse it if there are too many."""
-        capacity = (self.limit_concurrency or MAX_CONNECTIONS + 1) - 1
-        if len(self.connections) >= capacity and not self._drop_idle():
+        self._idle = self._idle_connections.setdefault(self.server_state, {})
+        is_full = self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency - 1
+        if is_full and not self._drop_idle():
             self._turn_away(transport)
             return
         super().connection_made(transport)
-        self._idle_since = self.loop.time()
+        self._idle[self] = self.loop.time()
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the connection when it has ended."""
         self._stop_waiting()
+        self._idle.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -132,7 +173,8 @@ class Connection(HttpToolsProtocol):
         if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
             self._is_upgrading = True
             return
-        self._is_in_head, self._body_bytes, self._idle_since = False, 0, None
+        self._is_in_head, self._body_bytes = False, 0
+        self._idle.pop(self, None)
         self._stop_waiting()
         self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
         super().on_headers_complete()
@@ -153,7 +195,8 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Mark the connection as idle after a response, unless another request waits."""
         super().on_response_complete()
-        self._idle_since = None if self.timeout_keep_alive_task is None else self.loop.time()
+        if self.timeout_keep_alive_task is not None:
+            self._idle[self] = self.loop.time()
 
     def _feed(self, data: bytes) -> None:
         try:
@@ -214,13 +257,12 @@ class Connection(HttpToolsProtocol):
 
     def _drop_idle(self) -> bool:
         """Close the connection that has been idle for longest, if for at least a second."""
-        since = {each: getattr(each, "_idle_since", None) for each in self.connections}
-        idle = {each: moment for each, moment in since.items() if moment is not None}
-        oldest = min(idle, key=idle.__getitem__, default=None)
-        if oldest is None or self.loop.time() - idle[oldest] < _IDLE_S:
+        oldest = next(iter(self._idle), None)
+        if oldest is None or self.loop.time() - self._idle[oldest] < _IDLE_S:
             return False
         oldest.transport.close()
         self.connections.discard(oldest)
+        del self._idle[oldest]
         return True
 
     def _turn_away(self, transport: asyncio.Transport) -> None:
