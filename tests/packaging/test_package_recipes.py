@@ -14,7 +14,7 @@ from foldnote.service.serve import add_arguments
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RECIPE = re.sub(r"\$\{\{ (\w+) \}\}", r"<\1>", (ROOT / "packaging/conda/recipe.yaml").read_text())
-OTHER_NAMES = {"msgpack": "msgpack-python", "py3dmol": "py3dmol"}
+OTHER_NAMES = {"msgpack": "msgpack-python", "py3dmol": "py3dmol", "prometheus-client": "prometheus_client"}
 
 
 def split(requirement):

@@ -111,8 +111,8 @@ def test_the_log_is_a_json_object_a_line_without_queries(make_service):
     assert service.end() == 0
     lines = (service.folder / "service.log").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
-    assert all({"time", "level", "from", "message"} <= set(row) for row in rows)
-    told = [row["message"].rsplit(" ", 2)[0] for row in rows if row["from"] == "traffic"]
+    assert all({"time", "level", "logger", "message"} <= set(row) for row in rows)
+    told = [row["message"].rsplit(" ", 2)[0] for row in rows if row["logger"].endswith(".traffic")]
     assert told == ["GET /jobs 404", "POST /submit-job 400"]
     assert "secret-name" not in "".join(lines)
 

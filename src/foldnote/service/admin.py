@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -24,13 +25,16 @@ from foldnote.service.backups.making import make_backup
 from foldnote.service.backups.restoring import restore_backup
 from foldnote.service.backups.swapping import require_whole
 from foldnote.service.domain.access.keys import hash_key, make_key
+from foldnote.service.draining import Draining
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
+from foldnote.text import count
 
 Report = dict[str, Any]
+_LOOK_S = 1.0
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
 
@@ -195,6 +199,42 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
     return {"message": message, "kept": kept, "requeued": restored.repeated, **_report(restored.backup)}
 
 
+def drain(folder: Path, options: argparse.Namespace) -> Report:
+    """Let the service take and start no new jobs; with `--wait`, return when nothing runs.
+
+    Raises:
+        ConfigurationError: the folder has no service.
+    """
+    return _use_store(
+        folder, options, lambda store, _: _drain(Draining(folder), store, is_waiting=options.wait)
+    )
+
+
+def _drain(draining: Draining, store: Store, *, is_waiting: bool) -> Report:
+    draining.begin()
+    quiet_looks = 0
+    while is_waiting and quiet_looks < 2 and draining.is_on():  # one may just have been claimed
+        quiet_looks = 0 if store.queue.running() else quiet_looks + 1
+        time.sleep(_LOOK_S)
+    running = len(store.queue.running())
+    what = f"{count(running, 'job')} still run" if running else "Nothing runs: it can be stopped"
+    if not draining.is_on():
+        what = "Draining was ended meanwhile"
+    message = f"The service takes no new jobs. {what}. `foldnote admin resume` undoes this."
+    return {"message": message, "draining": draining.is_on(), "running": running}
+
+
+def resume(folder: Path, options: argparse.Namespace) -> Report:
+    """Let a draining service take and start jobs again.
+
+    Raises:
+        ConfigurationError: the folder has no service.
+    """
+    was_on = _use_store(folder, options, lambda *_: {"wasDraining": Draining(folder).end()})["wasDraining"]
+    message = "The service takes jobs again." if was_on else "The service was not draining."
+    return {"message": message, "wasDraining": was_on}
+
+
 def _describe(backup: Backup) -> str:
     lost = ""
     if backup.missing:
@@ -232,6 +272,8 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
 FOLDER_COMMANDS: tuple[
     tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
 ] = (
+    ("drain", "Take and start no new jobs, before the service is stopped.", drain, ("--wait",)),
+    ("resume", "Undo drain.", resume, ()),
     ("backup", "Back up the service to a new folder.", back_up, ("backup",)),
     ("check-backup", "Verify a backup by its hashes.", check, ("backup",)),
     ("restore", "Restore a stopped service from a backup.", restore, ("backup", "--replace")),
@@ -265,6 +307,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "replace existing data, which is kept in a folder beside it",
     },
+    "--wait": {"action": "store_true", "help": "return when nothing runs"},
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
 }
 

@@ -31,6 +31,7 @@ from foldnote.service.domain.pipelines.submission import PipelineService
 from foldnote.service.domain.result_links import ResultService
 from foldnote.service.domain.screening import ScreeningService
 from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.draining import Draining
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
 from foldnote.service.files.objects import ObjectStore
@@ -65,6 +66,7 @@ class Service:
         finish_restore(config.data_dir)
         quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
         limits = config.limits
+        self.draining = Draining(config.data_dir)
         self.disk = Disk(config.data_dir, limits.free_disk_bytes, limits.ballast_bytes)
         opening.check_files(config.data_dir / DATABASE)
         self.store = Store(config.data_dir / DATABASE, quotas, self.disk.drop_ballast)
@@ -106,7 +108,9 @@ class Service:
             self._on_ended,
             self.disk,
             config.limits.output_bytes,
+            self.draining.is_on,
         )
+        self.default_executor = executors.default
         self.files = FileResolver(self.store, self.objects)
         wake = self.dispatcher.wake
         self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, wake)

@@ -131,6 +131,7 @@ class ServiceConfig:
         trials: terms of trial keys.
         pace: intervals of the dispatcher.
         executors: the section `[executors]` of `config.toml`; empty to run everything on this machine.
+        log_format: how the log is written, `json` or `text`.
     """
 
     data_dir: Path
@@ -154,3 +155,4 @@ class ServiceConfig:
     trials: TrialTerms = field(default_factory=TrialTerms)
     pace: DispatcherTiming = field(default_factory=DispatcherTiming)
     executors: Mapping[str, Any] = field(default_factory=dict)
+    log_format: str = "json"

@@ -59,6 +59,11 @@ class Disk:
         """Whether a run may be started."""
         return _free_bytes(self._folder) >= self._floor_bytes
 
+    def measure(self) -> tuple[int, int]:
+        """Free space and size of the disk, in bytes."""
+        usage = shutil.disk_usage(self._folder)
+        return usage.free, usage.total
+
     def tend(self) -> None:
         """Remove the ballast when space is short; create it when there is space for it and the floor."""
         free = _free_bytes(self._folder)

@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from foldnote.service.http.connections import (
 )
 from foldnote.service.http.file_responses import SendingProtocol
 from foldnote.service.lock import FolderLock
-from foldnote.service.logs import start_logging
+from foldnote.service.logs import FORMATS, JSON, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
 from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
 
@@ -58,12 +58,16 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to serve, then announce it."""
         hush_accept_errors(asyncio.get_running_loop())
+        self._app.state.connections = self.server_state.connections
         await super().startup(sockets)
         if self.should_exit:
             return
         for listener in sockets or ():
             listener.listen(self._backlog)  # uvicorn has set it to the number accepted in one turn
         service: Service = self._app.state.service
+        loop = asyncio.get_running_loop()
+        _act_on_signal(loop, "SIGUSR1", service.draining.begin)
+        _act_on_signal(loop, "SIGUSR2", service.draining.end)
         self._announce.ready(service)
         if service.config.embedded:
             self._idle_watch = asyncio.create_task(self.stop_when_idle(service))
@@ -82,6 +86,12 @@ class Server(uvicorn.Server):
             await asyncio.sleep(pause_s)
             if not self.server_state.tasks and await asyncio.to_thread(service.is_idle):
                 self.should_exit = True
+
+
+def _act_on_signal(loop: asyncio.AbstractEventLoop, name: str, act: Callable[[], object]) -> None:
+    """Call `act` at this signal, where the system has it."""
+    if hasattr(signal, name):
+        loop.add_signal_handler(getattr(signal, name), act)
 
 
 class Announcer:
@@ -121,7 +131,7 @@ def main(config: ServiceConfig, as_json: bool) -> int:
     If this user's embedded service is already running, print its address and return 0.
     """
     os.umask(0o077)  # files of the service and its tools are private to the user
-    start_logging()
+    start_logging(style=config.log_format)
     try:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
     except (FoldnoteError, DamagedDatabaseError) as exc:
@@ -154,27 +164,23 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     app = create_app(config, Service(config))
-    server = Server(
-        _uvicorn_config(app, limits, config.trusted_proxies),
-        app,
-        Announcer(f"http://{shown}:{port}", as_json=as_json),
-        limits.backlog,
-    )
+    announce = Announcer(f"http://{shown}:{port}", as_json=as_json)
+    server = Server(_uvicorn_config(app, limits, config), app, announce, limits.backlog)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again at its end
     server.run([listener])
     return 0 if server.started else 1
 
 
-def _uvicorn_config(app: FastAPI, limits: ConnectionLimits, proxies: Sequence[str]) -> uvicorn.Config:
+def _uvicorn_config(app: FastAPI, limits: ConnectionLimits, config: ServiceConfig) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        proxy_headers=bool(config.trusted_proxies),
+        forwarded_allow_ips=list(config.trusted_proxies),
         timeout_keep_alive=75,
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
@@ -218,6 +224,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one line of JSON with url and key when ready"
     )
+    parser.add_argument(
+        "--log-format", choices=FORMATS, default=JSON,
+        help="how the log on standard error is written: one JSON object a line (default), or text",
+    )  # fmt: skip
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
     parser.add_argument("--workers", type=int, help="maximum number of jobs at once")
     parser.add_argument(
@@ -269,6 +279,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         limits=limits,
         trials=trials,
         executors=settings.executor_options(),
+        log_format=options.log_format,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,6 +39,10 @@ from foldnote.service.http.routes import (
     tools,
 )
 from foldnote.service.http.traffic import TrafficMiddleware
+from foldnote.service.operation.drain_watch import watch_draining
+from foldnote.service.operation.prometheus import Measurements
+from foldnote.service.operation.readiness import ReadinessCheck
+from foldnote.service.operation.request_tally import RequestTally
 from foldnote.service.queue.executors.table import has_remote
 
 ROUTERS = (
@@ -60,17 +66,26 @@ ROUTERS = (
 def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     """The service as an ASGI application; it opens its data folder when its lifespan starts.
 
-    While it runs, `app.state.service` is the `Service`: the one passed as `opened`, or a new one.
+    While it runs, `app.state.service` is the `Service`: the one passed as `opened`, or a new one. A server
+    may set `app.state.connections` to the collection of its open connections.
     """
+    tally = RequestTally()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = opened if opened is not None else await run_in_threadpool(Service, config)
         app.state.service = service
+        app.state.readiness = ReadinessCheck(service)
+        connections = getattr(app.state, "connections", ())
+        app.state.measurements = Measurements(service, tally, connections)
         await run_in_threadpool(service.start)
+        watch = asyncio.create_task(watch_draining(service))
         try:
             yield
         finally:
+            watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watch
             await run_in_threadpool(service.stop)
 
     app = build_routes(lifespan)
@@ -79,7 +94,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
-    app.add_middleware(TrafficMiddleware, note=_note_activity)
+    app.add_middleware(TrafficMiddleware, note=_note_activity, tally=tally)
     hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None
     app.add_middleware(OriginMiddleware, hosts=hosts, public_url=config.public_url)
     app.add_middleware(PrefixMiddleware)

@@ -31,4 +31,7 @@ class HeadMiddleware:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         asked = {**scope, "method": "GET"}
-        await self._app(asked, receive, send_head)
+        try:
+            await self._app(asked, receive, send_head)
+        finally:
+            scope["route"] = asked.get("route")  # for whoever counts requests by route

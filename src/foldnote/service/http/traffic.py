@@ -1,4 +1,4 @@
-"""Log each request without secrets, and record its time for the idle stop.
+"""Log and count each request without secrets, and record its time for the idle stop.
 
 Queries are not logged, since those of links contain signatures.
 """
@@ -11,16 +11,25 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foldnote.service.http.request_ids import HEADER, REQUEST_ID, choose_id
+from foldnote.service.operation.request_tally import UNKNOWN, RequestTally
+
 log = logging.getLogger(__name__)
-QUIET_PATHS = frozenset({"/healthz"})
+QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class TrafficMiddleware:
-    """Calls `note` when a request starts and ends, and logs the request, except health checks."""
+    """Gives each request an identifier, and counts and logs it, except those of programs that watch.
 
-    def __init__(self, app: ASGIApp, note: Callable[[Scope], None]) -> None:
+    Args:
+        note: called when a request starts and ends.
+        tally: where requests are counted.
+    """
+
+    def __init__(self, app: ASGIApp, note: Callable[[Scope], None], tally: RequestTally) -> None:
         self._app = app
         self._note = note
+        self._tally = tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -30,16 +39,22 @@ class TrafficMiddleware:
         self._note(scope)
         began = time.perf_counter()
         status = 500
+        request_id = choose_id(scope)
+        REQUEST_ID.set(request_id)
+        mark = (HEADER, request_id.encode())
 
         async def send_noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), mark]}
             await send(message)
 
         try:
             await self._app(scope, receive, send_noted)
         finally:
             self._note(scope)  # a download may have taken longer than the time until the idle stop
-            took_ms = (time.perf_counter() - began) * 1000
-            log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, took_ms)
+            took_s = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path_format", UNKNOWN)
+            self._tally.add(scope["method"], route, status, took_s)
+            log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, took_s * 1000)

@@ -31,6 +31,7 @@ from foldnote.service.queue.executors.protocol import (
     UnreachableError,
 )
 from foldnote.service.queue.executors.table import Executors
+from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.placement import find_machine
 from foldnote.service.runner.attempt import RESULT, Outcome, without_path
@@ -76,6 +77,7 @@ class Dispatcher:
         on_ended: called after jobs ended or were asked to stop.
         disk: nothing is started while it has no space; None skips the check.
         output_bytes: maximum size of a run's outputs.
+        is_draining: whether no waiting job is to be started now.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Dispatcher:
         on_ended: Callable[[], None] = lambda: None,
         disk: Disk | None = None,
         output_bytes: int = Limits.output_bytes,
+        is_draining: Callable[[], bool] = lambda: False,
     ) -> None:
         self._store = store
         self._objects = objects
@@ -101,6 +104,8 @@ class Dispatcher:
         self._on_ended = on_ended
         self._disk = disk
         self._has_space = disk.has_space if disk is not None else lambda: True
+        self._is_draining = is_draining
+        self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
         self._live: dict[int, Live] = {}
         self._cleanup = Cleanup(root, store, objects, disk)
@@ -219,11 +224,11 @@ class Dispatcher:
         for active in going:
             if id(active.executor) in rooms:
                 rooms[id(active.executor)].taken.append(active.need)
-        has_space = not self._is_stopping and self._has_space()
+        may_start = not self._is_stopping and self._has_space() and not self._is_draining()
 
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
             closed: set[str] = set()
-            while has_space and any(each.has_any for each in rooms.values()):
+            while may_start and any(each.has_any for each in rooms.values()):
                 rows = find(closed)
                 if not rows:
                     return None
@@ -383,7 +388,8 @@ class Dispatcher:
 
     def _note_end(self, claim: Claim, ending: JobEnd, *, has_won: bool) -> None:
         if has_won:
-            log.info("job %s ended: %s", claim.job_id, ending.state)
+            log.info("job %s ended: %s", claim.job_id, ending.state, extra={"job": claim.job_id})
+            self.history.note_end(claim.type, ending)
             self._has_news = True
 
     def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
@@ -391,6 +397,14 @@ class Dispatcher:
 
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
         """
+        self.history.note_loss(claim.executor)
+        log.warning(
+            "attempt %d of job %s was lost: %s",
+            claim.attempt,
+            claim.job_id,
+            reason,
+            extra={"job": claim.job_id},
+        )
         if self._is_marked(claim):
             self._finish(claim, outcomes.stopped_ending())
         elif is_counted and outcomes.is_exhausted(claim):
@@ -455,6 +469,19 @@ class Dispatcher:
         else:
             declared = self._launcher.need(claim.type)
             self._watch(claim, executor, self._launcher.read_need(claim, declared, executor))
+
+    def uses(self) -> list[ExecutorUse]:
+        """What each executor is used for now; may be called from any thread."""
+        runs = list(self._active.values())
+        return [
+            ExecutorUse(
+                name,
+                executor.capacity(),
+                tuple(each.need for each in runs if each.executor is executor),
+                self._limit(executor),
+            )
+            for name, executor in self._executors.items()
+        ]
 
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""

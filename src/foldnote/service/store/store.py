@@ -17,6 +17,7 @@ from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.pages import PageStore
 from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
+from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
@@ -50,6 +51,7 @@ class Store:
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
         self.storage = StorageStore(self.database)
+        self.operation = OperationStore(self.database)
 
     def close(self) -> None:
         """Close the database."""

@@ -1,15 +1,23 @@
-"""GET /healthz: whether the service works; needs no key and reveals nothing private."""
+"""What programs that watch the service ask: whether it works, whether it is ready, and its measurements."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+import ipaddress
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from foldnote.late import find_version
 from foldnote.models.wire import WireModel
+from foldnote.service.domain.access.gate import HEADER
+from foldnote.service.faults import RefusalError
+from foldnote.service.http.origins import is_own_machine, name_in
 from foldnote.service.http.routes.responses import Here, answers, errors
 
 router = APIRouter(tags=["operation"])
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_BEARER = "bearer "
 
 
 class Health(WireModel):
@@ -28,3 +36,56 @@ def check_health(service: Here) -> Response:
     """Query the database and report that the service works."""
     service.store.queue.has_unfinished()
     return JSONResponse({"status": "ok", "version": find_version(), **service.dispatcher.counts()})
+
+
+@router.get("/readyz", include_in_schema=False)
+def check_readiness(request: Request) -> Response:
+    """Report whether the service should get new requests: 200, or 503 with the reasons."""
+    found = request.app.state.readiness.look()
+    body = {
+        "status": "not ready" if found.reasons else "ready",
+        "reasons": [{"code": code, "reason": sentence} for code, sentence in found.reasons.items()],
+        "executors": found.executors,
+        "running": found.running,
+        "draining": found.is_draining,
+    }
+    return JSONResponse(body, 503 if found.reasons else 200, {"Cache-Control": "no-store"})
+
+
+@router.get("/metrics", include_in_schema=False)
+async def get_measurements(request: Request, service: Here) -> Response:
+    """Write the measurements for Prometheus, to this machine or to an administrator's key."""
+    if not _is_from_here(request):
+        caller = await service.gate.admit(_find_key(request))
+        if not caller.is_admin:
+            raise _administrators_only()
+    measurements = request.app.state.measurements
+    body, media_type = await run_in_threadpool(measurements.write, request.headers.get("accept", ""))
+    return Response(body, media_type=media_type, headers={"Cache-Control": "no-store"})
+
+
+def _is_from_here(request: Request) -> bool:
+    """Whether a program of this machine asks, and no proxy for another one or page of a browser."""
+    if any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        is_local = request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+    return is_local and is_own_machine(name_in("//" + request.headers.get("host", "")))
+
+
+def _find_key(request: Request) -> str | None:
+    """The key in `x-api-key`, or as a bearer token, the only way that every Prometheus can send it."""
+    given = request.headers.get("authorization", "")
+    bearer = given[len(_BEARER) :].strip() if given.lower().startswith(_BEARER) else None
+    return request.headers.get(HEADER) or bearer
+
+
+def _administrators_only() -> RefusalError:
+    """403 for a key of a user."""
+    sentence = (
+        "Measurements are for this machine and for keys of administrators:"
+        " foldnote admin issue-key ADDRESS --admin"
+    )
+    return RefusalError(403, "admin_required", sentence)

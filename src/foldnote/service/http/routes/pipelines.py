@@ -9,7 +9,15 @@ from fastapi.responses import JSONResponse
 from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import AdmittedClaimed
 from foldnote.service.domain.requests import PipelineSubmission, RunPipelineRequest
-from foldnote.service.http.routes.responses import Here, answers, keyed, queued, read_submission, takes
+from foldnote.service.http.routes.responses import (
+    Here,
+    answers,
+    keyed,
+    queued,
+    read_jobs,
+    read_submission,
+    takes,
+)
 
 router = APIRouter(tags=["pipelines"])
 
@@ -64,7 +72,7 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
 )
 async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Validate every stage with the inputs of this run and queue all of them, or none."""
-    wanted = await read_submission(request, service, RunPipelineRequest)
+    wanted = await read_jobs(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)
     return queued(

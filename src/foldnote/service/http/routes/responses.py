@@ -128,6 +128,16 @@ async def read_submission(request: Request, service: Service, model: type[BodyMo
     return body
 
 
+async def read_jobs(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+    """Read the body of a route that queues jobs.
+
+    Raises:
+        RefusalError: as `read_submission`, and 503 while the service is draining.
+    """
+    service.draining.require_off()
+    return await read_submission(request, service, model)
+
+
 def queued(subject: str, **fields: object) -> JSONResponse:
     """The response to a submission: a message, further fields, and the status."""
     return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})

@@ -27,7 +27,7 @@ from foldnote.service.http.routes.responses import (
     answers,
     keyed,
     queued,
-    read_submission,
+    read_jobs,
     takes,
     takes_either,
 )
@@ -54,7 +54,7 @@ class BatchReceipt(WireModel):
 )
 async def submit_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Validate a job and queue it."""
-    submission = await read_submission(request, service, JobSubmission)
+    submission = await read_jobs(request, service, JobSubmission)
     await run_in_threadpool(service.intake.submit, caller, submission)
     return queued(submission.job_name, jobName=submission.job_name, type=submission.type)
 
@@ -67,6 +67,7 @@ async def submit_job(request: Request, caller: Admitted, service: Here) -> Respo
 )
 async def submit_batch(request: Request, caller: Admitted, service: Here) -> Response:
     """Validate every row and queue all of them, or none."""
+    service.draining.require_off()
     value = await read_json(request, service.config.limits.submission_bytes)
     batch = _read_batch(value)
     require_space(service.config)
@@ -83,7 +84,7 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
 )
 async def screen(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Queue one job per ligand, or none."""
-    wanted = await read_submission(request, service, ScreeningSubmission)
+    wanted = await read_jobs(request, service, ScreeningSubmission)
     tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
     what = f"{wanted.batch_name} with {len(names)} ligands"
     return queued(what, batchName=wanted.batch_name, type=tool, jobNames=names)

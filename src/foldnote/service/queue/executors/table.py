@@ -175,6 +175,15 @@ class Executors:
         """Every executor, the one of this machine first."""
         return tuple(self._members.values())
 
+    def items(self) -> Iterable[tuple[str, Executor]]:
+        """Every executor with its name, the one of this machine first."""
+        return tuple(self._members.items())
+
+    @property
+    def default(self) -> str:
+        """Name of the executor of every engine that is not assigned to another one."""
+        return self._table.default
+
     @property
     def has_several(self) -> bool:
         """Whether waiting jobs may need different executors."""

@@ -1,0 +1,65 @@
+"""Draining: a service that takes no new jobs and starts no waiting ones, so that it can be stopped or moved.
+
+A file in the data folder says so. It is written by a signal to the service or by `foldnote admin drain`,
+survives a restart, and is not part of a backup. Everything else is answered as usual.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foldnote.io import write_atomically
+from foldnote.service.faults import RefusalError
+from foldnote.service.store import clock
+
+_FILE = "draining"
+_RETRY_S = 300
+"""Longer than a client waits by itself, so that its user is told at once."""
+
+
+class Draining:
+    """Whether the service of one data folder is draining.
+
+    Args:
+        folder: the data folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / _FILE
+
+    def is_on(self) -> bool:
+        """Whether it is draining."""
+        return self._file.exists()
+
+    def begin(self) -> None:
+        """Begin to drain; does nothing if it is draining.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if not self.is_on():
+            write_atomically(self._file, clock.now() + "\n", is_private=True, is_durable=True)
+
+    def end(self) -> bool:
+        """Take jobs again; False if it was not draining.
+
+        Raises:
+            OSError: the file cannot be removed.
+        """
+        was_on = self.is_on()
+        self._file.unlink(missing_ok=True)
+        return was_on
+
+    def require_off(self) -> None:
+        """Check that new jobs are taken.
+
+        Raises:
+            RefusalError: 503 while it is draining.
+        """
+        if self.is_on():
+            sentence = (
+                "The service takes no new jobs now: it is about to be stopped. Running jobs go on,"
+                " and everything else works. Try again in a few minutes."
+            )
+            more, headers = {"retryAfterSeconds": _RETRY_S}, {"Retry-After": str(_RETRY_S)}
+            raise RefusalError(503, "service_draining", sentence, more=more, headers=headers)

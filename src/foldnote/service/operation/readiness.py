@@ -1,0 +1,70 @@
+"""Whether a service should get new requests, with the reasons if not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from foldnote.service.composition import Service
+from foldnote.service.store.database import StorageFaultError
+
+_REMEMBER_S = 1.0
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """The state of a service.
+
+    Attributes:
+        reasons: why it is not ready, by a stable word; empty if it is.
+        executors: whether each executor can be reached now, by name.
+        running: number of runs.
+        is_draining: whether it takes no new jobs.
+    """
+
+    reasons: dict[str, str]
+    executors: dict[str, bool]
+    running: int
+    is_draining: bool
+
+
+class ReadinessCheck:
+    """Checks a service at most once a second, however often it is asked."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._known: tuple[float, Readiness] | None = None
+
+    def look(self) -> Readiness:
+        """The state, at most a second old."""
+        with self._lock:
+            if self._known is None or time.monotonic() - self._known[0] > _REMEMBER_S:
+                self._known = (time.monotonic(), self._look())
+            return self._known[1]
+
+    def _look(self) -> Readiness:
+        service = self._service
+        reasons = {}
+        try:
+            service.store.operation.check_writable()
+        except StorageFaultError as fault:
+            kind = "its disk is full" if fault.is_full else "it is locked, damaged or read-only"
+            reasons["database_not_writable"] = f"The database cannot be written: {kind}."
+        if not service.disk.has_space():
+            reasons["disk_below_floor"] = (
+                "The disk has less free space than --free-disk-mb, so that nothing new is accepted."
+            )
+        executors = {use.name: bool(use.machines) for use in service.dispatcher.uses()}
+        if not executors.get(service.default_executor, False):
+            reasons["executor_unreachable"] = (
+                f"The executor {service.default_executor!r}, which runs every engine that is not assigned to"
+                " another one, cannot be reached."
+            )
+        is_draining = service.draining.is_on()
+        if is_draining:
+            reasons["draining"] = "The service takes no new jobs; `foldnote admin resume` ends that."
+        if service.is_closing:
+            reasons["stopping"] = "The service is stopping."
+        return Readiness(reasons, executors, service.dispatcher.counts()["running"], is_draining)
