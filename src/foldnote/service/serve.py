@@ -48,7 +48,9 @@ _IDLE_LOOK_S = 10.0
 class Server(uvicorn.Server):
     """uvicorn's server, extended to announce when it is ready and to stop when its service is idle."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Announcer, backlog: int) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: FastAPI, announce: Announcer, backlog: int = ACCEPTED_AT_ONCE
+    ) -> None:
         super().__init__(config)
         self._app = app
         self._announce = announce
