@@ -81,6 +81,23 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers());
 
+describe('what a batch does after a failure', () => {
+  it('says at the batch which job failed, and at a job that it did not run', () => {
+    const told = 'The job row-0 failed, so 1 waiting job of the batch did not run.';
+    const rows = [
+      makeJob({ jobName: 'row-1', batch: 'screen', status: 'Stopped', message: 'Not run: the job row-0 failed.' })
+    ];
+    show({ jobs: [{ ...BATCH, message: told }], open: new Map([['screen', rows]]) });
+    expect(row(/^screen/).textContent).toContain(told);
+    expect(row(/^row-1/).textContent).toContain('Not run: the job row-0 failed.');
+  });
+
+  it('says which run a job is at that was run again', () => {
+    show({ jobs: [makeJob({ jobName: 'again', retries: 2 })] });
+    expect(row(/^again/).textContent).toContain('run 3');
+  });
+});
+
 describe('the keyboard', () => {
   it('unfolds a batch with the right arrow, goes through its jobs, and folds it with the left', async () => {
     show({ jobs: [BATCH, LIVE] });

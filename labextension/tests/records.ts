@@ -26,6 +26,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     cpuSeconds: null,
     peakMemoryMb: null,
     peakGpuMemoryMb: null,
+    retries: null,
     error: null,
     progress: null,
     message: null,

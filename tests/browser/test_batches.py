@@ -35,6 +35,29 @@ def test_the_card_of_a_batch_follows_it_and_shows_its_table(lab, server):
     lab.picture("batch-card")
 
 
+_STOPPED = """
+risky = table.assign(id=["first.fail", *[f"next-{n}.sleep-2" for n in range(6)]])
+fn.submit_batch("anarci", risky, columns={"sequence": "VH"}, names="id", scheme="aho", batch_name="stopping",
+                on_failure="stop", retries=1)
+"""
+
+
+def test_a_batch_that_stops_at_a_failure_says_so_on_its_card_in_its_table_and_in_the_panel(lab, server):
+    server.write_notebook("stopped.ipynb", _LOOK, _STOPPED)
+    lab.open("stopped.ipynb")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card", has_text="stopping")
+    expect(card).to_contain_text("The job first.fail failed, so ", timeout=60_000)
+    table = lab.page.locator(".jp-OutputArea table").last
+    expect(table).to_contain_text("Not run: the job first.fail failed", timeout=60_000)
+    panel = lab.show_sidebar()
+    expect(panel.get_by_role("row", name="stopping").first).to_contain_text("did not run")
+    card.scroll_into_view_if_needed()
+    lab.picture("batch-stopped-light")
+    lab.set_theme("dark")
+    lab.picture("batch-stopped-dark")
+
+
 def test_a_batch_is_looked_at_waited_for_and_joined(lab, server):
     server.write_notebook("batch.ipynb", _LOOK, _WAIT, _RESULTS)
     lab.open("batch.ipynb")

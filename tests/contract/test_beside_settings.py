@@ -19,6 +19,7 @@ from foldnote.service.http.app import create_app
 
 A3M = ">query\nMKTAYIAKQR\n>other\nMKTAYLAKQR\n"
 AGREED = {"external": ["msa-server"]}
+ALL_TAKE = ["label", "retries", "onFailure"]
 DECLARED = """
 extensions = ["alignment", "external:msa-server"]
 [[refusals]]
@@ -93,7 +94,7 @@ def test_databases_of_the_lab_are_a_way_on(http, monkeypatch):
 @pytest.mark.parametrize(
     ("foldnote", "field", "words"),
     [
-        ({"externl": []}, "foldnote.externl", "external, alignment and label"),
+        ({"externl": []}, "foldnote.externl", "external, alignment, label, retries and onFailure"),
         ({"external": "msa-server"}, "foldnote.external", "must be an array"),
         ({"external": [1]}, "foldnote.external.0", "must be text"),
         ({"external": ["elsewhere"]}, "foldnote.external", "It may for msa-server"),
@@ -131,8 +132,8 @@ def test_a_tool_takes_only_what_its_engine_declares(http):
 
 def test_the_catalog_names_what_a_tool_takes(http):
     taken = {row["type"]: row["extensions"] for row in http.get("/tools").json()}
-    assert taken["alphafold"] == ["alignment", "external:msa-server", "label"]
-    assert taken["abodybuilder"] == taken["abfe"] == ["label"]
+    assert taken["alphafold"] == ["alignment", "external:msa-server", *ALL_TAKE]
+    assert taken["abodybuilder"] == taken["abfe"] == ALL_TAKE
 
 
 def test_the_engine_the_record_and_the_manifest_have_it(http, client):

@@ -18,6 +18,7 @@ COLUMNS = {
     "cpu_seconds": "float64",
     "peak_memory_mb": "float64",
     "peak_gpu_memory_mb": "float64",
+    "retries": "int64",
     "batch": "str",
     "error": "str",
 }

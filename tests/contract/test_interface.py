@@ -27,6 +27,7 @@ RECORD = {
     "cpuSeconds": float | None,
     "peakMemoryMb": float | None,
     "peakGpuMemoryMb": float | None,
+    "retries": int | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

@@ -19,6 +19,10 @@ class ModelJob:
     batch_status: str | None = None
     is_cancelled: bool = False
     is_deleted: bool = False
+    is_failed: bool = False
+    retries_left: int = 0
+    stops_at_failure: bool = False
+    """Of a batch: whether no more of its jobs begin after a failure."""
     content: str | None = None
     """What the job's result holds."""
     archive: dict[str, str] | None = None
@@ -56,11 +60,11 @@ class Model:
         self.jobs.append(ModelJob(name))
         return True
 
-    def submit_batch(self, name: str, rows: list[str]) -> bool:
+    def submit_batch(self, name: str, rows: list[str], retries: int, *, stops: bool) -> bool:
         if any(self.find(each) for each in (name, *rows)):
             return False
-        parent = ModelJob(name, rows=[], batch_status=QUEUED)
-        parent.rows = [ModelJob(row, parent=parent) for row in rows]
+        parent = ModelJob(name, rows=[], batch_status=QUEUED, stops_at_failure=stops)
+        parent.rows = [ModelJob(row, parent=parent, retries_left=retries) for row in rows]
         self.jobs += [parent, *parent.rows]
         return True
 
@@ -103,7 +107,11 @@ class Model:
 
     def finish(self, job: ModelJob, status: str, content: str | None) -> None:
         """A job that was stopped stays so, although its run came to its end first; what it made is kept."""
-        job.status, job.content = STOPPED if job.is_cancelled else status, content
+        if status == STOPPED and job.retries_left and not job.is_cancelled:
+            job.status, job.retries_left = QUEUED, job.retries_left - 1
+        else:
+            job.status, job.content = STOPPED if job.is_cancelled else status, content
+            job.is_failed = status == STOPPED
         self._follow(job.parent)
 
     def lose(self, job: ModelJob) -> None:
@@ -124,6 +132,9 @@ class Model:
     def _follow(parent: ModelJob | None) -> None:
         if parent is None or parent.is_deleted or parent.status in FINAL:
             return
+        if parent.stops_at_failure and any(row.is_failed for row in parent.living_rows):
+            for row in parent.living_rows:
+                row.status = STOPPED if row.status == QUEUED else row.status
         statuses = [row.status for row in parent.living_rows]
         if QUEUED not in statuses and RUNNING not in statuses:
             parent.status, parent.batch_status = RUNNING, "Aggregating"

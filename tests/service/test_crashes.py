@@ -80,6 +80,29 @@ def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_
             time.sleep(0.3)
 
 
+def test_a_batch_keeps_its_policy_when_the_service_is_killed(make_service):
+    """The first failure is found out after the restart, and is retried once before the batch stops."""
+    service = make_service("--no-rate-limit", "--workers", "1")
+    names = ["k1.sleep-2.fail", "k2.output-1", "k3.output-1"]
+    body = {"batchName": "kept", "type": "anarci", "settings": [SETTINGS] * 3, "jobNames": names}
+    policy = {"onFailure": "stop", "retries": 1}
+    assert service.client.post("/submit-batch", json=body | {"foldnote": policy}).status_code == 200
+    wait_until_it_runs(service, names[0])
+    service.kill()
+    service.start()
+    while service.job(names[0])["retries"] is None:
+        time.sleep(0.05)
+    service.kill()
+    service.start()
+    told = f"The job {names[0]} failed, so 2 waiting jobs of the batch did not run."
+    assert service.wait("kept")["message"] == told
+    assert rows(service, "SELECT retries, state FROM jobs WHERE parent_id IS NOT NULL") == [
+        (1, "Stopped"),
+        (None, "Stopped"),
+        (None, "Stopped"),
+    ]
+
+
 def test_a_killed_runner_is_an_infrastructure_loss(make_service):
     service = make_service("--no-rate-limit")
     service.submit("long.sleep-20")

@@ -78,12 +78,15 @@ def make_machine(client, make_model=Model):
             answer = self.ask(who, "POST", "/submit-job", json=body)
             self.agree(answer, self.models[who].submit(name), "job_name_taken")
 
-        @rule(who=PEOPLE, name=NAMES, count=st.integers(1, 3))
-        def submit_batch(self, who, name, count):
+        @rule(who=PEOPLE, name=NAMES, count=st.integers(1, 3), retries=st.integers(0, 1), stops=st.booleans())
+        def submit_batch(self, who, name, count, retries, stops):
             body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * count}
+            body["foldnote"] = {"retries": retries, "onFailure": "stop" if stops else "continue"}
             answer = self.ask(who, "POST", "/submit-batch", json=body)
             rows = [f"{name}-{number}" for number in range(1, count + 1)]
-            self.agree(answer, self.models[who].submit_batch(name, rows), "job_name_taken")
+            self.agree(
+                answer, self.models[who].submit_batch(name, rows, retries, stops=stops), "job_name_taken"
+            )
 
         @rule(who=PEOPLE, data=st.data())
         def stop(self, who, data):
@@ -127,7 +130,13 @@ def make_machine(client, make_model=Model):
             content = uuid.uuid4().hex if has_result or is_good else None
             sha256 = None if content is None else service.objects.put_bytes(make_archive(content))
             state = JobStatus.COMPLETE if is_good else JobStatus.STOPPED
-            end = JobEnd(state, error=None if is_good else "It failed.", result_sha256=sha256, result_size=1)
+            end = JobEnd(
+                state,
+                error=None if is_good else "It failed.",
+                result_sha256=sha256,
+                result_size=1,
+                is_tool_failure=not is_good,
+            )
             assert service.store.queue.finish(claim, end)
             assert not service.store.queue.finish(claim, end)
             model.finish(job, COMPLETE if is_good else STOPPED, content)
@@ -297,6 +306,16 @@ class ForgetsResults(Model):
         super().finish(job, status, None)
 
 
+class GoesOnAfterFailures(Model):
+    def submit_batch(self, name, rows, retries, *, stops):
+        return super().submit_batch(name, rows, retries, stops=False)
+
+
+class RetriesNothing(Model):
+    def submit_batch(self, name, rows, retries, *, stops):
+        return super().submit_batch(name, rows, 0, stops=stops)
+
+
 class LeavesBatchesRunning(Model):
     def aggregate(self):
         return None
@@ -304,6 +323,8 @@ class LeavesBatchesRunning(Model):
 
 FOUND_SOON = [TakesNamesTwice, LosesForGood, StopsNoSubjobs]
 FOUND_LATE = [
+    GoesOnAfterFailures,
+    RetriesNothing,
     DeletesNothing,
     CompletesStoppedJobs,
     CallsFailuresComplete,
@@ -316,7 +337,7 @@ FOUND_LATE = [
 def test_a_model_that_is_wrong_is_found_to_differ(client, wrong):
     """So the machine goes where a fault of the service would show."""
     chosen = settings(
-        max_examples=200,
+        max_examples=600,
         stateful_step_count=25,
         deadline=None,
         database=None,

@@ -97,6 +97,14 @@ def test_a_quote_submits_nothing(foldnote):
     assert foldnote("wait", "quoted")[0] == 4
 
 
+def test_a_job_of_a_batch_is_run_again_as_often_as_was_asked(foldnote, tmp_path):
+    table = tmp_path / "rows.csv"
+    table.write_text(f"id,sequence\ncli.flaky-1,{SEQUENCE}\n")
+    policy = ("--on-failure", "stop", "--retries", "1")
+    foldnote("batch", "anarci", str(table), "--names", "id", "--set", "scheme=imgt", *policy, "--wait")
+    assert json.loads(foldnote("wait", "cli.flaky-1", "--json")[1])[0]["retries"] == 1
+
+
 def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     foldnote(*ANARCI, "--name", "listed")
     code, out, _ = foldnote("jobs", "--limit", "1")

@@ -521,6 +521,11 @@ export interface components {
              */
             resultUrl: string | null;
             /**
+             * Retries
+             * @default null
+             */
+            retries: number | null;
+            /**
              * Score
              * @default null
              */

@@ -87,7 +87,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       )}
       {isReasonWhole(props) && (
         <div className="fn-JobRow-detail" role="gridcell">
-          <Reason text={job.error ?? ''} isWhole />
+          <Reason text={reasonOf(job)} isWhole />
         </div>
       )}
       {isLogOpen && (
@@ -349,26 +349,41 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
   }
   const progress = details.includes('progress') ? progressWords(job, trans) : '';
   const hasTags = details.includes('tags') && (Boolean(job.projectTag) || Boolean(job.tags?.length));
-  const hasReason = job.error !== null && details.includes('reason') && !isReasonWhole(props);
-  if (!hasTags && !hasReason && progress === '') {
+  const hasReason = reasonOf(job) !== '' && details.includes('reason') && !isReasonWhole(props);
+  const hasRetries = details.includes('progress') && Boolean(job.retries);
+  if (!hasTags && !hasReason && !hasRetries && progress === '') {
     return null;
   }
   return (
     <>
       {hasTags && <JobNotes job={job} />}
+      {hasRetries && (
+        <span
+          className="fn-JobRow-message"
+          title={trans.__('The tool failed before and was run again: %1×', Number(job.retries))}
+        >
+          {trans.__('run %1', Number(job.retries) + 1)}
+        </span>
+      )}
       {progress !== '' && (
         <span className="fn-JobRow-message" dir="auto" title={progress}>
           {progress}
         </span>
       )}
-      {hasReason && <Reason text={job.error} />}
+      {hasReason && <Reason text={reasonOf(job)} />}
     </>
   );
 }
 
 /** Whether the whole reason of a failure is shown, below the line: in selected rows and above an open log. */
 function isReasonWhole({ job, details, isSelected, isLogOpen }: JobRowProps): boolean {
-  return job.error !== null && details.includes('reason') && (isSelected || isLogOpen);
+  return reasonOf(job) !== '' && details.includes('reason') && (isSelected || isLogOpen);
+}
+
+/** Why a job failed or why a job of a batch did not run, or why a batch stopped early; empty for others. */
+function reasonOf(job: JobRecord): string {
+  const isStopped = job.batch !== null && job.status === 'Stopped';
+  return job.error ?? (isStopped || job.type === 'batch' ? (job.message ?? '') : '');
 }
 
 /** The reason of a failure, in one line or in full. */

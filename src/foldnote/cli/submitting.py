@@ -109,6 +109,10 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, metavar="HOURS", help="limit of weighted hours for all jobs together"
     )
+    parser.add_argument("--on-failure", choices=("continue", "stop"), default="continue",
+                        help="stop: start no more jobs once one has failed (default: continue)")  # fmt: skip
+    parser.add_argument("--retries", type=int, default=0, metavar="COUNT",
+                        help="how often a job is run again after its tool failed (0 to 10)")  # fmt: skip
     parser.add_argument("--again", action="store_true",
                         help="submit a new batch even if these rows were submitted before")  # fmt: skip
     parser.add_argument(
@@ -141,6 +145,8 @@ def run_batch(options: argparse.Namespace) -> int:
         project_tag=options.project,
         max_runtime_s=options.max_runtime,
         weighted_hours_budget=options.budget,
+        on_failure=options.on_failure,
+        retries=options.retries,
         extensions=read_extensions(options, client),
         again=options.again,
     )
@@ -192,6 +198,7 @@ def _as_data(preview: Preview) -> Mapping[str, Any]:
         "jobsLeft": preview.jobs_left,
         "secondsExpected": preview.duration_s,
         "weightedHoursExpected": preview.weighted_hours,
+        "weightedHoursAtMost": preview.weighted_hours_at_most,
         "results": [
             {"jobName": name, "settings": row} | verdict.model_dump(mode="json", exclude={"normalized"})
             for name, row, verdict in zip(

@@ -244,7 +244,8 @@ class Form:
         given, completed = (
             [leave_out_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
         )
-        parts = BatchParts(self.tool.type, leave_out_secrets(schema, shared), self._marks(), self.extensions)
+        shown = leave_out_secrets(schema, shared)
+        parts = BatchParts(self.tool.type, shown, self._marks(), self.extensions, table.policy)
         return write_batch_call(table.batch, given, completed, parts)
 
     def _marks(self, secrets: Collection[str] = (), has_gaps: bool = False) -> Marks:

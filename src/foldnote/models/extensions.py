@@ -19,7 +19,20 @@ LABEL = "label"
 """Free text that the service stores with the job."""
 MAX_LABEL_LENGTH = 200
 """Most characters of a label."""
-KEYS = (EXTERNAL, ALIGNMENT, LABEL)
+RETRIES = "retries"
+"""How often a job is run again after its tool failed; runs that were lost with a machine do not count."""
+MAX_RETRIES = 10
+"""Most retries of a job."""
+ON_FAILURE = "onFailure"
+"""What a batch does when one of its jobs has failed: go on, or start no more of them."""
+CONTINUE, STOP = "continue", "stop"
+ON_FAILURE_WORDS = (CONTINUE, STOP)
+"""Values of `ON_FAILURE`."""
+POLICY_DEFAULTS: Mapping[str, Any] = {RETRIES: 0, ON_FAILURE: CONTINUE}
+"""What services do that know no policies, and what happens where none is given."""
+KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE)
+NOT_CONTENT = frozenset({LABEL, *POLICY_DEFAULTS})
+"""Parts that do not change the result of a run, and so do not identify a submission."""
 ALIGNMENT_PATH = f"{WIRE_NAME}.{ALIGNMENT}"
 """Dotted path of the alignment in a body, and its field among a job's input files."""
 LABEL_PATH = f"{WIRE_NAME}.{LABEL}"

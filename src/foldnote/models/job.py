@@ -73,6 +73,9 @@ class Job(WireModel):
     peak_gpu_memory_mb: float | None = None
     """Peak GPU memory of all of the run's processes together, in MB (2**20 bytes), asked of the driver every
     two seconds; null before the end, without a GPU and if it is not measured."""
+    retries: int | None = None
+    """How often the job was run again because its tool failed, as its submission asked; null if never. Times,
+    memory and result are of the last run, weighted hours of all."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)
@@ -121,6 +124,11 @@ class Job(WireModel):
     def is_failed(self) -> bool:
         """Whether the run failed, as opposed to being stopped by a user."""
         return self.status is JobStatus.STOPPED and self.error is not None
+
+    @property
+    def reason(self) -> str:
+        """Why it has no result: the error of a failed run, or why it was stopped; else empty."""
+        return self.error or (self.message or "" if self.status is JobStatus.STOPPED else "")
 
     @property
     def duration_s(self) -> float | None:

@@ -66,6 +66,8 @@ def submit_batch(
     profile: str | None = ...,
     max_runtime_s: float | None = ...,
     weighted_hours_budget: float | None = ...,
+    on_failure: Literal["continue", "stop"] = ...,
+    retries: int = ...,
     extensions: Mapping[str, Any] | None = ...,
     preview: Literal[False] = ...,
     ask: bool = ...,
@@ -93,6 +95,8 @@ def submit_batch(
     profile: str | None = None,
     max_runtime_s: float | None = None,
     weighted_hours_budget: float | None = None,
+    on_failure: Literal["continue", "stop"] = "continue",
+    retries: int = 0,
     extensions: Mapping[str, Any] | None = None,
     preview: bool = False,
     ask: bool = True,
@@ -121,6 +125,11 @@ def submit_batch(
         profile: which service; by default the active profile's.
         max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
         weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+        on_failure: ``"stop"`` starts no more jobs of the batch once one has failed, after its retries; those
+            that run then go on to their end. The service sees to it, so that the notebook may be closed.
+        retries: how often (0 to 10) a job is run again after its tool failed or exceeded its time limit; each
+            run costs. Runs that are lost with a machine are repeated in any case. A service that does not
+            offer ``on_failure`` or ``retries`` is sent nothing, and a `SettingsError` says so.
         extensions: what is sent beside the settings of every row, see ``fn.submit``.
         preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
@@ -142,6 +151,8 @@ def submit_batch(
         "project_tag": project_tag,
         "max_runtime_s": max_runtime_s,
         "weighted_hours_budget": weighted_hours_budget,
+        "on_failure": on_failure,
+        "retries": retries,
         "extensions": extensions,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):

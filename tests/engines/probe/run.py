@@ -2,6 +2,7 @@
 
 The job's name is split at dots; each part that is known is done, in this order of the name:
 ``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (a sentence for the user, exit 2), ``crash-CODE``,
+``flaky-COUNT`` (fail in the first COUNT attempts of the job),
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
@@ -41,6 +42,12 @@ def fail(_: str) -> None:
 def crash(code: str) -> None:
     print("about to crash", file=sys.stderr, flush=True)
     sys.exit(int(code or 1))
+
+
+def flaky(count: str) -> None:
+    """The attempt's number begins the name of its folder, the parent of the working directory."""
+    if int(Path.cwd().parent.name.partition("-")[0]) <= int(count):
+        fail("")
 
 
 def alone(_: str) -> None:
@@ -139,6 +146,7 @@ DOINGS = {
         sleep,
         fail,
         crash,
+        flaky,
         alone,
         deaf,
         daemon,

@@ -148,3 +148,17 @@ def test_the_code_names_the_file_as_long_as_its_rows_are_unchanged():
         "rows = [\n    {'jobName': 'a-2', 'chain': 'EVQLVESGGGLVQPGG', 'weights': 'soluble', 'Clone': 'a'},"
         in (form.batch_table.write_code())
     )
+
+
+def test_what_happens_after_a_failure_is_chosen_where_the_service_offers_it():
+    form = make_batch(DESIGN.model_copy(update={"extensions": ("retries", "onFailure")}), b"c\nEVQLVESGG\n")
+    Page(form.widget).find(widgets.Dropdown, "When a job has failed").label = "start no more jobs"
+    Page(form.widget).find(widgets.Dropdown, "A job that fails").label = "retry 2×"
+    assert form.batch_table.policy == {"on_failure": "stop", "retries": 2}
+    assert "    on_failure='stop',\n    retries=2," in form.batch_table.write_code()
+
+
+def test_the_default_after_a_failure_is_not_written():
+    form = make_batch(DESIGN.model_copy(update={"extensions": ("retries", "onFailure")}), b"c\nEVQLVESGG\n")
+    assert form.batch_table.policy == {}
+    assert "on_failure" not in form.batch_table.write_code()

@@ -311,3 +311,24 @@ def test_the_card_of_a_batch_counts_its_jobs():
 
     assert "12 of 20 jobs complete, 2 running, 3 queued, 1 failed, 2 stopped." in html
     assert 'aria-valuenow="75"' in html
+
+
+def test_the_card_of_a_batch_that_stopped_at_a_failure_says_at_which():
+    batch = Job(job_name="b", type="batch", tool="anarci", status=JobStatus.COMPLETE, batch_size=4,
+                message="The job b-2 failed, so 2 waiting jobs of the batch did not run.")  # fmt: skip
+    assert "The job b-2 failed, so 2 waiting jobs of the batch did not run." in write_card(batch)
+
+
+def test_a_job_that_was_run_again_says_which_run_it_is_at():
+    again = make_job(retries=2)
+    assert "Run 3: the tool failed 2 times before." in write_card(again)
+
+
+def test_jobs_that_did_not_run_are_no_failures_in_the_bar():
+    counts = StatusCounts(in_queue=0, running=1, complete=0, stopped=3)
+    batch = Job(
+        job_name="b", type="batch", tool="anarci", status=JobStatus.RUNNING, statuses=counts, failed=1
+    )
+    html = write_card(batch)
+    assert 'fnc-share-failed" style="width:25.00%' in html
+    assert 'fnc-share-stopped" style="width:50.00%' in html

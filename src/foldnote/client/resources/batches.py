@@ -18,7 +18,7 @@ from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobH
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
 from foldnote.client.submission.experience import read_experience
-from foldnote.client.submission.extensions import Extensions, choose_sent
+from foldnote.client.submission.extensions import Extensions, choose_sent, put_policy
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
@@ -89,7 +89,8 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         Returns:
             One row per row of the batch, with the index of the table (numbers from 0 after a sweep) and the
             table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a failed run,
-            ``Deleted`` for a job that no longer exists) and ``error`` (str), ``duration_s`` (float64,
+            ``Deleted`` for a job that no longer exists) and ``error`` (str: why it failed or did not
+            run), ``retries`` (int64: how often it was run again after a failure), ``duration_s`` (float64,
             seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the results' metrics in the tool's
             units. A column of the table with one of these names becomes ``input.NAME``.
 
@@ -190,6 +191,8 @@ class BatchesOperations(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        on_failure: str | None = None,
+        retries: int | None = None,
         extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[B]:
@@ -206,6 +209,11 @@ class BatchesOperations(Resource, Generic[B]):
             max_runtime_s: time limit of each job in seconds, where the service supports it.
             weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports
                 it.
+            on_failure: ``"stop"`` starts no more jobs once one has failed, after its retries; those that run
+                go on to their end. The default, ``"continue"``, runs all of them. The service does this, so
+                that nothing has to stay open.
+            retries: how often (0 to 10) a job is run again after its tool failed or exceeded its time limit.
+                Runs lost with a machine are repeated in any case.
             extensions: what is sent beside the settings of every row where the service takes it, such as
                 ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
             again: submit a new batch even if these rows were submitted before.
@@ -214,7 +222,8 @@ class BatchesOperations(Resource, Generic[B]):
             UnknownToolError: the service has no such tool.
             ToolUnavailableError: the service cannot run the tool; the message says what to do.
             BatchSettingsError: some rows are invalid; its ``to_frame()`` has the verdict on each row.
-            SettingsError: a name is invalid, or the service refuses the batch as a whole.
+            SettingsError: a name is invalid, the service does not offer ``on_failure`` or ``retries``, or it
+                refuses the batch as a whole.
             JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
             ProtocolError: the service returned no verdict for some row.
             ServiceError: the service refused.
@@ -223,7 +232,7 @@ class BatchesOperations(Resource, Generic[B]):
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
-            tool, table, batch_name, project_tag, limits, extensions, again
+            tool, table, batch_name, project_tag, limits, put_policy(extensions, on_failure, retries), again
         )
         require_valid(attempt.tool, verdicts)
         job = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
@@ -240,6 +249,8 @@ class BatchesOperations(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        on_failure: str | None = None,
+        retries: int | None = None,
         extensions: Extensions | None = None,
         again: bool = False,
     ) -> Operation[Preview]:
@@ -247,14 +258,15 @@ class BatchesOperations(Resource, Generic[B]):
 
         Raises:
             UnknownToolError: the service has no such tool.
-            SettingsError: a name is invalid, or the service refuses the batch as a whole.
+            SettingsError: a name is invalid, the service does not offer ``on_failure`` or ``retries``, or it
+                refuses the batch as a whole.
             JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
             ServiceError: the service refused.
         """
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
-            tool, table, batch_name, project_tag, limits, extensions, again
+            tool, table, batch_name, project_tag, limits, put_policy(extensions, on_failure, retries), again
         )
         existing = None
         if all(verdict.valid for verdict in verdicts):

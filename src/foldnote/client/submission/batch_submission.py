@@ -19,6 +19,7 @@ from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
     identify_content,
+    warn_of_policy,
     with_extensions,
 )
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
@@ -142,6 +143,8 @@ def submit_batch(
             judged = judge_rows(connection, attempt.tool, attempt.rows, attempt.extensions)
             require_valid(attempt.tool, (yield from judged))
         job = yield from _post(connection, attempt)
+    else:
+        warn_of_policy(job, attempt.extensions)
     parent = job
     yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
     return parent

@@ -92,15 +92,22 @@ def takes_runtime_limit(tool: Tool) -> bool:
     return bool(tool.extensions)
 
 
-def compare_limits(tool: Tool, limits: JobLimits, experience: Experience) -> None:
+def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, runs: int = 1) -> None:
     """Compare the limits with the estimate; a warning says what cannot be compared or is not sent.
+
+    Args:
+        tool: the tool.
+        limits: the limits.
+        experience: of earlier jobs.
+        runs: most runs of the job, with its retries; the budget is compared with the cost of all of them.
 
     Raises:
         EstimateExceededError: the estimate is above a limit.
     """
+    hours = None if experience.weighted_hours is None else experience.weighted_hours * runs
     rows = (
         ("max_runtime_s", limits.max_runtime_s, experience.duration_s, format_duration),
-        ("weighted_hours_budget", limits.weighted_hours_budget, experience.weighted_hours, _format_hours),
+        ("weighted_hours_budget", limits.weighted_hours_budget, hours, _format_hours),
     )
     for name, limit, estimate, write in rows:
         if limit is not None and estimate is not None and estimate > limit:

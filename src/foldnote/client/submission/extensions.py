@@ -8,7 +8,7 @@ from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts
 from foldnote.errors import NotSentWarning, SettingsError
-from foldnote.models import Problem, Tool
+from foldnote.models import Job, Problem, Tool
 from foldnote.models.extensions import (
     ALIGNMENT,
     ALIGNMENT_PATH,
@@ -17,6 +17,12 @@ from foldnote.models.extensions import (
     LABEL,
     LABEL_PATH,
     MAX_LABEL_LENGTH,
+    MAX_RETRIES,
+    NOT_CONTENT,
+    ON_FAILURE,
+    ON_FAILURE_WORDS,
+    POLICY_DEFAULTS,
+    RETRIES,
     WIRE_NAME,
     keep_taken,
     name_parts,
@@ -24,18 +30,34 @@ from foldnote.models.extensions import (
 
 Extensions = Mapping[str, Any]
 
+_ARGUMENTS = {ON_FAILURE: "on_failure", RETRIES: "retries"}
+_NOT_OFFERED = {
+    ON_FAILURE: (
+        "This service does not stop a batch at its first failure. Leave on_failure out; batch.stop() stops "
+        "the batch at any time."
+    ),
+    RETRIES: (
+        "This service does not repeat failed runs. Leave retries out; batch.retry() submits the failed rows "
+        "again when the batch has ended."
+    ),
+}
+
 
 def choose_sent(tool: Tool, extensions: Extensions | None) -> dict[str, Any] | None:
     """The parts that the service takes with the tool, None for none; a warning names the others.
 
+    A policy that the service does not offer is refused, since it limits what a batch costs, and the client
+    could keep it only for as long as the notebook stays open.
+
     Raises:
-        SettingsError: a part is unknown or of the wrong type, or the alignment is ambiguous; nothing was
-            sent.
+        SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous, or the service does
+            not offer a policy; nothing was sent.
     """
     given = {} if extensions is None else extensions
-    problems = list(_find_problems(given))
+    problems = list(_find_problems(given)) or list(_find_unoffered(tool, given))
     if problems:
         raise SettingsError(problems, tool.type)
+    given = {key: value for key, value in given.items() if value != POLICY_DEFAULTS.get(key)}
     sent = keep_taken(given, tool.extensions)
     unsent = [part for part in name_parts(given) if part not in name_parts(sent)]
     if unsent:
@@ -54,7 +76,7 @@ def with_extensions(content: Mapping[str, Any], extensions: Extensions | None) -
 
 def identify_content(content: Mapping[str, Any], extensions: Extensions | None) -> dict[str, Any]:
     """What identifies a submission: its content, and what beside the settings may change its result."""
-    return with_extensions(content, _without_label(extensions))
+    return with_extensions(content, _keep_content(extensions))
 
 
 def read_label(label: str | None, extensions: Extensions | None) -> str | None:
@@ -85,13 +107,38 @@ def put_label(tool: Tool, extensions: Extensions | None, label: str | None) -> E
     return {**(extensions or {}), LABEL: label}
 
 
-def _without_label(extensions: Extensions | None) -> dict[str, Any]:
-    return {key: value for key, value in (extensions or {}).items() if key != LABEL}
+def put_policy(
+    extensions: Extensions | None, on_failure: str | None, retries: int | None
+) -> Extensions | None:
+    """The extensions with what a batch does after a failure, where it is given."""
+    policy = {ON_FAILURE: on_failure, RETRIES: retries}
+    given = {key: value for key, value in policy.items() if value is not None}
+    return {**(extensions or {}), **given} if given else extensions
+
+
+def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
+    """Warn that a batch which was submitted before keeps its policy, where another one is asked for now."""
+    theirs, ours = (
+        {key: (given or {}).get(key) or default for key, default in POLICY_DEFAULTS.items()}
+        for given in (existing.extensions, extensions)
+    )
+    if theirs != ours:
+        words = ", ".join(f"{_ARGUMENTS[key]}={value!r}" for key, value in theirs.items())
+        warnings.warn(
+            f"The batch {existing.job_name} was submitted before and keeps {words}. again=True submits its "
+            "rows once more, as you ask now.",
+            NotSentWarning,
+            stacklevel=2,
+        )
+
+
+def _keep_content(extensions: Extensions | None) -> dict[str, Any]:
+    return {key: value for key, value in (extensions or {}).items() if key not in NOT_CONTENT}
 
 
 def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
-    """Describe how what was sent beside an existing job's settings differs; a label makes no difference."""
-    theirs, ours = _without_label(theirs), _without_label(ours)
+    """Describe how what was sent beside an existing job's settings differs, labels and policies apart."""
+    theirs, ours = _keep_content(theirs), _keep_content(ours)
     if theirs == ours:
         return []
     words = [", ".join(name_parts(each)) or "nothing" for each in (theirs, ours)]
@@ -110,9 +157,25 @@ def _find_problems(given: Extensions) -> Iterator[Problem]:
             yield Problem(field=path, message=f"This key is not known; {', '.join(KEYS)} are.")
         elif key == EXTERNAL and not _is_list_of_texts(value):
             yield Problem(field=path, message="Give a list of purposes, such as ['msa-server'].")
+        elif key == RETRIES:
+            yield from _doubt_retries(path, value)
         elif key != EXTERNAL and value is not None and not isinstance(value, str):
             yield Problem(field=path, message="Give text.")
+        elif key == ON_FAILURE and value not in (None, *ON_FAILURE_WORDS):
+            yield Problem(field=path, message=f"Give {' or '.join(map(repr, ON_FAILURE_WORDS))}.")
     yield from doubt_texts(ALIGNMENT_PATH, given.get(ALIGNMENT))
+
+
+def _find_unoffered(tool: Tool, given: Extensions) -> Iterator[Problem]:
+    for key, default in POLICY_DEFAULTS.items():
+        if given.get(key) not in (None, default) and key not in tool.extensions:
+            yield Problem(field=f"{WIRE_NAME}.{key}", message=_NOT_OFFERED[key], code="not_taken")
+
+
+def _doubt_retries(path: str, value: object) -> Iterator[Problem]:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 <= value <= MAX_RETRIES):  # type: ignore[operator]
+        yield Problem(field=path, message=f"Give a whole number from 0 to {MAX_RETRIES}.")
 
 
 def _is_list_of_texts(value: object) -> bool:

@@ -44,6 +44,7 @@ from foldnote.models import (
     propose_job_name,
     read_receipt,
 )
+from foldnote.models.extensions import RETRIES
 from foldnote.text import texts_in
 
 _MAX_PATH_LENGTH = 512
@@ -94,7 +95,8 @@ def submit(
                 yield Run(lambda: ledger.remember_label(known.job_name, text))
             return known
     if limits.has_any and (again or (yield from look_up(connection, attempt.name)) is None):
-        compare_limits(tool, limits, (yield from read_experience(connection, tool.type)))
+        experience = yield from read_experience(connection, tool.type)
+        compare_limits(tool, limits, experience, runs=1 + ((sent or {}).get(RETRIES) or 0))
         if takes_runtime_limit(tool):
             attempt = attempt.limited(limits.max_runtime_s)
     job = yield from _post(connection, attempt)

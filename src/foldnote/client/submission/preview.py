@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.submission.batch_submission import BatchAttempt
 from foldnote.client.submission.experience import Experience
 from foldnote.models import Job, RowVerdict
-from foldnote.text import format_duration, format_size
+from foldnote.models.extensions import ON_FAILURE, RETRIES, STOP
+from foldnote.text import count, format_duration, format_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +73,17 @@ class Preview:
         each = self.experience.duration_s
         return None if each is None else each * self.jobs_taken
 
+    @property
+    def retries(self) -> int:
+        """How often a job is run again after its tool failed; 0 where the service does not offer it."""
+        return int((self.attempt.extensions or {}).get(RETRIES) or 0)
+
+    @property
+    def weighted_hours_at_most(self) -> float | None:
+        """Expected weighted hours if every job used all its retries; None if unknown."""
+        hours = self.weighted_hours
+        return None if hours is None else hours * (1 + self.retries)
+
     def to_frame(self) -> pd.DataFrame:
         """Return the rows and the verdict on each.
 
@@ -112,7 +125,18 @@ class Preview:
         if self.jobs_left is not None and self.jobs_left < self.count:
             lines.append(f"The account has {self.jobs_left} jobs left, which is not enough.")
         lines.append(f"It counts as {self.count} {'job' if self.count == 1 else 'jobs'}{left}.{self._cost()}")
-        return lines
+        return [*lines, *self._describe_policy()]
+
+    def _describe_policy(self) -> Iterator[str]:
+        """What happens after a failure, and what it costs at most."""
+        if self.retries:
+            told = f"A job that fails is run again, up to {count(self.retries, 'time')}"
+            hours, budget = self.weighted_hours_at_most, self.attempt.limits.weighted_hours_budget
+            cost = "" if hours is None else f": {hours:.3g} weighted hours"
+            cap = "" if budget is None else f"; the budget of {budget:g} weighted hours holds for all runs"
+            yield f"{told}, so that the batch costs at most {1 + self.retries} times as much{cost}{cap}."
+        if (self.attempt.extensions or {}).get(ON_FAILURE) == STOP:
+            yield "After the first failure no more of its jobs begin; those that run then go on to their end."
 
     def _cost(self) -> str:
         if self.duration_s is None:

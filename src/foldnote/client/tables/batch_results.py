@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_NAME_LENGTH = 100
 _RETRY = re.compile(r"-retry(\d+)$")
-_OUTCOMES = ("job_name", "status", "error", "duration_s", "weighted_hours")
+_OUTCOMES = ("job_name", "status", "error", "retries", "duration_s", "weighted_hours")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,8 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
     }
     columns["job_name"] = pd.Series(sheet.names, dtype="str")
     columns["status"] = pd.Series([_state(job) for job in records], dtype="str")
-    columns["error"] = pd.Series([job.error if job else None for job in records], dtype="str")
+    columns["error"] = pd.Series([(job.reason or None) if job else None for job in records], dtype="str")
+    columns["retries"] = pd.Series([(job.retries or 0) if job else 0 for job in records], dtype="int64")
     for name in ("duration_s", "weighted_hours"):
         columns[name] = pd.Series([getattr(job, name) if job else None for job in records], dtype="float64")
     for name in scores:

@@ -77,6 +77,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
           NaN as before
         - ``peak_gpu_memory_mb`` (float64, MB of 2**20 bytes): most GPU memory that the run's processes had
           together; NaN as before and without a GPU
+        - ``retries`` (int64): how often the job was run again because its tool failed
         - ``batch`` (str): the batch that the job is part of; missing outside batches
         - ``error`` (str): why a run failed; missing if it did not
     """
@@ -91,6 +92,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
         columns[name] = _read_times([getattr(row, name) for row in rows])
     for name in _NUMBERS:
         columns[name] = pd.Series([getattr(row, name) for row in rows], dtype="float64")
+    columns["retries"] = pd.Series([row.retries or 0 for row in rows], dtype="int64")
     for name in ("batch", "error"):
         columns[name] = pd.Series([getattr(row, name) for row in rows], dtype="str")
     return pd.DataFrame(columns).set_index(

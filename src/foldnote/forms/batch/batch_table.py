@@ -20,6 +20,7 @@ from foldnote.forms.batch.cautions import find_differing
 from foldnote.forms.batch.column_choices import ColumnChoices
 from foldnote.forms.batch.column_mapping import Target, list_header_words
 from foldnote.forms.batch.draft_batch import DraftBatch, DraftRow
+from foldnote.forms.batch.policy_controls import PolicyControls
 from foldnote.forms.batch.row_editor import RowEditor
 from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
 from foldnote.forms.batch.sweep_controls import SweepControls
@@ -112,6 +113,11 @@ class BatchTable:
         notes = self.batch.add_table(table, specs, file_name)
         self._show_added(" ".join((f"{count(len(table.rows), 'row')} added.", *notes)))
         return True
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """What happens after a failure, as arguments of ``fn.submit_batch``; empty for the default."""
+        return self._policy.list_arguments() if self._is_built else {}
 
     def settings(self) -> list[dict[str, Any]]:
         """The rows as they would be sent, completed with the form's settings."""
@@ -290,6 +296,7 @@ class BatchTable:
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
             extensions = await upload_alignment(form, priced.extensions)
             more: dict[str, Any] = {"extensions": extensions} if extensions else {}
+            more |= self.policy
             batch = self.batch.to_rows(rows, self._specs())
             found = await call(form.client.batches, "preview", form.tool, batch, **more)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
@@ -388,7 +395,9 @@ class BatchTable:
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         rows = [self._columns.widget, self._view.widget, self._editor.chooser, self._editor.widget]
-        end = [self._sweep.widget, buttons, self._message, self._code_block]
+        taken, has_service = self._form.tool.extensions, self._form.client is not None
+        self._policy = PolicyControls(looks, taken, self.forget_preview, has_service=has_service)
+        end = [self._sweep.widget, self._policy.widget, buttons, self._message, self._code_block]
         self._form.frame.show_batch([title, self._paste, source, *rows, *end])
         self.refresh()
 

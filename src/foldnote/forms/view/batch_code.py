@@ -11,9 +11,11 @@ from foldnote.forms.view.code import Marks, write_arguments, write_setting
 
 _MAX_ROWS = 200
 _JOB_NAME = "jobName"
-_RESERVED = frozenset(
-    ("tool", "table", "columns", "sweep", "names", "batch_name", "project_tag", "profile")
-) | {*("max_runtime_s", "weighted_hours_budget", "extensions", "preview", "ask", "again")}
+_RESERVED = frozenset({
+    "tool", "table", "columns", "sweep", "names", "batch_name", "label", "project_tag", "profile",
+    "max_runtime_s", "weighted_hours_budget", "on_failure", "retries", "extensions", "preview", "ask",
+    "again",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class BatchParts:
     """Settings of the form that differ from their defaults."""
     marks: Marks = field(default_factory=Marks)
     extensions: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments that say what happens after a failure."""
 
 
 def write_batch_call(
@@ -53,6 +57,7 @@ def write_batch_call(
     lines = [f"    {parts.tool_type!r},", *write(batch, completed, [*names], parts.marks, before)]
     shared = {name: value for name, value in parts.shared.items() if name not in names}
     lines += write_arguments(shared, parts.marks, before, _RESERVED, parts.extensions)
+    lines += [f"    {name}={value!r}," for name, value in parts.policy.items()]
     return "\n".join([*before, "", "fn.submit_batch(", *lines, ")"])
 
 

@@ -168,7 +168,15 @@ def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
 
 
 def _row(subjob: Subjob) -> dict[str, Any]:
-    head = {"jobName": subjob.name, "status": subjob.state, "error": guard_formula(subjob.error or "")}
+    head: dict[str, Any] = {
+        "jobName": subjob.name,
+        "status": subjob.state,
+        "error": guard_formula(subjob.error or ""),
+    }
+    if subjob.state == JobStatus.STOPPED and subjob.message:
+        head["message"] = guard_formula(subjob.message)
+    if subjob.retries:
+        head["retries"] = subjob.retries
     settings = _columns("settings", json.loads(subjob.settings))
     return head | settings | _columns("score", json.loads(subjob.score or "{}"))
 

@@ -1,7 +1,7 @@
 """Check the extensions of a submission: the object `foldnote` beside the settings.
 
-The accepted parts depend on the tool's engine; all tools accept a label. Extensions are not part of the
-settings, so the interface's schema is unchanged.
+The accepted parts depend on the tool's engine; all tools accept a label and policies. Extensions are not
+part of the settings, so the interface's schema is unchanged.
 """
 
 from __future__ import annotations
@@ -9,23 +9,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH, EXTERNAL, WIRE_NAME, name_consent
+from foldnote.models.extensions import (
+    ALIGNMENT,
+    ALIGNMENT_PATH,
+    EXTERNAL,
+    ON_FAILURE,
+    POLICY_DEFAULTS,
+    WIRE_NAME,
+    name_consent,
+)
 from foldnote.models.tool import Tool
 from foldnote.service.domain.requests import Extensions
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines.refusals import find_refusal
 from foldnote.service.faults import RefusalError, bad_request
 
+_DEFAULTS = {EXTERNAL: [], **POLICY_DEFAULTS}
 
-def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> dict[str, Any] | None:
-    """The given parts, as stored with the job; None for none.
+
+def read_extensions(
+    given: Extensions | None, tool: Tool, toolbox: Toolbox, *, is_batch: bool = False
+) -> dict[str, Any] | None:
+    """The given parts, as stored with the job; None for none. Policies that are the default are left out.
 
     Raises:
         RefusalError: 400 for a part that the tool does not accept.
     """
     if given is None:
         return None
-    parts = {name: value for name, value in given.model_dump().items() if value not in (None, [])}
+    parts = {name: value for name, value in given.model_dump(by_alias=True).items() if value is not None}
+    parts = {name: value for name, value in parts.items() if value != _DEFAULTS.get(name)}
     if EXTERNAL in parts:
         parts[EXTERNAL] = list(dict.fromkeys(parts[EXTERNAL]))
     taken = toolbox.extensions(tool.type)
@@ -38,7 +51,15 @@ def read_extensions(given: Extensions | None, tool: Tool, toolbox: Toolbox) -> d
     if ALIGNMENT in parts and ALIGNMENT not in taken:
         sentence = f"{tool.type} does not accept an alignment beside its settings. Remove it."
         raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
+    if ON_FAILURE in parts and not is_batch:
+        sentence = "Only a batch goes on or stops after a failure. Leave this out for a single job."
+        raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{ON_FAILURE}")
     return parts or None
+
+
+def without_batch_parts(extensions: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The parts that each job of a batch has; None for none."""
+    return {name: value for name, value in (extensions or {}).items() if name != ON_FAILURE} or None
 
 
 def require_runnable(

@@ -22,6 +22,7 @@ from foldnote.service.domain.extensions import (
     find_refusal_of,
     read_extensions,
     require_runnable,
+    without_batch_parts,
 )
 from foldnote.service.domain.file_resolution import FileResolver, Located
 from foldnote.service.domain.requests import BatchSubmission, Extensions, JobPayload, JobSubmission
@@ -122,6 +123,7 @@ class Intake:
             self._allowance.require(caller, tool, rows)
         self._require_runnable(tool, rows, has_rows=True)
         settings, kept = about or {}, rows[0].extensions
+        rows = [replace(row, extensions=without_batch_parts(row.extensions)) for row in rows]
         parent = NewJob(batch.batch_name, batch.type, settings, settings, batch.project_tag, extensions=kept)
         with refusals("batchName"):
             hours = batch.weighted_hours_budget
@@ -196,14 +198,20 @@ class Intake:
         if not isinstance(row, dict):
             error = "Each element of settings must be an object."
             return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
-        checked = self._judge(caller, tool, row, foldnote)
+        checked = self._judge(caller, tool, row, foldnote, is_batch=True)
         if checked.problems:
             return {"index": index, "valid": False, **_first_problem(checked)}
         normalized = {"type": tool.type, "settings": dict(checked.normalized)}
         return {"index": index, "valid": True, "normalized": normalized}
 
     def _check(
-        self, caller: Caller, tool: Tool, settings: Mapping[str, Any], foldnote: Extensions | None
+        self,
+        caller: Caller,
+        tool: Tool,
+        settings: Mapping[str, Any],
+        foldnote: Extensions | None,
+        *,
+        is_batch: bool = False,
     ) -> Checked:
         """Check settings, files, and what is beside the settings."""
         check = catalog.check(tool, settings)
@@ -213,7 +221,7 @@ class Intake:
         if problems:
             return Checked(tuple(problems), check.normalized, ())
         try:
-            extensions = read_extensions(foldnote, tool, self._toolbox)
+            extensions = read_extensions(foldnote, tool, self._toolbox, is_batch=is_batch)
         except RefusalError as refusal:
             return Checked((_as_problem(refusal),), check.normalized, ())
         alignment = self._files.locate_alignment(caller, extensions)
@@ -223,10 +231,16 @@ class Intake:
         return Checked((), check.normalized, (), kept, extensions)
 
     def _judge(
-        self, caller: Caller, tool: Tool, settings: Mapping[str, Any], foldnote: Extensions | None
+        self,
+        caller: Caller,
+        tool: Tool,
+        settings: Mapping[str, Any],
+        foldnote: Extensions | None,
+        *,
+        is_batch: bool = False,
     ) -> Checked:
         """Check a job, and whether its engine, where it is installed, would refuse it."""
-        checked = self._check(caller, tool, settings, foldnote)
+        checked = self._check(caller, tool, settings, foldnote, is_batch=is_batch)
         if checked.problems or not self._toolbox.can_run(tool.type):
             return checked
         refusal = find_refusal_of(tool, self._toolbox, checked.normalized, checked.extensions)
@@ -242,7 +256,7 @@ class Intake:
         row: int | None = None,
         foldnote: Extensions | None = None,
     ) -> NewJob:
-        checked = self._check(caller, tool, settings, foldnote)
+        checked = self._check(caller, tool, settings, foldnote, is_batch=row is not None)
         if checked.problems:
             first = checked.problems[0]
             is_shared = first.field.startswith(f"{WIRE_NAME}.")

@@ -10,6 +10,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
+from foldnote.models.extensions import MAX_RETRIES
 from foldnote.models.names import JOB_NAME_PATTERN
 
 MAX_RUNTIME_S = 31_536_000.0
@@ -60,6 +61,11 @@ class Extensions(BaseModel):
     """The user's own multiple sequence alignment, a file in any of the three forms."""
     label: str | None = Field(default=None, max_length=200)
     """Free text that is kept with the job."""
+    retries: int | None = Field(default=None, ge=0, le=MAX_RETRIES)
+    """How often a job is run again after its tool failed or exceeded its time limit; runs that are lost with
+    a machine are repeated anyway. Each run costs its weighted hours."""
+    on_failure: Literal["continue", "stop"] | None = Field(default=None, alias="onFailure")
+    """Of a batch: whether its waiting jobs still run after one of its jobs has failed."""
 
 
 class JobSubmission(RequestBody):

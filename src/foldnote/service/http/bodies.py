@@ -45,7 +45,7 @@ _WORDS = {
     "too_long": "this may have at most {max_length} items",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
-    "extra_forbidden": "unknown key; allowed keys are external, alignment and label",
+    "extra_forbidden": "unknown key; allowed keys are external, alignment, label, retries and onFailure",
 }
 """Messages that replace pydantic's, by type of error; names in braces are keys of the error's context."""
 _PATTERNS = {

@@ -388,7 +388,10 @@ class Dispatcher:
 
     def _note_end(self, claim: Claim, ending: JobEnd, *, has_won: bool) -> None:
         if has_won:
-            log.info("job %s ended: %s", claim.job_id, ending.state, extra={"job": claim.job_id})
+            number = claim.job_id
+            log.info(
+                "attempt %s of job %s ended: %s", claim.attempt, number, ending.state, extra={"job": number}
+            )
             self.history.note_end(claim.type, ending)
             self._has_news = True
 

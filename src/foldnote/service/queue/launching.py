@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
-from foldnote.models.extensions import ALIGNMENT
+from foldnote.models.extensions import ALIGNMENT, RETRIES
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.engines.configuration import Configured
@@ -262,8 +262,7 @@ def input_places(claim: Claim) -> list[str]:
 def for_engine(extensions: str | None) -> dict[str, Any]:
     """The extensions that an engine reads; the alignment is passed as a file."""
     parts: dict[str, Any] = json.loads(extensions or "{}")
-    parts.pop(ALIGNMENT, None)
-    return parts
+    return {name: value for name, value in parts.items() if name not in (ALIGNMENT, RETRIES)}
 
 
 def seed_of(claim: Claim) -> int:

@@ -318,3 +318,9 @@ def m0021_executors(connection: sqlite3.Connection) -> None:
     """Which executor runs an attempt, and the token of its runner on another machine."""
     connection.execute("ALTER TABLE attempts ADD COLUMN executor TEXT NOT NULL DEFAULT 'local'")
     connection.execute("ALTER TABLE attempts ADD COLUMN token_sha256 TEXT")
+
+
+@migration
+def m0022_retries(connection: sqlite3.Connection) -> None:
+    """How often a job was run again because its tool failed."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN retries INTEGER")

@@ -96,6 +96,8 @@ jobs = sa.Table(
     # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again
     sa.Column("losses", sa.Integer, nullable=False, default=0),
     sa.Column("not_before", sa.Float, nullable=False, default=0.0),
+    # runs that were repeated because the tool failed, None for none
+    sa.Column("retries", sa.Integer),
     sa.Column("is_cancelled", sa.Integer, nullable=False, default=0),
     sa.Column("result_sha256", sa.Text),
     sa.Column("result_size", sa.Integer),

@@ -13,7 +13,7 @@ from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import StatusCounts
-from foldnote.text import format_duration, format_size, visible
+from foldnote.text import count, format_duration, format_size, visible
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -113,7 +113,8 @@ def write_card(
         _write_progress(job),
         _paragraph("fnc-message", _count_jobs(job)),
         _paragraph("fnc-error", job.error if job.is_failed else ""),
-        _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
+        _paragraph("fnc-message", _choose_message(job)),
+        _paragraph("fnc-message", _count_retries(job)),
         _paragraph("fnc-advice", look.advice),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),
@@ -186,7 +187,7 @@ def _format_usage(job: Job) -> str:
 
 def _write_progress(job: Job) -> str:
     if job.is_batch and not job.is_final and job.statuses and job.statuses.total:
-        return _write_shares(job.statuses)
+        return _write_shares(job.statuses, job.failed)
     if job.status is not JobStatus.RUNNING:
         return ""
     progress = job.progress
@@ -200,9 +201,19 @@ def _write_progress(job: Job) -> str:
     return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
 
 
-def _write_shares(counts: StatusCounts) -> str:
-    """The bar of a batch: the shares of its complete, stopped or failed, and running jobs."""
-    shares = [("complete", counts.complete), ("failed", counts.stopped), ("running", counts.running)]
+def _write_shares(counts: StatusCounts, failed: int | None) -> str:
+    """The bar of a batch: the shares of its complete, failed, stopped and running jobs.
+
+    A service that does not count failures has one share for failed and stopped jobs.
+    """
+    failed = counts.stopped if failed is None else failed
+    stopped = counts.stopped - failed
+    shares = [
+        ("complete", counts.complete),
+        ("failed", failed),
+        ("stopped", stopped),
+        ("running", counts.running),
+    ]
     parts = "".join(
         f'<i class="fnc-share-{word}" style="width:{100 * number / counts.total:.2f}%"></i>'
         for word, number in shares
@@ -230,6 +241,21 @@ def _count_jobs(job: Job) -> str:
     if job.batch_status is BatchStatus.AGGREGATING:
         told.append("building the archive of all results")
     return ", ".join(told + [f"{count:,} {word}" for count, word in parts if count > 0]) + "."
+
+
+def _choose_message(job: Job) -> str:
+    """The message of a run, of a retry that waits, or of a job or batch that was stopped."""
+    if job.is_batch:
+        return job.message or ""
+    if job.status is JobStatus.IN_QUEUE:
+        return job.message or "" if job.retries else ""
+    return "" if job.is_failed or job.status is JobStatus.COMPLETE else job.message or ""
+
+
+def _count_retries(job: Job) -> str:
+    if not job.retries or job.status is JobStatus.IN_QUEUE:
+        return ""
+    return f"Run {job.retries + 1}: the tool failed {count(job.retries, 'time')} before."
 
 
 def _write_moment(job: Job) -> str:

@@ -36,7 +36,8 @@ class BatchRow:
     Attributes:
         name: the job's name.
         state: its state in words; ``Failed`` for a failed run.
-        reason: why it failed; empty if it did not.
+        reason: why it failed, was stopped or did not run; empty otherwise.
+        retries: how often it was run again because its tool failed.
         inputs: the user's columns that are no settings, such as an identifier.
         figures: figures from the files of its result, by heading.
         scores: the metrics of its result, by name.
@@ -46,6 +47,7 @@ class BatchRow:
     name: str
     state: str
     reason: str = ""
+    retries: int = 0
     inputs: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +74,8 @@ def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> Batch
     return BatchRow(
         name=job,
         state=_FAILED if state == _STOPPED and reason else state,
-        reason=reason,
+        reason=reason or str(row.get("message") or ""),
+        retries=int(row.get("retries") or 0),
         figures=read_figures(jobs[job]) if job in jobs else {},
         scores=_take(row, "score."),
         settings=_take(row, "settings."),
@@ -108,7 +111,9 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
     labelled = {"label": job.label} if job.label else {}
     scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
     settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
-    return BatchRow(name, job.word, job.error or "", {**labelled, **inputs}, {}, scores, settings)
+    return BatchRow(
+        name, job.word, job.reason, job.retries or 0, {**labelled, **inputs}, {}, scores, settings
+    )
 
 
 def _is_plain(value: object) -> bool:
@@ -148,13 +153,16 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     """Tabulate the rows of a batch, in their order.
 
     Returns:
-        One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed), the user's own
-        columns, the figures by heading, ``score.NAME`` and the settings that differ between the rows
-        (``settings.NAME``); missing where a job has none.
+        One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped),
+        ``retries`` (int; only if a job was run again), the user's own columns, the figures by heading,
+        ``score.NAME`` and the settings that differ between the rows (``settings.NAME``); missing where a job
+        has none.
     """
     columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
     if any(row.reason for row in rows):
         columns[REASON] = [row.reason or None for row in rows]
+    if any(row.retries for row in rows):
+        columns["retries"] = [row.retries for row in rows]
     inputs = [row.inputs for row in rows]
     columns |= {name: values for name, values in _collect(inputs) if values != columns[NAME]}
     figures = dict(_collect([row.figures for row in rows]))

@@ -206,6 +206,7 @@ def told(row):
         "cpuSeconds": row["cpu_seconds"],
         "peakMemoryMb": row["peak_memory_mb"],
         "peakGpuMemoryMb": row["peak_gpu_memory_mb"],
+        "retries": row["retries"],
         "error": row["error"],
     }
     if row["type"] == "batch":

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from foldnote.models.extensions import ON_FAILURE, STOP
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
-from foldnote.service.store.events import write_event
+from foldnote.service.store.events import write_event, write_events
 from foldnote.service.store.jobs.conditions import IS_RUNNING
 from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
-from foldnote.service.store.jobs.records import PIPELINE, refresh_record
-from foldnote.service.store.schema import jobs
+from foldnote.service.store.jobs.records import PIPELINE, keep_records, make_record, refresh_record
+from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.storage import let_go
+from foldnote.text import count
+
+_IDS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Subjob:
     settings: str
     score: str | None
     result_sha256: str | None
+    message: str | None = None
+    retries: int | None = None
 
 
 _AGGREGATING = (
@@ -62,7 +70,8 @@ class BatchStore:
     def subjobs(self, parent_id: int) -> list[Subjob]:
         """The rows of a batch in the order of their submission."""
         columns = (
-            jobs.c.name, jobs.c.state, jobs.c.error, jobs.c.settings, jobs.c.score, jobs.c.result_sha256
+            jobs.c.name, jobs.c.state, jobs.c.error, jobs.c.settings, jobs.c.score, jobs.c.result_sha256,
+            jobs.c.message, jobs.c.retries,
         )  # fmt: skip
         query = sa.select(*columns).where(jobs.c.parent_id == parent_id, jobs.c.deleted.is_(None))
         with self._database.read() as connection:
@@ -118,7 +127,11 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
         return
     if parent["hours_budget"] is not None:
         _keep_budget(connection, parent)
-    counts = read_counts(connection, [parent["account_id"]], parent_id).statuses
+    found = read_counts(connection, [parent["account_id"]], parent_id)
+    if found.failed and found.statuses[JobStatus.IN_QUEUE] and _stops_at_failure(parent):
+        _stop_after_failure(connection, parent)
+        found = read_counts(connection, [parent["account_id"]], parent_id)
+    counts = found.statuses
     waiting, running = counts[JobStatus.IN_QUEUE], counts[JobStatus.RUNNING]
     if waiting or running:
         started = sum(counts.values()) > waiting
@@ -135,26 +148,72 @@ def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
     hours = connection.execute(spent.where(jobs.c.parent_id == parent["id"])).scalar_one()
     if hours < parent["hours_budget"]:
         return
-    error = (
-        f"The batch's budget of {parent['hours_budget']:g} weighted hours was spent before this job began."
+    reason = f"the batch's budget of {parent['hours_budget']:g} weighted hours was spent before."
+    _stop_all_waiting(connection, parent, reason, is_failure=True)
+
+
+def _stops_at_failure(parent: sa.RowMapping) -> bool:
+    return bool(json.loads(parent["extensions"] or "{}").get(ON_FAILURE) == STOP)
+
+
+def _stop_after_failure(connection: sa.Connection, parent: sa.RowMapping) -> None:
+    """Start no more jobs of a batch of which one has failed, and note on all of them which one."""
+    failed = sa.select(jobs.c.name).where(
+        jobs.c.parent_id == parent["id"],
+        jobs.c.state == str(JobStatus.STOPPED),
+        jobs.c.error.is_not(None),
+        jobs.c.deleted.is_(None),
     )
+    name = connection.execute(failed.order_by(jobs.c.completed, jobs.c.id).limit(1)).scalar_one()
+    reason = f"the job {name} failed, and the batch stops at its first failure."
+    number = _stop_all_waiting(connection, parent, reason, is_failure=False)
+    told = f"The job {name} failed, so {count(number, 'waiting job')} of the batch did not run."
+    connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(message=told))
+    refresh_record(connection, parent["id"])
+
+
+def _stop_all_waiting(
+    connection: sa.Connection, parent: sa.RowMapping, reason: str, *, is_failure: bool
+) -> int:
+    """End all waiting subjobs; returns their number. One that waits for a retry has failed in any case."""
     waiting = (
         jobs.c.parent_id == parent["id"],
         jobs.c.state == str(JobStatus.IN_QUEUE),
         jobs.c.deleted.is_(None),
     )
-    for job_id in connection.execute(sa.select(jobs.c.id).where(*waiting)).scalars().all():
-        stop_waiting(connection, parent["account_id"], parent["id"], job_id, error)
+    found = connection.execute(sa.select(jobs.c.id, jobs.c.retries).where(*waiting)).all()
+    begun = [row.id for row in found if row.retries]
+    fresh = [row.id for row in found if not row.retries]
+    told = {"error" if is_failure else "message": f"Not run: {reason}"}
+    stop_waiting(connection, parent["account_id"], parent["id"], fresh, **told)
+    error = f"The run failed and was not repeated: {reason}"
+    stop_waiting(connection, parent["account_id"], parent["id"], begun, error=error)
+    return len(found)
 
 
-def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job_id: int, error: str) -> None:
-    """End a subjob that never started, with the reason."""
-    values = {"state": str(JobStatus.STOPPED), "completed": clock.now(), "error": error}
-    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
-    move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, failed=1)
+def stop_waiting(
+    connection: sa.Connection,
+    account_id: int,
+    parent_id: int,
+    job_ids: Sequence[int],
+    *,
+    error: str | None = None,
+    message: str | None = None,
+) -> None:
+    """End subjobs that wait, with an error, which counts as a failure, or with a message."""
+    moment = clock.now()
+    for start in range(0, len(job_ids), _IDS_AT_ONCE):
+        chosen = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
+        values = {"state": str(JobStatus.STOPPED), "completed": moment, "error": error, "message": message}
+        connection.execute(sa.update(jobs).where(chosen).values(values))
+        owned = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
+        rows = connection.execute(owned.where(chosen)).mappings().all()
+        keep_records(connection, [make_record(row, row["email"]) for row in rows])
+    number, failed = len(job_ids), len(job_ids) if error else 0
+    move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)
     count_moves(connection, [move])
-    write_event(connection, account_id, job_id, "stopped", error)
-    refresh_record(connection, job_id)
+    told = {"at": moment, "account_id": account_id, "kind": "stopped", "detail": error or message}
+    write_events(connection, [told | {"job_id": job_id} for job_id in job_ids])
 
 
 def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:

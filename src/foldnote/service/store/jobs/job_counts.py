@@ -31,12 +31,12 @@ class Tally:
 
     Attributes:
         moment: the time of all these changes.
-        has_budget: whether any of the affected batches has a budget.
+        has_limit: whether any of the affected batches may have reached a limit: a budget, or a first failure.
     """
 
     def __init__(self) -> None:
         self.moment = clock.now()
-        self.has_budget = False
+        self.has_limit = False
         self._moves: list[Move] = []
         self._parents: dict[int, None] = {}
         self._hours: dict[int, float] = {}
@@ -53,7 +53,8 @@ class Tally:
             self._moves.append(Move(row["account_id"], parent_id, row["state"], entered, failed=failed))
         if parent_id is not None:
             self._parents[parent_id] = None
-            self.has_budget |= row["batch_budget"] is not None
+            stops = has_failed and row["batch_extensions"] is not None
+            self.has_limit |= stops or row["batch_budget"] is not None
 
     def keep(self, record: dict[str, object]) -> None:
         """Add the new record of a job."""

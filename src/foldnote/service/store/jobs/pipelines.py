@@ -159,7 +159,7 @@ class PipelineStore:
         with self._database.write() as connection:
             query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
-                stop_waiting(connection, held.account_id, held.parent_id, held.job_id, error)
+                stop_waiting(connection, held.account_id, held.parent_id, [held.job_id], error=error)
                 follow_subjob(connection, held.parent_id)
 
 

@@ -6,6 +6,7 @@ never changes. Concurrent ends and claims share one transaction and so one sync.
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from foldnote.models.extensions import RETRIES
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
@@ -94,6 +96,8 @@ class JobEnd:
     """Values of the columns marked ``MEASURED``: measurements of the run."""
     result_sha256: str | None = None
     result_size: int | None = None
+    is_tool_failure: bool = False
+    """Whether the tool itself failed, which another run may not repeat."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +145,15 @@ _CLAIM = _change("attempt", "message", "started")
 _MEASURED = tuple(column.name for column in jobs.columns if column.info == MEASURED)
 _FINISH = _change("completed", "error", "message", "score", "result_sha256", "result_size", *_MEASURED)
 _REQUEUE = _change("losses", "not_before", "message")
+_REPEAT = _change("retries", "weighted_hours", "message")
 _PARENTS = jobs.alias()
 _HELD = (
-    sa.select(jobs, accounts.c.email, _PARENTS.c.hours_budget.label("batch_budget"))
+    sa.select(
+        jobs,
+        accounts.c.email,
+        _PARENTS.c.hours_budget.label("batch_budget"),
+        _PARENTS.c.extensions.label("batch_extensions"),
+    )
     .join(accounts, accounts.c.id == jobs.c.account_id)
     .join(_PARENTS, _PARENTS.c.id == jobs.c.parent_id, isouter=True)
     .where(jobs.c.id == sa.bindparam("job"))
@@ -207,7 +217,7 @@ class QueueStore:
         rows: list[Mapping[str, Any]] = []
         with self._database.write() as connection:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
-            if tally.has_budget:  # a batch without remaining hours stops its waiting jobs before the choice
+            if tally.has_limit:  # a batch that reached a limit stops its waiting jobs before the choice
                 tally.write(connection)
             while (waiting := choose(partial(_find_waiting, connection))) is not None:
                 row = self._claim(connection, tally, waiting, secrets.token_hex(16))
@@ -352,6 +362,9 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         return False
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
+    if _is_repeated(row, ending):
+        _repeat(connection, tally, row, ending)
+        return True
     score = None if ending.score is None else write_text(ending.score)
     if unknown := ending.measures.keys() - set(_MEASURED):
         raise KeyError(f"not measured columns of jobs: {sorted(unknown)}")
@@ -364,11 +377,47 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         "result_sha256": ending.result_sha256,
         "result_size": ending.result_size,
         **{name: ending.measures.get(name) for name in _MEASURED},
+        "weighted_hours": _sum_hours(row, ending),
     }
     _set(connection, tally, _FINISH, row, values)
     tally.end(row, str(ending.state))
     tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
     return True
+
+
+def _is_repeated(row: sa.RowMapping, ending: JobEnd) -> bool:
+    """Whether the job is to be run again, because its tool failed and its submission asked for retries."""
+    if not ending.is_tool_failure or row["is_cancelled"] or row["deleted"] is not None:
+        return False
+    return (row["retries"] or 0) < _allowed_retries(row)
+
+
+def _allowed_retries(row: sa.RowMapping) -> int:
+    return int(json.loads(row["extensions"] or "{}").get(RETRIES, 0))
+
+
+def _repeat(connection: sa.Connection, tally: Tally, row: sa.RowMapping, ending: JobEnd) -> None:
+    """Queue the job again; the outputs of the failed run are soon removed."""
+    number = (row["retries"] or 0) + 1
+    told = f"{ending.error} It is run again (retry {number} of {_allowed_retries(row)})."
+    values = {
+        "state": str(JobStatus.IN_QUEUE),
+        "retries": number,
+        "weighted_hours": _sum_hours(row, ending),
+        "message": told,
+    }
+    if ending.result_sha256 is not None:
+        let_go(connection, [{"account_id": row["account_id"], "sha256": ending.result_sha256, "bytes": 0}])
+    _set(connection, tally, _REPEAT, row, values)
+    tally.end(row, "failed", ending.error)
+    tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
+
+
+def _sum_hours(row: sa.RowMapping, ending: JobEnd) -> float | None:
+    """Weighted hours of all runs of the job; None if none were counted."""
+    counted = [row["weighted_hours"], ending.measures.get("weighted_hours")]
+    known = [hours for hours in counted if hours is not None]
+    return round(sum(known), 6) if known else None
 
 
 def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:

@@ -1,0 +1,72 @@
+"""What a form's batch does after a failure, where the service offers it: go on or stop, and retries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.label import LabelParts, Notice, write_label
+from foldnote.forms.ui.shared_styles import Looks
+from foldnote.models.extensions import CONTINUE, MAX_RETRIES, ON_FAILURE, RETRIES, STOP
+
+_UNTAKEN = "This service runs every row once and goes on after a failure."
+_RETRIES = [("run it once", 0), *((f"retry {number}×", number) for number in (1, 2, 3, 5, MAX_RETRIES))]
+
+
+class PolicyControls:
+    """Two choices, or a sentence where the service offers neither."""
+
+    def __init__(
+        self, looks: Looks, taken: Collection[str], on_change: Callable[[], object], *, has_service: bool
+    ) -> None:
+        """Build the controls.
+
+        Args:
+            looks: the form's shared models.
+            taken: what the service takes beside the tool's settings.
+            on_change: called when a person chose something else.
+            has_service: whether the form has a service; without one nothing is said of it.
+        """
+        self._choices: dict[str, widgets.Dropdown] = {}
+        offered: dict[str, tuple[str, list[tuple[str, Any]]]] = {
+            ON_FAILURE: ("When a job has failed", [("go on", CONTINUE), ("start no more jobs", STOP)]),
+            RETRIES: ("A job that fails", _RETRIES),
+        }
+        for name, (title, options) in offered.items():
+            if name in taken:
+                self._choices[name] = _choose(looks, title, options)
+                self._choices[name].observe(lambda _change: on_change(), "value")
+        parts: list[widgets.Widget] = [*self._choices.values()]
+        if has_service and not parts:
+            parts = [looks.html(f"<span>{_UNTAKEN}</span>", "foldnote-part")]
+        self.widget: widgets.Box = looks.box(parts, "foldnote-policy")
+
+    @property
+    def on_failure(self) -> str:
+        """``continue`` or ``stop``."""
+        return self._choices[ON_FAILURE].value if ON_FAILURE in self._choices else CONTINUE
+
+    @property
+    def retries(self) -> int:
+        """How often a job is run again after its tool failed."""
+        return self._choices[RETRIES].value if RETRIES in self._choices else 0
+
+    def list_arguments(self) -> dict[str, Any]:
+        """What differs from the default, by the name of the argument in Python."""
+        given: dict[str, Any] = {"on_failure": self.on_failure, "retries": self.retries}
+        return {name: value for name, value in given.items() if value not in (CONTINUE, 0)}
+
+
+def _choose(looks: Looks, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
+    return compact_widgets.Dropdown(
+        options=options,
+        value=options[0][1],
+        description=write_label(LabelParts(title, "", "", ""), Notice()),
+        description_allow_html=True,
+        layout=looks.layout,
+        style=looks.description,
+        _dom_classes=("foldnote-field", "foldnote-choice"),
+    )
