@@ -123,3 +123,46 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, ser
     table = lab.page.locator(".jp-OutputArea table").last
     expect(table).to_contain_text("Größe 7")
     expect(table.locator("tbody tr")).to_have_count(3)
+
+
+_PIPELINE = """
+import foldnote as fn
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+one = fn.stage("first.structure", "abodybuilder", heavy=VH, light=VL)
+two = fn.stage("second.structure", "abodybuilder", heavy=VH[1:], light=VL)
+both = fn.stage("both.sleep-3.structure", "align-pdbs", pdbFiles=[one.file("model.pdb"), two.file("model.pdb")])
+last = fn.stage("last.fail", "align-pdbs", pdbFiles=[one.file("model.pdb"), both.file("model.pdb")])
+fn.pipeline("steps", [one, two, both, last], job_name="steps")
+"""
+
+
+def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
+    server.write_notebook("steps.ipynb", _PIPELINE)
+    lab.open("steps.ipynb")
+    lab.set_theme("light")
+    lab.run_all()
+    graph = lab.page.locator(".foldnote-card .fnc-graph")
+    stage = graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Running")
+    expect(stage).to_be_visible(timeout=60_000)
+    expect(graph.get_by_role("button", name="last.fail: align-pdbs, Waits for")).to_be_visible()
+    graph.scroll_into_view_if_needed()
+    lab.picture("pipeline-live")
+    stage.focus()
+    failed = graph.get_by_role("button", name="last.fail: align-pdbs, Failed")
+    expect(failed).to_be_visible(timeout=60_000)
+    expect(graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Complete")).to_be_focused()
+    failed.press("Enter")
+    expect(lab.page.locator(".fnt-pane")).to_contain_text("The probe was asked to fail.")
+    assert lab.accessibility_faults(".foldnote-card") == []
+    lab.picture("pipeline-light")
+    lab.set_theme("dark")
+    assert lab.accessibility_faults(".foldnote-card") == []
+    lab.picture("pipeline-dark")
+    lab.page.set_viewport_size({"width": 760, "height": 1100})
+    graph.scroll_into_view_if_needed()
+    lab.picture("pipeline-narrow")
+    lab.save()
+    lab.page.reload()
+    expect(lab.page.locator(".fnc-graph").first).to_contain_text("last.fail", timeout=60_000)
+    lab.picture("pipeline-reopened")

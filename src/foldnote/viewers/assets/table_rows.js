@@ -126,7 +126,19 @@
     if (isFree) say('The result of this row is not in this document. In a cell, this shows it:', value);
   }
 
+  // A stage in the graph of a pipeline, above the table in the same output, opens its row.
+  function openStage(event) {
+    var stage = event.target.closest('[data-fn-stage]'), row = stage ? rowOf(stage.dataset.fnStage) : -1;
+    if (row < 0 || !root.isConnected) return;
+    open = null;
+    toggle(nameOf(row));
+    table.reveal(Math.max(0, table.order().indexOf(row)));
+    pane.scrollIntoView({ block: 'nearest' });
+  }
+
   setTimeout(function () {
+    var output = root.closest('.jp-OutputArea');
+    if (output) output.addEventListener('click', openStage);
     if (!kept.open || rowOf(kept.open) < 0) return;
     open = kept.open;
     table.paint();

@@ -23,6 +23,7 @@ from foldnote.results import Result
 from foldnote.viewers.card.card_html import CardNote
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.output import ResultSlot
+from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
 from foldnote.viewers.card.watch import JobSource, Watched, find_watcher
 from foldnote.viewers.display.batch_rows import (
     BatchRow,
@@ -100,12 +101,23 @@ class BatchCard(JobCard):
         self._table: LiveTable | None = None
         self._gathering: asyncio.TimerHandle | None = None
         self._followed: list[Watched] = []
+        self._graph = StageGraph() if isinstance(batch, PipelineRun) else None
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
             run_again=run_again, label=batch.label, note=CardNote(batch.notes, batch.tags),
         )  # fmt: skip
+        if self._graph is not None:
+            first, *others = self.children
+            self.set_trait("children", (first, self._graph, *others))
         if not self.job.is_final:
             self._begin()
+
+    def bundle(self) -> dict[str, str]:
+        """The current state of the card as a static mime bundle, of a pipeline with its graph."""
+        own = super().bundle()
+        if self._graph is None:
+            return own
+        return {**own, "text/html": own["text/html"] + write_graph(self._stages)}
 
     def close(self) -> None:
         """Stop following the batch and its jobs, which continue."""
@@ -133,6 +145,15 @@ class BatchCard(JobCard):
     def _take_rows(self, rows: list[SheetRow]) -> None:
         self._jobs = {row.name: row.job for row in rows}
         self._inputs = {row.name: row.inputs for row in rows}
+        self._draw()
+
+    @property
+    def _stages(self) -> list[StageNode]:
+        return read_stages([SheetRow(name, self._inputs[name], job) for name, job in self._jobs.items()])
+
+    def _draw(self) -> None:
+        if self._graph is not None:
+            self._graph.show(self._stages)
 
     async def _receive_row(self, job: Job) -> None:
         if self._jobs.get(job.job_name) is job:
@@ -145,6 +166,7 @@ class BatchCard(JobCard):
         self._gathering = None
         if self._table is not None and not self.job.is_final:
             self._table.show(self._make_rows())
+            self._draw()
             self._paint()
 
     def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:

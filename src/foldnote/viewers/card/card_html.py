@@ -77,6 +77,12 @@ def find_appearance(job: Job) -> StateAppearance:
     return _FAILED if job.is_failed else _FACES[job.status]
 
 
+def draw_icon(key: str) -> str:
+    """The icon of a state, by the key of its appearance."""
+    path = f'<path fill-rule="evenodd" d="{_ICONS[key]}"/>'
+    return f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{path}</svg>'
+
+
 def describe_rerun(job: Job) -> str:
     """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
     has_failed = job.is_batch and bool(job.failed)
@@ -156,10 +162,9 @@ def write_log(text: str) -> str:
 
 def _write_top(job: Job, look: StateAppearance) -> str:
     tip = f' title="{escape(job.job_name)}"' if job.label else ""
-    icon = f'<path fill-rule="evenodd" d="{_ICONS[look.key]}"/>'
     return (
-        '<div class="fnc-top"><span class="fnc-state" role="status">'
-        f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {look.words}</span>'
+        '<div class="fnc-top">'
+        f'<span class="fnc-state" role="status">{draw_icon(look.key)} {look.words}</span>'
         f' <span class="fnc-name"{tip}>{escape(visible(job.label) or job.job_name)}</span> '
         f'<span class="fnc-tool">{escape(job.tool_type)}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'

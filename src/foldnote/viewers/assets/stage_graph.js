@@ -1,0 +1,13 @@
+// The graph of a pipeline on its live card: HTML from the kernel, in which a focused stage stays focused.
+function render({ model, el }) {
+  const show = () => {
+    const focused = el.contains(document.activeElement) ? document.activeElement.dataset.fnStage : null;
+    el.innerHTML = model.get('_html');
+    if (focused) el.querySelector(`[data-fn-stage="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  };
+  show();
+  model.on('change:_html', show);
+  return () => model.off('change:_html', show);
+}
+
+export default { render };

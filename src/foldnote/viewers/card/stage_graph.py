@@ -1,0 +1,228 @@
+"""The graph of a pipeline on its card: its stages with their states, and which takes files of which.
+
+The HTML is the same while the pipeline runs and in the saved notebook. Connections are drawn for the eye; the
+name of each stage says in words what it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import anywidget
+import traitlets
+
+from foldnote.client.tables.batch_results import SheetRow
+from foldnote.models import Job, JobStatus
+from foldnote.models.extensions import ALIGNMENT
+from foldnote.text import count, format_duration, texts_in, visible
+from foldnote.viewers.card.card_html import draw_icon, find_appearance
+from foldnote.viewers.card.stage_layout import Columns, assign_lanes, place_columns
+from foldnote.viewers.render.html import read_asset
+
+_NODE_PX, _ROW_PX, _GAP_PX, _LANE_PX = 54, 64, 40, 12
+_MAX_COLUMNS = 5
+_NUMBERED = re.compile(r"(.+)-\d+")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Files that a stage takes of an earlier one: its place among the stages, and the path in its result."""
+
+    stage: int
+    path: str
+
+
+@dataclass(frozen=True)
+class StageNode:
+    """A stage of a pipeline.
+
+    Attributes:
+        name: the stage's name.
+        job_name: name of its job, or of the first of several.
+        tool: its tool's type.
+        jobs: the records of its jobs; None where one was deleted. A stage has several jobs if it takes all
+            models of an earlier stage.
+        takes: what it takes of earlier stages.
+    """
+
+    name: str
+    job_name: str
+    tool: str
+    jobs: tuple[Job | None, ...]
+    takes: tuple[Taken, ...]
+
+
+def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
+    """The stages of a pipeline in their order, from its rows.
+
+    A service that does not report settings does not say what a stage takes; each then follows the one before.
+    """
+    nodes: list[StageNode] = []
+    places: dict[str, int] = {}
+    for row in rows:
+        name = str(row.inputs.get("stage", row.name))
+        first = places.get(_stem(name), -1)
+        if first >= 0 and _is_variant(nodes[first], row.job):
+            nodes[first] = _with_job(nodes[first], row.job)
+            continue
+        tool = str(row.inputs.get("tool", ""))
+        takes = () if row.job is None else tuple(dict.fromkeys(_find_taken(row.job, places)))
+        places[name] = len(nodes)
+        nodes.append(StageNode(name, row.name, tool, (row.job,), takes))
+    if any(job is not None and job.settings for node in nodes for job in node.jobs):
+        return nodes
+    return [_follow(node, index) for index, node in enumerate(nodes)]
+
+
+def _follow(node: StageNode, index: int) -> StageNode:
+    takes = (Taken(index - 1, ""),) if index else ()
+    return StageNode(node.name, node.job_name, node.tool, node.jobs, takes)
+
+
+def _with_job(node: StageNode, job: Job | None) -> StageNode:
+    return StageNode(node.name, node.job_name, node.tool, (*node.jobs, job), node.takes)
+
+
+def _stem(name: str) -> str:
+    found = _NUMBERED.fullmatch(name)
+    return found[1] if found else ""
+
+
+def _is_variant(node: StageNode, job: Job | None) -> bool:
+    """Whether a job is another one of the stage: the same tool and settings, with another file."""
+    first = node.jobs[0]
+    if first is None or job is None or job.tool_type != first.tool_type or not node.takes:
+        return False
+    theirs, ours = first.settings, job.settings
+    changed = [key for key in theirs.keys() | ours.keys() if theirs.get(key) != ours.get(key)]
+    pairs = [(str(theirs.get(key, "")), str(ours.get(key, ""))) for key in changed]
+    return bool(pairs) and all("/" in a and a.partition("/")[0] == b.partition("/")[0] for a, b in pairs)
+
+
+def _find_taken(job: Job, places: dict[str, int]) -> Iterator[Taken]:
+    for text in texts_in([job.settings, (job.extensions or {}).get(ALIGNMENT, "")]):
+        head, mark, path = text.partition("/")
+        if mark and head in places and "\n" not in text:
+            yield Taken(places[head], path)
+
+
+def write_graph(nodes: Sequence[StageNode]) -> str:
+    """The graph as HTML; empty for fewer than two stages."""
+    if len(nodes) < 2:
+        return ""
+    sources = [sorted({each.stage for each in node.takes}) for node in nodes]
+    columns, lanes = place_columns(sources), assign_lanes(sources)
+    rail_px = 14 + _LANE_PX * (max(lanes.values(), default=-1) + 1) if lanes else 0
+    items = [
+        f'<li style="--d:{depth};--y:{_px(row * _ROW_PX)};--n:{index}">{_write_node(node, nodes)}</li>'
+        for index, (node, depth, row) in enumerate(zip(nodes, columns.depths, columns.rows, strict=True))
+    ]
+    layers = columns.count if columns.count <= _MAX_COLUMNS else 0
+    height = _px((columns.height - 1) * _ROW_PX + _NODE_PX)
+    style = f"--l:{max(columns.count, 1)};--h:{height};--c:{len(nodes)};--r:{rail_px}px"
+    drawn = _draw_rails(sources, lanes, rail_px) + ("" if not layers else _draw_gaps(columns))
+    return (
+        f'<div class="fnc-graph"><div class="fnc-plan fnc-layers-{layers}" style="{style}">{drawn}'
+        f'<ol aria-label="Stages of the pipeline">{"".join(items)}</ol></div></div>'
+    )
+
+
+def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
+    key, words, share = _describe_state(node)
+    taken = [f"{each.path or 'files'} of {nodes[each.stage].name}" for each in node.takes]
+    said = f"{node.name}: {node.tool}, {words}" + (f"; takes {', '.join(taken)}" if taken else "")
+    reason = next((job.reason for job in node.jobs if job is not None and job.reason), "")
+    title = escape(visible(". ".join(filter(None, [said, reason]))), quote=True)
+    bar = "" if share is None else f'<i class="fnc-done" style="width:{round(100 * share)}%"></i>'
+    number = f" · {count(len(node.jobs), 'job')}" if len(node.jobs) > 1 else ""
+    return (
+        f'<button type="button" class="fnc-node fnc-at-{key}" data-fn-stage="{escape(node.job_name)}"'
+        f' title="{title}" aria-label="{title}">'
+        f'<span class="fnc-state">{draw_icon(key)}</span><b>{escape(visible(node.name))}</b>'
+        f"<small>{escape(visible(words))}{number} · {escape(node.tool)}</small>{bar}</button>"
+    )
+
+
+def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
+    """The word of the style sheet, the state in words, and the progress (0 to 1) while it runs."""
+    jobs = [job for job in node.jobs if job is not None]
+    if not jobs:
+        return "stopped", "deleted", None
+    if len(jobs) > 1 and len({job.word for job in jobs}) > 1:
+        ended = sum(job.is_final for job in jobs)
+        failed = sum(job.is_failed for job in jobs)
+        words = f"{ended} of {len(jobs)} ended" + (f", {failed} failed" if failed else "")
+        return "failed" if failed else "running", words, ended / len(jobs)
+    job = jobs[0]
+    look, seconds = find_appearance(job), job.duration_s
+    if job.is_failed and job.started is None:
+        return "stopped", "not run", None
+    if job.status is JobStatus.IN_QUEUE:
+        return look.key, (job.message or look.words).rstrip(".").replace("the stage ", ""), None
+    words = look.words
+    if job.status is JobStatus.RUNNING and job.progress is not None:
+        words = f"{words}, {round(100 * job.progress)} %"
+    elif seconds is not None:
+        words = f"{words}, {format_duration(seconds)}"
+    return look.key, words, job.progress if job.status is JobStatus.RUNNING else None
+
+
+def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px: int) -> str:
+    """Connections of a narrow page: from a stage to its lane, down, and into each stage that takes it."""
+    if not lanes:
+        return ""
+    lines = []
+    for target, own in enumerate(sources):
+        for source in own:
+            x = rail_px - 10 - _LANE_PX * lanes[source]
+            start, end = source * _ROW_PX + _NODE_PX - 16, target * _ROW_PX + 16
+            lines.append(f"M{rail_px} {start}H{x + 4}q-4 0-4 4V{end - 4}q0 4 4 4H{rail_px - 5}")
+            lines.append("m-1-3.5 5 3.5-5 3.5")
+    height = len(sources) * _ROW_PX
+    drawn = f'<path d="{"".join(lines)}"/>'
+    return f'<svg class="fnc-rails" aria-hidden="true" width="{rail_px}" height="{height}">{drawn}</svg>'
+
+
+def _draw_gaps(columns: Columns) -> str:
+    """Connections of a wide page: curves in the gaps between columns, and lines through columns."""
+    height = columns.height * _ROW_PX
+    drawn = []
+    for gap in range(columns.count - 1):
+        lines = []
+        for before, start, end, target in columns.links:
+            if before == gap:
+                y, z, tip = _middle(start), _middle(end), _GAP_PX - 1 if target is None else _GAP_PX - 5
+                lines.append(f"M0 {y}C{_GAP_PX / 2:g} {y} {_GAP_PX / 2:g} {z} {tip} {z}")
+                lines.append("" if target is None else "m-1-3.5 5 3.5-5 3.5")
+        drawn.append(
+            f'<svg class="fnc-gap" aria-hidden="true" style="--d:{gap}" width="{_GAP_PX}" height="{height}">'
+            f'<path d="{"".join(lines)}"/></svg>'
+        )
+    for depth, row in columns.passes:
+        drawn.append(f'<i class="fnc-pass" style="--d:{depth};top:{_middle(row)}px"></i>')
+    return "".join(drawn)
+
+
+def _middle(row: float) -> str:
+    return f"{row * _ROW_PX + _NODE_PX / 2:g}"
+
+
+def _px(value: float) -> str:
+    return f"{value:g}px"
+
+
+class StageGraph(anywidget.AnyWidget):
+    """The graph of a pipeline that runs; what is focused stays so when a state changes."""
+
+    _esm = read_asset("stage_graph.js")
+    _css = read_asset("card.css")
+    _html = traitlets.Unicode().tag(sync=True)
+
+    def show(self, nodes: Sequence[StageNode]) -> None:
+        """Show the stages as they are now."""
+        html = write_graph(nodes)
+        if html != self._html:
+            self._html = html

@@ -1,0 +1,113 @@
+"""Places of the stages of a pipeline and of the connections between them.
+
+Stages are numbered in their running order, so that each takes files of lower numbers only. A wide page has a
+column for each depth, a narrow one a row for each stage with connections in lanes at the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Sources = Sequence[Sequence[int]]
+"""Of each stage, the numbers of the stages whose files it takes."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The layout of a wide page.
+
+    Attributes:
+        depths: column of each stage.
+        rows: row of each stage in its column, in units of a row; halves centre short columns.
+        height: number of rows of the longest column.
+        links: a connection across the gap after a column: column, row before and row behind the gap, target
+            stage or None if it goes on through the next column.
+        passes: column and row of a connection that passes through a column.
+    """
+
+    depths: tuple[int, ...]
+    rows: tuple[float, ...]
+    height: int
+    links: tuple[tuple[int, float, float, int | None], ...]
+    passes: tuple[tuple[int, float], ...]
+
+    @property
+    def count(self) -> int:
+        """Number of columns."""
+        return max(self.depths, default=-1) + 1
+
+
+def find_depths(sources: Sources) -> list[int]:
+    """The column of each stage: one after the last stage whose files it takes."""
+    depths: list[int] = []
+    for own in sources:
+        depths.append(1 + max((depths[each] for each in own), default=-1))
+    return depths
+
+
+def place_columns(sources: Sources) -> Columns:
+    """Place the stages in columns; a connection over several columns has a row of its own in each."""
+    depths = find_depths(sources)
+    slots: list[list[tuple[int, int | None]]] = [[] for _ in range(max(depths, default=-1) + 1)]
+    for stage, depth in enumerate(depths):
+        slots[depth].append((stage, None))
+    for source in range(len(sources)):  # connections of one source share their way
+        targets = [depths[target] for target, own in enumerate(sources) if source in own]
+        for depth in range(depths[source] + 1, max(targets, default=0)):
+            slots[depth].append((source, depth))
+    places: dict[tuple[int, int | None], float] = {}
+    height = max((len(column) for column in slots), default=0)
+    for column in slots:
+        order = sorted(column, key=lambda slot: _mean_row(slot, sources, places, depths))
+        start = (height - len(column)) / 2
+        places |= {slot: start + index for index, slot in enumerate(order)}
+    links: list[tuple[int, float, float, int | None]] = []
+    for target, own in enumerate(sources):
+        for source in own:
+            before = depths[target] - 1
+            links.append((before, _way(places, depths, source, before), places[target, None], target))
+    passes = [(source, depth) for source, depth in places if depth is not None]
+    for source, depth in passes:
+        behind = _way(places, depths, source, depth - 1)
+        links.append((depth - 1, behind, places[source, depth], None))
+    rows = tuple(places[stage, None] for stage in range(len(sources)))
+    through = tuple((depth, places[source, depth]) for source, depth in passes)
+    return Columns(tuple(depths), rows, height, tuple(links), through)
+
+
+def _way(
+    places: dict[tuple[int, int | None], float], depths: Sequence[int], source: int, depth: int
+) -> float:
+    """The row at which a connection of ``source`` leaves the column ``depth``."""
+    return places[source, None if depths[source] == depth else depth]
+
+
+def _mean_row(
+    slot: tuple[int, int | None],
+    sources: Sources,
+    places: dict[tuple[int, int | None], float],
+    depths: Sequence[int],
+) -> float:
+    """The mean row of what leads to a place, which keeps connections short and seldom lets them cross."""
+    stage, depth = slot
+    if depth is not None:
+        return _way(places, depths, stage, depth - 1)
+    before = depths[stage] - 1
+    rows = [_way(places, depths, each, before) for each in sources[stage]]
+    return sum(rows) / len(rows) if rows else float(stage)
+
+
+def assign_lanes(sources: Sources) -> dict[int, int]:
+    """The lane, counted from the stages to the left, of each stage whose files are taken.
+
+    A lane is taken from its stage to the last one that takes its files.
+    """
+    ends = {each: stage for stage, own in enumerate(sources) for each in own}
+    lanes: dict[int, int] = {}
+    free_from: list[int] = []
+    for source in sorted(ends):
+        lane = next((place for place, free in enumerate(free_from) if free <= source), len(free_from))
+        free_from[lane : lane + 1] = [ends[source]]
+        lanes[source] = lane
+    return lanes
