@@ -36,6 +36,7 @@ Attributes of a :class:`Result`, each read on first use:
 ``poses``              :class:`Pose`, best first within each ligand: ``rank``, ``molecule``, ``scores``
 ``pose_table``         DataFrame, one row per pose with its scores
 ``contact_table``      DataFrame, one row per residue in contact with a pose, or hydrogen bond
+``interaction_table``  DataFrame, one row per interaction of a pose: kind, atoms, distance, angle
 ``tables``             file name to DataFrame; :func:`find_metric` explains a column
 ``scores``             scores of the run, or of its best model
 ``manifest``           record of the method and settings that were run
@@ -49,7 +50,8 @@ residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``ma
 Functions on results: :func:`superpose` (RMSD and TM-score of two structures), :func:`compare` (results by
 region, sequence, settings and scores), :meth:`Result.rmsd_to` (RMSD of docked poses from a reference ligand),
 :func:`find_contacts` (contacts and hydrogen bonds of a molecule with
-a structure), :func:`rank_table`, :func:`merge_results` (many jobs with their settings), and for plots
+a structure), :func:`find_interactions` (its interactions by kind), :func:`rank_table`,
+:func:`merge_results` (many jobs with their settings), and for plots
 :func:`list_plddt`, :func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
 
 **Confidence is never guessed.** A structure has a pLDDT only if its file, or a score file that belongs to it,
@@ -70,6 +72,8 @@ from foldnote.results.comparison.fluctuation import Ensemble, superpose_models
 from foldnote.results.comparison.superposition import PairingMethod, Superposition, superpose
 from foldnote.results.core.html_repr import register_display, register_part_display
 from foldnote.results.docking.contacts import find_contacts
+from foldnote.results.docking.interactions import find_interactions
+from foldnote.results.docking.ligands import list_ligands
 from foldnote.results.docking.poses import Pose
 from foldnote.results.exported import ExportedJob, open_export, save_export
 from foldnote.results.metrics.registry import METRICS, Metric, find_metric
@@ -129,9 +133,11 @@ __all__ = [
     "Superposition",
     "compare",
     "find_contacts",
+    "find_interactions",
     "find_metric",
     "find_references",
     "list_chain_starts",
+    "list_ligands",
     "list_plddt",
     "list_runs",
     "make_coverage",

@@ -62,6 +62,11 @@ class BatchResult(Result):
         """Contacts of each job's poses with its receptor: ``job``, then the columns of a job's own table."""
         return self._stack(lambda job: job.contact_table)
 
+    @property
+    def interaction_table(self) -> pd.DataFrame:
+        """Typed interactions of each job's poses: ``job``, then the columns of a job's own table."""
+        return self._stack(lambda job: job.interaction_table)
+
     @cached_property
     def score_table(self) -> pd.DataFrame:
         """The scores of every score file, with ``job`` and ``file`` as first columns."""

@@ -21,6 +21,7 @@ from foldnote.results.archives.files import FileProblem, Reader, ResultFile
 from foldnote.results.core.html_repr import Bundle, show_result
 from foldnote.results.core.lazy_parts import Parts, Tables
 from foldnote.results.docking.contacts import make_contact_table
+from foldnote.results.docking.interactions import tabulate_poses
 from foldnote.results.docking.poses import Pose, is_reference_file, make_pose_table, rank_poses
 from foldnote.results.docking.reference import Reference, measure_reference
 from foldnote.results.metrics.registry import has_scores
@@ -292,6 +293,11 @@ class Result:
     def contact_table(self) -> pd.DataFrame:
         """Contacts of the poses; columns: :func:`foldnote.results.docking.contacts.make_contact_table`."""
         return make_contact_table(self.structure, self.poses)
+
+    @property
+    def interaction_table(self) -> pd.DataFrame:
+        """Typed interactions of the poses; columns: :func:`.docking.interactions.tabulate_poses`."""
+        return tabulate_poses(self.structure, self.poses)
 
     @cached_property
     def tables(self) -> Tables:

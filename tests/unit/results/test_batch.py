@@ -93,6 +93,7 @@ def test_a_batch_of_docking_names_the_job_of_each_pose_and_contact(opened):
         "dock-1": len(single),
         "dock-2": len(single),
     }
+    assert batch.interaction_table["job"].drop_duplicates().tolist() == ["dock-1", "dock-2"]
 
 
 def test_jobs_without_a_folder_are_left_out(opened):

@@ -115,6 +115,8 @@ def test_a_result_without_poses_has_no_contacts(tmp_path):
 
     assert list(result.contact_table.columns)[:3] == ["ligand", "rank", "kind"]
     assert result.contact_table.empty
+    assert list(result.interaction_table.columns)[:3] == ["ligand", "rank", "kind"]
+    assert result.interaction_table.empty
 
 
 def test_a_rigid_receptor_in_pdbqt_is_a_structure(tmp_path):

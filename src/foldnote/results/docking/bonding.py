@@ -4,11 +4,14 @@ Neighbours are taken from the file's bonds or, in formats without bonds, from in
 the sum of the covalent radii plus a tolerance. An atom is a donor if the file has a hydrogen at it or, in
 files without hydrogens, if its bonds leave a valence for one. Oxygen is an acceptor unless positively
 charged. Nitrogen is an acceptor if it has at most two neighbours and no implicit hydrogen, or three
-neighbours that are not coplanar with it (an amine, not an amide).
+neighbours that are not coplanar with it (an amine, not an amide). Files of structures have neither bonds nor
+hydrogens; there, double and triple bonds are told by their lengths (Allen et al., J. Chem. Soc. Perkin Trans.
+2, S1 (1987)), and nitrogen of two neighbours in a flat ring can be either.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -16,12 +19,15 @@ import gemmi
 import numpy as np
 
 from foldnote.results.core.numeric import Floats
+from foldnote.results.docking.rings import find_rings
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.structure.interfaces.hydrogen_bonds import Roles
 
 _TOLERANCE_A = 0.4
 _MAX_PYRAMIDAL_DEGREES = 350.0
 _VALENCE = {"N": 3, "O": 2}
+_DOUBLE_CO_A, _DOUBLE_CN_A, _TRIPLE_CN_A, _SINGLE_CN_A = 1.29, 1.31, 1.22, 1.42
+"""Longest double and triple bonds, and the shortest bond of carbon and nitrogen of an aliphatic amine, Å."""
 _MAX_ATOMS = 2_000
 """In larger molecules without bonds, neighbours are not searched for."""
 
@@ -42,11 +48,13 @@ class PolarAtoms:
 def find_roles(molecule: Molecule) -> PolarAtoms:
     """Find the hydrogen-bond donors and acceptors of a molecule."""
     elements = molecule.elements
+    neighbours = list_neighbours(molecule)
+    has_hydrogens = "H" in elements
+    if not molecule.bond_rows and not has_hydrogens:
+        return PolarAtoms(_guess_roles(elements, neighbours, molecule.coordinates), {})
     charges = molecule.charges if molecule.format == "sdf" else None
     positions = molecule.coordinates
-    neighbours = list_neighbours(molecule)
     orders = _sum_orders(molecule)
-    has_hydrogens = "H" in elements
     roles = np.zeros((len(elements), 2), dtype=np.bool_)
     hydrogens: dict[int, Floats] = {}
     for row, element in enumerate(elements):
@@ -64,6 +72,40 @@ def find_roles(molecule: Molecule) -> PolarAtoms:
         )
         roles[row] = (is_donor, is_acceptor)
     return PolarAtoms(roles, hydrogens)
+
+
+def _guess_roles(elements: Sequence[str], neighbours: Sequence[Sequence[int]], positions: Floats) -> Roles:
+    """The roles by the lengths of bonds, where there are heavy atoms only."""
+    rings = find_rings(elements, neighbours, positions, [len(near) for near in neighbours])
+    in_rings = frozenset(atom for ring in rings for atom in ring.atoms)
+    roles = np.zeros((len(elements), 2), dtype=np.bool_)
+    for row, element in enumerate(elements):
+        if element in _VALENCE:
+            near = list(neighbours[row])
+            lengths = np.linalg.norm(positions[near] - positions[row], axis=1)
+            kinds = [elements[other] for other in near]
+            if element == "O":
+                roles[row] = (_is_hydroxyl(kinds, lengths), True)
+            elif len(near) > 2:
+                roles[row] = _has_lone_pair(row, neighbours, positions, has_implicit_hydrogen=False)
+            else:
+                roles[row] = _guess_nitrogen(lengths, is_in_ring=row in in_rings)
+    return roles
+
+
+def _is_hydroxyl(kinds: Sequence[str], lengths: Floats) -> bool:
+    """Whether an oxygen can have a hydrogen: not those of carbonyl, ether, phosphate, sulfate and nitro."""
+    return len(kinds) < 2 and not set(kinds) & {"P", "S", "N"} and bool((lengths > _DOUBLE_CO_A).all())
+
+
+def _guess_nitrogen(lengths: Floats, *, is_in_ring: bool) -> tuple[bool, bool]:
+    """Donor and acceptor roles of a nitrogen with at most two neighbours."""
+    shortest = float(lengths.min(initial=np.inf))
+    if is_in_ring or shortest > _SINGLE_CN_A:
+        return (True, True)
+    if len(lengths) == 1:
+        return (shortest > _TRIPLE_CN_A, shortest <= _DOUBLE_CN_A)
+    return (shortest > _DOUBLE_CN_A, shortest <= _DOUBLE_CN_A)
 
 
 def list_neighbours(molecule: Molecule) -> list[list[int]]:
@@ -96,10 +138,10 @@ def _sum_orders(molecule: Molecule) -> Floats:
 
 
 def _has_lone_pair(
-    row: int, neighbours: list[list[int]], positions: Floats, has_implicit_hydrogen: bool
+    row: int, neighbours: Sequence[Sequence[int]], positions: Floats, has_implicit_hydrogen: bool
 ) -> bool:
     """Whether a nitrogen has a lone pair that can accept a hydrogen bond."""
-    own = neighbours[row]
+    own = list(neighbours[row])
     if len(own) <= 2:
         return not has_implicit_hydrogen
     if len(own) > 3:

@@ -30,6 +30,7 @@ from foldnote.results.structure.interfaces.hydrogen_bonds import (
 )
 from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
+from foldnote.results.structure.walk import list_first_location
 
 CONTACT_A = 4.0
 """Maximum distance between heavy atoms in contact, Å."""
@@ -112,8 +113,9 @@ def read_pocket(structure: Structure) -> Pocket:
     for chain in structure.to_gemmi()[0]:
         for residue in _list_residues(chain):
             where = (chain.name, str(residue.seqid), residue.name)
-            heavy = [atom for atom in residue if not atom.is_hydrogen()]
-            light = np.array([a.pos.tolist() for a in residue if a.is_hydrogen()]).reshape(-1, 3)
+            own_atoms = list_first_location(residue)
+            heavy = [atom for atom in own_atoms if not atom.is_hydrogen()]
+            light = np.array([a.pos.tolist() for a in own_atoms if a.is_hydrogen()]).reshape(-1, 3)
             for atom in heavy:
                 position = atom.pos.tolist()
                 own = find_hydrogens(light, position)
@@ -159,7 +161,7 @@ def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
     )
     if not len(pocket.points) or not len(heavy):
         return []
-    own = _Ligand(molecule, _name_atoms(molecule, elements), molecule.coordinates)
+    own = _Ligand(molecule, find_atom_names(molecule), molecule.coordinates)
     rows, columns, apart = find_close_pairs(pocket.points, own.positions[heavy], CONTACT_A)
     pairs = list(zip(rows.tolist(), heavy[columns].tolist(), apart.tolist(), strict=True))
     return _list_hydrogen_bonds(pocket, own, pairs) + _list_closest(pocket, own, pairs)
@@ -217,9 +219,9 @@ def _write_row(
     return (kind, *pocket.owners[i], own.names[j], j, distance, angle, donor, *positions)
 
 
-def _name_atoms(molecule: Molecule, elements: Sequence[str]) -> list[str]:
+def find_atom_names(molecule: Molecule) -> list[str]:
     """Each atom's name in its file, or its element and 1-based row if the name is not unique."""
-    names = molecule.names
+    names, elements = molecule.names, molecule.elements
     counts = Counter(names)
     return [
         name if counts[name] == 1 else f"{element}{row}"

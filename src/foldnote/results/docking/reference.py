@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-import gemmi
 import numpy as np
 
 from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results.core.numeric import Floats
 from foldnote.results.docking.bonding import list_neighbours
+from foldnote.results.docking.ligands import MAX_LIGAND_ATOMS, list_residue_molecules
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.molecules.molecule_files import read_molecules
@@ -31,8 +31,6 @@ RMSD = "rmsd_to_reference"
 """Name of the RMSD among the scores of a pose, Å."""
 MAX_PAIRINGS = 100_000
 """A molecule with more symmetric pairings of its atoms is refused."""
-MAX_REFERENCE_ATOMS = 500
-"""Heavy atoms; a larger molecule is refused."""
 _HYDROGENS = ("H", "D")
 
 Reference = Molecule | Pose | Structure | str | os.PathLike[str]
@@ -150,9 +148,9 @@ def _read_graph(molecule: Molecule) -> _Graph:
     """
     elements = molecule.elements
     heavy = [row for row, element in enumerate(elements) if element not in _HYDROGENS]
-    if len(heavy) > MAX_REFERENCE_ATOMS:
+    if len(heavy) > MAX_LIGAND_ATOMS:
         raise ArgumentError(
-            f"A ligand of {len(heavy)} heavy atoms is too large to compare; at most {MAX_REFERENCE_ATOMS} are"
+            f"A ligand of {len(heavy)} heavy atoms is too large to compare; at most {MAX_LIGAND_ATOMS} are"
             " taken."
         )
     place = {row: index for index, row in enumerate(heavy)}
@@ -218,7 +216,7 @@ def _list_copies(reference: Reference | Sequence[Molecule], residue: str) -> lis
     if isinstance(reference, str | os.PathLike):
         reference = _open(Path(reference))
     if isinstance(reference, Structure):
-        molecules = _list_residues(reference, residue)
+        molecules = list_residue_molecules(reference, residue)
     elif residue:
         raise ArgumentError(f"residue={residue!r} is for a reference that is a structure, not a molecule.")
     elif isinstance(reference, Pose):
@@ -240,30 +238,6 @@ def _open(path: Path) -> Structure | Sequence[Molecule]:
     except OSError as exc:
         raise UnreadableFileError(f"{path.name} cannot be read: {exc.strerror}.") from exc
     return read_molecules(data, path.name).molecules
-
-
-def _list_residues(structure: Structure, residue: str) -> list[Molecule]:
-    chain, _, number = residue.strip().rpartition(":")
-    found = [
-        _make_residue(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
-        for owner in structure.to_gemmi()[0]
-        for one in owner.first_conformer()
-        if not one.is_water()
-        and 1 < len(one) <= MAX_REFERENCE_ATOMS
-        and (not residue or (owner.name, str(one.seqid)) == (chain or owner.name, number.strip()))
-    ]
-    if residue and not found:
-        raise ArgumentError(
-            f"{structure.name} has no residue {residue!r}; write chain and number, such as 'A:163'."
-        )
-    return found
-
-
-def _make_residue(residue: gemmi.Residue, name: str, file: str) -> Molecule:
-    rows = [
-        (atom.name, atom.element.name, atom.pos.x, atom.pos.y, atom.pos.z, float("nan")) for atom in residue
-    ]
-    return Molecule(name, file, 0, "pdb", {}, "", rows, ())
 
 
 def _refuse(

@@ -29,3 +29,13 @@ def walk_polymers(model: gemmi.Model) -> Iterator[tuple[gemmi.Chain, list[gemmi.
         residues = list(chain.get_polymer().first_conformer())
         if residues:
             yield chain, residues
+
+
+def list_first_location(residue: gemmi.Residue) -> list[gemmi.Atom]:
+    """The atoms of a residue without those of its second and further alternate locations.
+
+    gemmi's ``first_conformer`` leaves out only atoms that stand beside their alternatives; many files have
+    one location after the other.
+    """
+    first = next((atom.altloc for atom in residue if atom.has_altloc()), None)
+    return [atom for atom in residue if not atom.has_altloc() or atom.altloc == first]

@@ -1,0 +1,74 @@
+"""Ligands in a structure's file, as molecules: without bonds, since such files have none."""
+
+from __future__ import annotations
+
+import gemmi
+
+from foldnote.errors import ArgumentError
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.structure.structure import Structure
+from foldnote.results.structure.walk import list_first_location
+
+MAX_LIGAND_ATOMS = 500
+"""Atoms; larger residues are not ligands."""
+MIN_LIGAND_ATOMS = 6
+"""Heavy atoms of the smallest ligand where none is named."""
+_ADDITIVES = frozenset((
+    "GOL", "EDO", "PEG", "PGE", "PG4", "1PE", "P6G", "MPD", "DMS", "ACT", "ACY", "FMT", "SO4", "PO4", "BME",
+    "TRS", "MES", "EPE", "CIT", "TLA", "IMD", "IPA", "EOH", "BOG",
+))  # fmt: skip
+"""Components of crystallization solutions, cryoprotectants and buffers."""
+
+
+def list_residue_molecules(structure: Structure, residue: str = "") -> list[Molecule]:
+    """The residues of the first model with two atoms or more, waters excepted, as molecules.
+
+    Args:
+        structure: the structure.
+        residue: chain and number (``A:163``) or number alone; by default every residue.
+
+    Raises:
+        ArgumentError: there is no such residue.
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    chain, _, number = residue.strip().rpartition(":")
+    found = [
+        _make_molecule(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
+        for owner in structure.to_gemmi()[0]
+        for one in owner.first_conformer()
+        if not one.is_water()
+        and 1 < len(one) <= MAX_LIGAND_ATOMS
+        and (not residue or (owner.name, str(one.seqid)) == (chain or owner.name, number.strip()))
+    ]
+    if residue and not found:
+        raise ArgumentError(
+            f"{structure.name} has no residue {residue!r}; write chain and number, such as 'A:163'."
+        )
+    return found
+
+
+def list_ligands(structure: Structure) -> list[Molecule]:
+    """The ligands of the first model, largest first: no polymers, waters, ions and additives.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    found = [
+        _make_molecule(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
+        for owner in structure.to_gemmi()[0]
+        for one in owner.first_conformer()
+        if one.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
+        and not one.is_water()
+        and one.name not in _ADDITIVES
+        and len(one) <= MAX_LIGAND_ATOMS
+    ]
+    large = [molecule for molecule in found if molecule.heavy_atoms >= MIN_LIGAND_ATOMS]
+    return sorted(large, key=lambda molecule: -molecule.heavy_atoms)
+
+
+def _make_molecule(residue: gemmi.Residue, name: str, file: str) -> Molecule:
+    rows = [
+        (atom.name, atom.element.name, atom.pos.x, atom.pos.y, atom.pos.z, float("nan"))
+        for atom in list_first_location(residue)
+    ]
+    return Molecule(name, file, 0, "pdb", {}, "", rows, ())
