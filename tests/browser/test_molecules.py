@@ -27,6 +27,22 @@ pathlib.Path("library.sdf").write_text("".join(one.read_text() for one in record
 fn.view("library.sdf")
 """
 
+_COUNT_GREEN = """
+canvas => {
+  const flat = document.createElement('canvas');
+  flat.width = canvas.width; flat.height = canvas.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] && data[i + 1] > data[i] * 1.5 && data[i + 1] > data[i + 2] * 1.2) count += 1;
+  }
+  return count;
+}
+"""
+"""Pixels in the green of a molecule's carbons."""
+
 
 @pytest.fixture(scope="module")
 def notebook(chromium, server):
@@ -50,19 +66,23 @@ def show(notebook: LabPage, code: str) -> Locator:
     return view
 
 
-def test_a_pose_is_shown_with_its_drawing_and_its_hydrogen_bonds(notebook):
+def test_a_pose_is_shown_with_its_diagram_and_its_hydrogen_bonds(notebook):
     view = show(notebook, _POSES)
     expect(view.locator(".fnv-panel")).to_contain_text(re.compile(r"MET A 318 N → N24, 3\.0 Å, \d+°"))
-    drawing = view.get_by_role("img", name="2D drawing of imatinib")
+    drawing = view.get_by_role("img", name=re.compile("Interaction diagram.*MET A 318 3.0 Å"))
     notebook.page.wait_for_function(
         "image => image.complete && image.naturalWidth > 100", arg=drawing.element_handle()
     )
+    drawing_words = drawing.get_attribute("alt")
     expect(view.locator(".fnv-legend")).to_contain_text("Hydrogen bonds, dashed")
     notebook.picture("poses-light", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
     view.get_by_role("button", name="The next pose").click()
     expect(view.locator(".fnv-step")).to_contain_text("2 of 3")
     expect(view.locator(".fnv-panel")).to_contain_text("-11.29 kcal/mol")
+    expect(view.get_by_role("img", name=re.compile("Interaction diagram"))).not_to_have_attribute(
+        "alt", drawing_words
+    )
     notebook.set_theme("dark")
     notebook.picture("poses-dark", view)
     faults = notebook.accessibility_faults(".jp-OutputArea .fnv-view")
@@ -93,6 +113,25 @@ def test_the_rows_of_the_poses_table_and_the_view_show_the_same_pose(notebook):
     expect(view.locator(".fnv-step")).to_contain_text("3 of 3")
     notebook.picture("poses-table", notebook.page.locator(".jp-OutputArea").first)
     assert notebook.accessibility_faults(".fnv-table") == []
+
+
+def test_each_pose_is_seen_when_it_is_chosen(notebook):
+    view = show(notebook, _POSES)
+    canvas = view.locator("canvas").first
+    assert canvas.evaluate(_COUNT_GREEN) > 500
+    for place in ("2 of 3", "3 of 3", "1 of 3"):
+        view.get_by_role("button", name="The next pose").click()
+        expect(view.locator(".fnv-step")).to_contain_text(place)
+        assert canvas.evaluate(_COUNT_GREEN) > 500
+
+
+@pytest.mark.parametrize(("form", "start"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
+def test_the_diagram_of_a_pose_is_saved(notebook, form, start):
+    view = show(notebook, _POSES)
+    with notebook.page.expect_download() as saved:
+        view.get_by_role("button", name=form, exact=True).click()
+    assert saved.value.suggested_filename.startswith("interactions-imatinib")
+    assert Path(saved.value.path()).read_bytes().startswith(start)
 
 
 def test_molecules_without_a_receptor_are_seen_in_turn(notebook):

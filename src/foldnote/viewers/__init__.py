@@ -32,6 +32,7 @@ from foldnote.viewers.display.page import write_page
 from foldnote.viewers.display.parts import show_part
 from foldnote.viewers.display.report import ReportPart, write_report
 from foldnote.viewers.layouts import register_view, unregister_view
+from foldnote.viewers.plots.interaction_diagram import InteractionDiagram, draw_interactions
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import (
     plot_coverage,
@@ -70,6 +71,7 @@ __all__ = [
     "Explorer",
     "Grid",
     "Highlight",
+    "InteractionDiagram",
     "JobCard",
     "LegendItem",
     "Line",
@@ -86,6 +88,7 @@ __all__ = [
     "compose_poses",
     "compose_result",
     "default_view",
+    "draw_interactions",
     "explore",
     "export_bundles",
     "find_structure",

@@ -92,7 +92,7 @@ def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     pocket = read_pocket(structure) if structure and poses else None
-    found = [(pose, row) for pose in poses for row in _list_rows(pocket, pose.molecule)] if pocket else []
+    found = [(pose, row) for pose in poses for row in list_rows(pocket, pose.molecule)] if pocket else []
     table = _make_frame([row for _, row in found])
     owners = [pose for pose, _ in found]
     table.insert(0, "ligand", pd.Series([pose.ligand for pose in owners], dtype="str"))
@@ -141,7 +141,7 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
     """Find the contacts of a molecule or pose; the result is that of :func:`find_contacts`."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
-    return _make_frame(_list_rows(pocket, own))
+    return _make_frame(list_rows(pocket, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +153,8 @@ class _Ligand:
     positions: Floats
 
 
-def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
-    """The contacts of a molecule as rows of the table."""
+def list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
+    """The contacts of a molecule as rows of the table of :func:`find_contacts`, hydrogen bonds first."""
     elements = molecule.elements
     heavy = np.array(
         [row for row, element in enumerate(elements) if element not in ("H", "D")], dtype=np.int64

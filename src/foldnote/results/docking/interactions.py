@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results.core.numeric import Floats, find_close_pairs
-from foldnote.results.docking.contacts import Pocket, find_atom_names, measure_contacts, read_pocket
+from foldnote.results.docking.contacts import Pocket, find_atom_names, list_rows, read_pocket
 from foldnote.results.docking.ligand_groups import LigandGroups, find_groups
 from foldnote.results.docking.poses import Pose
 from foldnote.results.docking.rings import Ring, measure_ring
@@ -237,21 +237,11 @@ def _list_covalent(site: _Site) -> Iterator[Interaction]:
 
 
 def _list_hydrogen_bonds(site: _Site) -> Iterator[Interaction]:
-    contacts = measure_contacts(site.pocket, site.molecule)
-    bonds: list[Any] = list(contacts[contacts["kind"] == "hydrogen bond"].itertuples(index=False))
-    for bond in bonds:
-        yield Interaction(
-            "hydrogen bond",
-            (bond.chain, bond.number, bond.residue),
-            bond.atom,
-            bond.ligand_atom,
-            (int(bond.ligand_row),),
-            float(bond.distance),
-            float(bond.angle),
-            bond.donor,
-            np.array([bond.x, bond.y, bond.z]),
-            np.array([bond.ligand_x, bond.ligand_y, bond.ligand_z]),
-        )
+    rows: list[Any] = list_rows(site.pocket, site.molecule)
+    for kind, chain, number, name, atom, own, row, distance, angle, donor, *places in rows:
+        if kind == "hydrogen bond":
+            owner, ends = (chain, number, name), np.array(places, np.float64)
+            yield Interaction(kind, owner, atom, own, (row,), distance, angle, donor, ends[:3], ends[3:])
 
 
 def _list_ionic(site: _Site) -> Iterator[Interaction]:

@@ -35,7 +35,15 @@
     [focus, measures].forEach(function (one) { one.forget(); });
     dashes = [];
     dress(viewer);
+    showLater();
     viewer.setView(place);
+  }
+
+  // What was recorded leaves out the molecules of later steps, which the first picture does not show.
+  function showLater() {
+    var later = new Set();
+    scene.steps.slice(1).forEach(function (one) { one.models.forEach(function (index) { later.add(index); }); });
+    scene.others.filter(function (part) { return later.has(part[0].model); }).forEach(function (part) { viewer.setStyle(part[0], part[1]); });
   }
 
   function paintChoice() {
@@ -226,11 +234,7 @@
 
   function savePicture(wish) {
     wake(true).then(function () { return drawPicture(viewer, stage, wish); }).then(function (png) {
-      var link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob([png], { type: 'image/png' }));
-      link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
-      link.click();
-      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+      give(new Blob([png], { type: 'image/png' }), find('head').textContent || 'structure', '.png');
     });
   }
 

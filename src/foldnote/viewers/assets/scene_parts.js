@@ -152,10 +152,49 @@ function findMiddle(viewer, models) {
 function fillPanel(panel, now, scene) {
   panel.innerHTML = now.panel;
   if (now.drawing < 0) return;
-  var image = document.createElement('img');
-  image.alt = '2D drawing of ' + now.label;
-  image.src = 'data:image/svg+xml;base64,' + btoa(scene.drawings[now.drawing]);
-  panel.prepend(image);
+  var figure = document.createElement('figure'), image = figure.appendChild(document.createElement('img'));
+  image.alt = now.words || '2D drawing of ' + now.label;
+  image.src = packDrawing(scene.drawings[now.drawing]);
+  if (now.words) addSaving(figure, image, scene.drawings[now.drawing], now.label);
+  panel.prepend(figure);
+}
+
+function give(blob, name, suffix) {
+  var link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name.replace(/[^\w.-]+/g, '-').slice(0, 80) + suffix;
+  link.click();
+  setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+}
+
+function packDrawing(text) {
+  var bytes = new TextEncoder().encode(text), letters = '';
+  bytes.forEach(function (byte) { letters += String.fromCharCode(byte); });
+  return 'data:image/svg+xml;base64,' + btoa(letters);
+}
+
+// Saved diagrams are for print: on white, in thrice the size on the page.
+function addSaving(figure, image, text, label) {
+  var plain = text.replace(/@media[^<]*/, ''), row = figure.appendChild(document.createElement('figcaption'));
+  var add = function (word, act) {
+    var button = row.appendChild(document.createElement('button'));
+    button.type = 'button';
+    button.textContent = word;
+    button.title = 'Save the diagram as ' + word;
+    button.onclick = act;
+  };
+  row.append('Save diagram ');
+  add('SVG', function () { give(new Blob([plain], { type: 'image/svg+xml' }), 'interactions-' + label, '.svg'); });
+  add('PNG', function () {
+    var page = document.createElement('canvas'), pen = page.getContext('2d'), clean = new Image();
+    clean.onload = function () {
+      page.width = 3 * clean.naturalWidth;
+      page.height = 3 * clean.naturalHeight;
+      pen.drawImage(clean, 0, 0, page.width, page.height);
+      page.toBlob(function (blob) { give(blob, 'interactions-' + label, '.png'); }, 'image/png');
+    };
+    clean.src = packDrawing(plain);
+  });
 }
 
 var styles = {

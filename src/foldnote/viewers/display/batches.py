@@ -15,13 +15,12 @@ from foldnote.results import Region, Result
 from foldnote.results.batch import stack_tables
 from foldnote.results.naming.file_kinds import is_working_file, structure_order
 from foldnote.text import count
-from foldnote.viewers.scene.docking_view import CONTACTS_TITLE
 
 NamedTable = tuple[str, pd.DataFrame]
 
 
 def list_tables(result: Result) -> Iterator[NamedTable]:
-    """Titles and tables of the results: regions, models, poses, contacts, then tables by file name."""
+    """Titles and tables of the results: regions, models, poses, interactions, then tables by file name."""
     regions = {name: list_regions(job.regions) for name, job in result.jobs.items()}
     if any(len(table) for table in regions.values()):
         yield "Regions", stack_tables(regions)
@@ -32,15 +31,15 @@ def list_tables(result: Result) -> Iterator[NamedTable]:
         yield "Scores of every file", result.score_table
     if result.poses:
         yield "Poses", result.pose_table
-        yield from list_contacts(result)
+        yield from list_interactions(result)
     yield from _list_files(result)
 
 
-def list_contacts(result: Result) -> list[NamedTable]:
-    """The contacts of poses, without atom coordinates; empty where there are none."""
-    contacts = result.contact_table
-    places = ["ligand_row", "x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
-    return [] if contacts.empty else [(CONTACTS_TITLE, contacts.drop(columns=places))]
+def list_interactions(result: Result) -> list[NamedTable]:
+    """The interactions of poses, without atom coordinates; empty where there are none."""
+    found = result.interaction_table
+    places = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
+    return [] if found.empty else [("Interactions of the poses", found.drop(columns=places))]
 
 
 def _list_files(result: Result) -> Iterator[NamedTable]:

@@ -26,7 +26,7 @@ from foldnote.viewers.display.batch_rows import (
     read_rows,
     tabulate_rows,
 )
-from foldnote.viewers.display.batches import list_contacts, list_tables
+from foldnote.viewers.display.batches import list_interactions, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
 from foldnote.viewers.layouts import find_view
@@ -280,11 +280,11 @@ def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
 
 
 def _molecule_tables(result: Result, scene: Scene | None) -> tuple[set[str], list[Bundle]]:
-    """The files covered, and their tables: poses and contacts, or molecules."""
+    """The files covered, and their tables: poses and interactions, or molecules."""
     if result.poses:
         poses = table_bundle(result.pose_table, "Poses", find_steps(result.pose_table, scene))
-        contacts = [table_bundle(table, title) for title, table in list_contacts(result)]
-        return {pose.file for pose in result.poses}, [poses, *contacts]
+        found = [table_bundle(table, title) for title, table in list_interactions(result)]
+        return {pose.file for pose in result.poses}, [poses, *found]
     molecules = list_molecules(result)
     if len(molecules) < 2:
         return set(), []

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from foldnote.results import Result, find_metric
-from foldnote.viewers.display.batches import list_contacts, read_table
+from foldnote.viewers.display.batches import list_interactions, read_table
 from foldnote.viewers.display.bundles import (
     default_view,
     find_steps,
@@ -46,10 +46,10 @@ def show_docking(result: Result) -> list[Any]:
     default = default_view(result, without=files, with_scene=False)
     plots = [plot_distribution(table, score)] if score and len(table) >= _MIN_PLOTTED else []
     poses = table_bundle(table.reset_index(drop=True), "Poses", find_steps(table, scene))
-    contacts = [table_bundle(frame, title) for title, frame in list_contacts(result)]
+    found = [table_bundle(frame, title) for title, frame in list_interactions(result)]
     notes = [message_bundle(note) for note in _list_run_notes(result)]
     said = [join_bundles(notes)] if notes else []
-    return [*said, *([structure] if structure else []), poses, *contacts, *plots, *default]
+    return [*said, *([structure] if structure else []), poses, *found, *plots, *default]
 
 
 def _list_run_notes(result: Result) -> list[str]:

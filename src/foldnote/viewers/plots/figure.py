@@ -1,4 +1,4 @@
-"""Draw plots with matplotlib; the only module that imports it."""
+"""Draw plots with matplotlib, which is imported on first use."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SUFFIXES = (".svg", ".pdf", ".png", ".html")
-_MISSING = (
+MISSING = (
     "Figures are drawn by matplotlib, which is not installed here: pip install 'foldnote[plots]'. "
     "Without it a plot is shown in cells and saved as .svg and .html."
 )
@@ -65,7 +65,7 @@ class Plot:
         try:
             ax = ax or make_axes(self.drawing)
         except ImportError as exc:
-            raise ConfigurationError(_MISSING) from exc
+            raise ConfigurationError(MISSING) from exc
         draw(self.drawing, self.title, ax)
         return ax
 
@@ -96,7 +96,7 @@ class Plot:
             save_figure(self.drawing, self.title, place, dpi)
         except ImportError as exc:
             if suffix != ".svg":
-                raise ConfigurationError(_MISSING) from exc
+                raise ConfigurationError(MISSING) from exc
             place.write_text(self.svg, "utf-8")
         return place
 

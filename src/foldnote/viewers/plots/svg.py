@@ -38,12 +38,13 @@ def write_image(drawing: Drawing, label: str) -> str:
     """Return HTML of the drawing as an image with alternative text ``label`` and tooltips."""
     writer = _Writer(drawing)
     size = f'width="{drawing.width}" height="{drawing.height}"'
-    source = _encode("svg+xml", writer.write(_LIGHT + _DARK).encode())
+    source = encode("svg+xml", writer.write(_LIGHT + _DARK).encode())
     image = f'<img alt="{escape(label)}" {size} src="{source}">'
     return f'<div class="fnv-plane">{image}{"".join(map(writer.write_words, drawing.marks))}</div>'
 
 
-def _encode(kind: str, data: bytes) -> str:
+def encode(kind: str, data: bytes) -> str:
+    """An image as an address that contains it."""
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
@@ -152,7 +153,7 @@ class _Writer:
 
     def _write_png(self, png: bytes, left: float, width: float) -> str:
         size = f'x="{left}" y="{_TOP}" width="{width}" height="{self._height}" preserveAspectRatio="none"'
-        return f'<image {size} style="image-rendering:pixelated" href="{_encode("png", png)}"/>'
+        return f'<image {size} style="image-rendering:pixelated" href="{encode("png", png)}"/>'
 
     def _list_boxes(self, mark: Dots | Bars) -> list[tuple[float, float, float, float]]:
         """Left, top, width and height of each dot or bar in pixels."""

@@ -157,6 +157,7 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
         "contacts": touched,
         "lines": _pack_lines(step.lines),
         "drawing": drawings.index(step.drawing) if step.drawing else -1,
+        "words": step.drawing_words,
         "panel": write_panel(step),
     }
 

@@ -1,12 +1,12 @@
-"""Scenes of a receptor with docked poses, shown one at a time with their contacts and 2D drawing.
+"""Scenes of a receptor with docked poses, shown one at a time with a diagram of their interactions.
 
-Contacts and hydrogen bonds are those of :func:`foldnote.results.find_contacts`.
+Interactions are those of :func:`foldnote.results.find_interactions`, contacts those of
+:func:`foldnote.results.find_contacts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import gemmi
 import numpy as np
@@ -15,28 +15,40 @@ from numpy.typing import NDArray
 
 from foldnote.results import Pose, Structure, find_metric
 from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
+from foldnote.results.docking.interactions import KINDS, Interaction, detect_interactions
+from foldnote.results.structure.interfaces.chain_interfaces import SALT_BRIDGE_A
 from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 from foldnote.text import count, format_figure
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.description import Facts
-from foldnote.viewers.scene.drawing import draw_molecules
+from foldnote.viewers.scene.interaction_drawing import (
+    Sketch,
+    describe,
+    name_owner,
+    sketch_all,
+    write_sketch,
+)
 from foldnote.viewers.scene.model import Line, Scene, SceneModel, Step
 from foldnote.viewers.scene.molecule_view import (
     label_figures,
     make_molecule_model,
     name_molecule,
-    note_drawings,
     write_size,
 )
 
 MAX_POSES = 50
-CONTACTS_TITLE = f"Contacts of the poses: hydrogen bonds, and residues within {CONTACT_A:.0f} Å"
 _SAME_PLACE_A = 0.5
 _MAX_SCORES = 4
 CRITERION = (
     f"Hydrogen bonds: nitrogen or oxygen, donor and acceptor at most {HYDROGEN_BOND_A} Å apart, and at least "
-    f"{MIN_ANGLE_DEGREES:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984)"
+    f"{MIN_ANGLE_DEGREES:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984). Ionic: at "
+    f"most {SALT_BRIDGE_A} Å (Barlow and Thornton 1983). Others: limits of PLIP (Salentin et al. 2015)"
 )
+_TERMS = {
+    "covalent": "Covalent or clash", "metal": "Metal", "ionic": "Ionic", "hydrogen bond": "Hydrogen bonds",
+    "halogen bond": "Halogen bonds", "pi stacking": "π stacking", "cation-pi": "Cation–π",
+    "hydrophobic": "Hydrophobic",
+}  # fmt: skip
 
 Points = NDArray[np.float64]
 
@@ -59,7 +71,8 @@ def compose_poses(
     taken = list(poses[:MAX_POSES])
     pocket = read_pocket(structure)
     contacts = [measure_contacts(pocket, pose) for pose in taken]
-    drawings = draw_molecules([pose.molecule for pose in taken])
+    found = [detect_interactions(pocket, pose) for pose in taken]
+    sketches = sketch_all([pose.molecule for pose in taken], found)
     receptor = scene.models[0].model_copy(update={"ligands": _drop_poses(structure, scene.models[0], taken)})
     names = [
         pose.ligand or pose.molecule.name or f"Pose {place}" for place, pose in enumerate(taken, start=1)
@@ -69,8 +82,8 @@ def compose_poses(
         for i, (pose, name) in enumerate(zip(taken, names, strict=True))
     ]
     steps = [
-        _make_step(pose, place, found, drawing)
-        for place, (pose, found, drawing) in enumerate(zip(taken, contacts, drawings, strict=True))
+        _make_step(pose, place, near, own).model_copy(update=_draw(sketch, own))
+        for place, (pose, near, own, sketch) in enumerate(zip(taken, contacts, found, sketches, strict=True))
     ]
     left = len(poses) - len(taken)
     more = [f"The result has {count(left, 'more pose')}."] if left else []
@@ -78,61 +91,89 @@ def compose_poses(
         update={
             "models": (receptor, *ligands),
             "steps": tuple(steps),
-            "facts": (*scene.facts, *_describe_poses(taken, contacts), ("Criterion", CRITERION)),
-            "notes": (*scene.notes, *more, *note_drawings([pose.molecule for pose in taken], drawings)),
+            "facts": (*scene.facts, *_describe_poses(taken, contacts, found), ("Criterion", CRITERION)),
+            "notes": (*scene.notes, *more, *_note_sketches(sketches)),
             "color": "chain",
         }
     )
 
 
-def _make_step(pose: Pose, place: int, contacts: pd.DataFrame, drawing: str) -> Step:
+def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Interaction]) -> Step:
     touched: dict[str, list[str]] = {}
-    for chain, number in contacts[["chain", "number"]].drop_duplicates().itertuples(index=False):
+    for chain, number in near[["chain", "number"]].drop_duplicates().itertuples(index=False):
         touched.setdefault(str(chain), []).append(str(number))
     return Step(
         label=_name_pose(pose),
         models=(place + 1,),
         contacts=tuple((chain, tuple(numbers)) for chain, numbers in touched.items()),
-        lines=tuple(_make_line(bond) for bond in _list_bonds(contacts)),
-        drawing=drawing,
-        facts=_describe_step(pose, contacts),
+        lines=tuple(_make_line(bond) for bond in _list_bonds(found)),
+        facts=_describe_step(pose, near, found),
     )
 
 
-def _list_bonds(contacts: pd.DataFrame) -> list[Any]:
-    return list(contacts[contacts["kind"] == "hydrogen bond"].itertuples(index=False))
+def _draw(made: Sketch | None, found: Sequence[Interaction]) -> dict[str, str]:
+    """The diagram of a step, and its text alternative."""
+    if made is None:
+        return {}
+    words = f"Interaction diagram. {describe(found, made.layout.omitted)}"
+    return {"drawing": write_sketch(made, has_dark=True), "drawing_words": words}
 
 
-def _make_line(bond: Any) -> Line:
-    start, end = (bond.x, bond.y, bond.z), (bond.ligand_x, bond.ligand_y, bond.ligand_z)
-    places = [[round(float(part), 3) for part in place] for place in (start, end)]
+def _note_sketches(sketches: Sequence[Sketch | None]) -> list[str]:
+    if not any(sketches):
+        return ["No interaction diagram: RDKit cannot draw this molecule in 2D."]
+    if not all(made is None or made.skeleton.has_orders for made in sketches):
+        return ["The file has no bond orders; the diagram shows all bonds as single."]
+    return []
+
+
+def _list_bonds(found: Sequence[Interaction]) -> list[Interaction]:
+    return [one for one in found if one.kind == "hydrogen bond"]
+
+
+def _make_line(bond: Interaction) -> Line:
+    places = [[round(float(part), 3) for part in place] for place in (bond.place, bond.ligand_place)]
     return Line.model_validate({"start": places[0], "end": places[1], "label": f"{bond.distance:.1f} Å"})
 
 
-def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
-    """Scores, hydrogen bonds (one per line) and the other residues in contact, nearest first."""
+def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:
+    """Scores, interactions by kind and the residues in contact, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
     labels = label_figures(list(pose.scores))
     scores = list(pose.scores.items())[:_MAX_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]
-    bonds = _list_bonds(contacts)
-    lines = "\n".join(_write_bond(bond) for bond in bonds)
-    facts.append((f"Hydrogen bonds ({len(bonds)})", lines or "none by this criterion"))
-    near = contacts[contacts["kind"] == "contact"]
+    for kind in KINDS:
+        own = [one for one in found if one.kind == kind]
+        if kind == "hydrogen bond":
+            lines = "\n".join(map(_write_bond, own))
+            facts.append((f"{_TERMS[kind]} ({len(own)})", lines or "none by this criterion"))
+        elif own:
+            separator = ", " if kind == "hydrophobic" else "\n"
+            facts.append((f"{_TERMS[kind]} ({len(own)})", separator.join(map(_write_other, own))))
+    contacts = near[near["kind"] == "contact"]
     texts = (
-        f"{one.residue} {one.chain} {one.number} ({one.distance:.1f})" for one in near.itertuples(index=False)
+        f"{one.residue} {one.chain} {one.number} ({one.distance:.1f})"
+        for one in contacts.itertuples(index=False)
     )
-    facts.append((f"Within {CONTACT_A:.0f} Å ({len(near)})", ", ".join(texts) or "no residue"))
+    facts.append((f"Within {CONTACT_A:.0f} Å ({len(contacts)})", ", ".join(texts) or "no residue"))
     return (*facts, ("Criterion", CRITERION))
 
 
-def _write_bond(bond: Any) -> str:
+def _write_bond(bond: Interaction) -> str:
     """``MET A 318 N → N5, 2.9 Å, 153°``; the arrow points from donor to acceptor."""
     arrow = {"receptor": "→", "ligand": "←"}.get(bond.donor, "↔")
     angle = f", {bond.angle:.0f}°" if np.isfinite(bond.angle) else ""
-    where = f"{bond.residue} {bond.chain} {bond.number} {bond.atom}"
-    return f"{where} {arrow} {bond.ligand_atom}, {bond.distance:.1f} Å{angle}"
+    return f"{name_owner(bond)} {bond.atom} {arrow} {bond.ligand_atom}, {bond.distance:.1f} Å{angle}"
+
+
+def _write_other(one: Interaction) -> str:
+    """``TYR A 253, 4.9 Å, 12°``; of rings and hydrophobic contacts without their atoms."""
+    if one.kind == "hydrophobic":
+        return f"{name_owner(one)} ({one.distance:.1f})"
+    angle = f", {one.angle:.0f}°" if np.isfinite(one.angle) else ""
+    atoms = f" {one.atom} – {one.ligand_atom}" if len(one.ligand_rows) == 1 and " " not in one.atom else ""
+    return f"{name_owner(one)}{atoms}, {one.distance:.1f} Å{angle}"
 
 
 def _name_pose(pose: Pose) -> str:
@@ -146,11 +187,13 @@ def _write_score(key: str, value: float) -> tuple[str, str]:
     return (metric.label if metric else key, f"{format_figure(value)}{unit}")
 
 
-def _describe_poses(poses: Sequence[Pose], contacts: Sequence[pd.DataFrame]) -> Facts:
+def _describe_poses(
+    poses: Sequence[Pose], contacts: Sequence[pd.DataFrame], found: Sequence[Sequence[Interaction]]
+) -> Facts:
     facts = []
-    for place, (pose, found) in enumerate(zip(poses, contacts, strict=True), start=1):
-        bonds = "; ".join(_write_bond(bond) for bond in _list_bonds(found))
-        near = found[found["kind"] == "contact"].groupby("chain", sort=False)["number"].agg(" ".join)
+    for place, (pose, touched, own) in enumerate(zip(poses, contacts, found, strict=True), start=1):
+        bonds = "; ".join(map(_write_bond, _list_bonds(own)))
+        near = touched[touched["kind"] == "contact"].groupby("chain", sort=False)["number"].agg(" ".join)
         where = ", ".join(f"{chain} {numbers}" for chain, numbers in near.items()) or "no residue"
         bonded = f"; hydrogen bonds {bonds}" if bonds else ""
         facts.append((f"Pose {place}", f"{_name_pose(pose)}; within {CONTACT_A:.0f} Å of {where}{bonded}"))

@@ -1,30 +1,108 @@
 """Draw small molecules in 2D with RDKit, which is imported on first use.
 
-Molecules without bonds are not drawn.
+Drawings follow light and dark themes through the ``color-scheme`` of the page that shows them as images.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from foldnote.results import Molecule
+from foldnote.results.docking.bonding import list_neighbours
 
 WIDTH, HEIGHT = 320, 220
-_MAX_ATOMS = 200
+MAX_ATOMS = 200
+"""Heavy atoms; larger molecules are not drawn."""
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX)(\S{1,2000})\s*$", re.M)
 _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
+_HYDROGENS = ("H", "D")
+_ATOM_FONT_PX = 15
+_INKS = {
+    "#000000": "#e4e4e4", "#0000FF": "#8fb4ff", "#FF0000": "#ff8f80", "#33CCCC": "#5fdcdc",
+    "#7F4C19": "#d9a066", "#7F7F00": "#d6d64a", "#00CC00": "#4ade4a", "#7F7F7F": "#a8a8a8",
+    "#FF7F00": "#ffa64d", "#A01EEF": "#c98bff",
+}  # fmt: skip
+"""RDKit's colours of elements, and theirs on a dark ground."""
+DARK = "@media(prefers-color-scheme:dark){{svg{{color:#ddd;background:#111}}{}{}{}}}".format(
+    "".join(f"[style*='stroke:{ink}']{{stroke:{dark}!important}}" for ink, dark in _INKS.items()),
+    "".join(f"[style*='fill:{ink}']{{fill:{dark}!important}}" for ink, dark in _INKS.items()),
+    "".join(f"[fill='{ink}']{{fill:{dark}}}" for ink, dark in _INKS.items()),
+)
+"""Style of drawings in dark themes."""
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """A molecule drawn without hydrogens.
+
+    Attributes:
+        molecule: the molecule of RDKit, heavy atoms only, with 2D coordinates.
+        places: the atom of the drawing for each row of :attr:`Molecule.atoms`; -1 for hydrogens.
+        has_orders: whether bond orders are known.
+    """
+
+    molecule: Any = field(repr=False)
+    places: Sequence[int]
+    has_orders: bool
+
+    @property
+    def positions(self) -> Points:
+        """Coordinates of the atoms in 2D, shape (n, 2), Å."""
+        return np.asarray(self.molecule.GetConformer().GetPositions(), np.float64)[:, :2]
+
+    @property
+    def bonds(self) -> list[tuple[int, int]]:
+        """The atoms of each bond."""
+        return [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in self.molecule.GetBonds()]
+
+    def draw(self, scale: float, *, is_png: bool = False, zoom: float = 1.0) -> tuple[Any, Points]:
+        """Draw it with ``scale`` pixels per Å.
+
+        Args:
+            scale: pixels per Å, where a bond has about 1.5 Å.
+            is_png: whether to draw a PNG rather than the elements of an SVG.
+            zoom: a factor of the whole drawing, lines and letters included.
+
+        Returns:
+            The SVG's elements or the PNG's bytes, and the positions of the atoms, shape (n, 2), in pixels.
+        """
+        drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
+        pen = (drawing.MolDraw2DCairo if is_png else drawing.MolDraw2DSVG)(-1, -1)
+        options = pen.drawOptions()
+        options.clearBackground = False
+        options.scalingFactor = scale * zoom
+        options.padding = 0.15
+        options.bondLineWidth = 1.7 * zoom
+        options.scaleBondWidth = False
+        options.minFontSize = options.maxFontSize = round(_ATOM_FONT_PX * min(1.0, scale / 18) * zoom)
+        options.prepareMolsBeforeDrawing = False
+        options.includeRadicals = False  # hydrogens that the file does not have
+        pen.DrawMolecule(_prepare(drawing, self.molecule))
+        pen.FinishDrawing()
+        count = self.molecule.GetNumAtoms()
+        spots = np.array([[*map(float, _pair(pen.GetDrawCoords(i)))] for i in range(count)], np.float64)
+        if is_png:
+            return bytes(pen.GetDrawingText()), spots
+        elements = re.search(r"<svg.*?>(.*)</svg>", _shorten(str(pen.GetDrawingText())), re.S)
+        return (elements[1] if elements else ""), spots
 
 
 def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
     """Return an SVG without hydrogens for each molecule; empty if it cannot be drawn.
 
-    Poses of the same molecule share one drawing. PDBQT files have no bonds; their molecules are drawn from
-    the SMILES that Meeko writes into the file.
+    Poses of the same molecule share one drawing. Molecules without bonds are not drawn. PDBQT files have
+    none; their molecules are drawn from the SMILES that Meeko writes into the file.
     """
-    keys = [_find_key(molecule) for molecule in molecules]
+    keys = [find_key(molecule) for molecule in molecules]
     first = dict(zip(reversed(keys), reversed(molecules), strict=True))
     made = {key: _draw_molecule(molecule) for key, molecule in first.items()}
     return [made[key] for key in keys]
@@ -35,14 +113,103 @@ def draw_smiles(smiles: str) -> str:
     return _draw("smiles", smiles)
 
 
-def _find_key(molecule: Molecule) -> object:
+def make_skeleton(molecule: Molecule) -> Skeleton | None:
+    """Lay a molecule out in 2D; None if RDKit cannot or if it has more than 200 heavy atoms.
+
+    Bonds are those of the file or, without any, those of atoms that are near, all of them single.
+    """
+    if not 0 < molecule.heavy_atoms <= MAX_ATOMS:
+        return None
+    chem: Any = import_module("rdkit.Chem")
+    with import_module("rdkit.rdBase").BlockLogs():
+        try:
+            found, places, has_orders = _build(chem, molecule)
+            import_module("rdkit.Chem.rdDepictor").Compute2DCoords(found, canonOrient=True)
+        except (ValueError, RuntimeError):
+            return None
+    return Skeleton(found, places, has_orders)
+
+
+def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
+    """The molecule in RDKit, the index of each row, and whether orders are known."""
+    elements, neighbours = molecule.elements, list_neighbours(molecule)
+    orders = {frozenset((a, b)): order for a, b, order in molecule.bond_rows}
+    has_orders = bool(orders) and all(np.isfinite(list(orders.values())))
+    has_hydrogens = any(element in _HYDROGENS for element in elements)
+    charges = np.nan_to_num(molecule.charges) if molecule.format == "sdf" else None
+    made, places = chem.RWMol(), [-1] * len(elements)
+    for row, element in enumerate(elements):
+        if element in _HYDROGENS:
+            continue
+        atom = chem.Atom(element)
+        near = neighbours[row]
+        attached = sum(elements[other] in _HYDROGENS for other in near)
+        valence = round(sum(orders.get(frozenset((row, other)), 1.0) for other in near))
+        if charges is not None:
+            atom.SetFormalCharge(round(float(charges[row])))
+        elif has_hydrogens and has_orders:
+            atom.SetFormalCharge(_find_charge(element, valence))
+        if attached or not has_orders or (has_hydrogens and element in ("N", "O")):
+            atom.SetNumExplicitHs(attached)
+            atom.SetNoImplicit(True)
+        places[row] = made.AddAtom(atom)
+    kinds = {1: chem.BondType.SINGLE, 2: chem.BondType.DOUBLE, 3: chem.BondType.TRIPLE}
+    for row, near in enumerate(neighbours):
+        for other in near:
+            if row < other and places[row] >= 0 and places[other] >= 0:
+                order = orders.get(frozenset((row, other)), 1.0) if has_orders else 1.0
+                kind = chem.BondType.AROMATIC if order == 1.5 else kinds.get(round(order), kinds[1])
+                made.AddBond(places[row], places[other], kind)
+                if order == 1.5:
+                    made.GetBondBetweenAtoms(places[row], places[other]).SetIsAromatic(True)
+                    for end in (row, other):
+                        made.GetAtomWithIdx(places[end]).SetIsAromatic(True)
+    return _finish(chem, made, molecule, places), places, has_orders
+
+
+def _find_charge(element: str, valence: int) -> int:
+    """The formal charge of nitrogen or oxygen, whose hydrogens are all known."""
+    return {("N", 4): 1, ("O", 1): -1}.get((element, valence), 0)
+
+
+def _finish(chem: Any, made: Any, molecule: Molecule, places: Sequence[int]) -> Any:
+    """Perceive rings, and the stereochemistry of the coordinates."""
+    chain = chem.Conformer(made.GetNumAtoms())
+    for place, point in zip(places, molecule.coordinates, strict=True):
+        if place >= 0:
+            chain.SetAtomPosition(place, [float(value) for value in point])
+    chain.Set3D(True)
+    made.AddConformer(chain)
+    found = made.GetMol()
+    try:
+        chem.SanitizeMol(found)
+        chem.AssignStereochemistryFrom3D(found)
+    except ValueError:  # impossible valences are drawn as they are
+        found.UpdatePropertyCache(strict=False)
+        chem.FastFindRings(found)
+    return found
+
+
+def _prepare(drawing: Any, molecule: Any) -> Any:
+    """Kekulize and wedge for drawing, where that is possible."""
+    try:
+        return drawing.PrepareMolForDrawing(molecule, addChiralHs=False)
+    except (ValueError, RuntimeError):
+        return drawing.PrepareMolForDrawing(molecule, kekulize=False, addChiralHs=False, wedgeBonds=False)
+
+
+def _pair(point: Any) -> tuple[float, float]:
+    return point.x, point.y
+
+
+def find_key(molecule: Molecule) -> object:
     """Key of a drawing: name, elements, charges and bonds, without coordinates."""
     atoms = molecule.atoms[["element", "charge"]].itertuples(index=False, name=None)
     return (molecule.name, tuple(atoms), tuple(molecule.bonds.itertuples(index=False, name=None)))
 
 
 def _draw_molecule(molecule: Molecule) -> str:
-    if molecule.heavy_atoms > _MAX_ATOMS:
+    if molecule.heavy_atoms > MAX_ATOMS:
         return ""
     if molecule.format == "pdbqt":
         found = _SMILES.search(molecule.text)
@@ -66,8 +233,12 @@ def _draw(form: str, text: str) -> str:
             pen.FinishDrawing()
         except (ValueError, RuntimeError):
             return ""
-    svg = str(pen.GetDrawingText())
-    # Drop the XML declaration, comments and namespaces.
+    head, _, rest = _shorten(str(pen.GetDrawingText())).partition(">")
+    return f"{head}><style>svg{{background:#fff}}{DARK}</style>{rest}"
+
+
+def _shorten(svg: str) -> str:
+    """Drop the XML declaration, comments, classes and namespaces."""
     return _NAMES.sub("", re.sub(r"<\?xml.*?\?>|<!--.*?-->|\n", "", svg, flags=re.S))
 
 

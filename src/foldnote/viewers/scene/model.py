@@ -136,6 +136,8 @@ class Step(_Plain):
     """Dashed lines in this step."""
     drawing: str = Field(default="", repr=False)
     """SVG shown next to the facts, such as the 2D structure of a molecule."""
+    drawing_words: str = ""
+    """Text alternative of a drawing that is more than a molecule, and can be saved by itself."""
     facts: tuple[tuple[str, str], ...] = ()
     """(term, description) pairs, shown below the picture during this step."""
 

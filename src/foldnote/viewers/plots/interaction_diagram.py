@@ -1,0 +1,113 @@
+"""Diagrams of the interactions of a molecule with a structure, for cells and for figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from foldnote.errors import ArgumentError, ConfigurationError, UnreadableFileError
+from foldnote.results import Molecule, Pose, Structure
+from foldnote.results.docking.contacts import read_pocket
+from foldnote.results.docking.interactions import detect_interactions, make_interaction_table
+from foldnote.viewers.plots.interaction_figure import save_sketch
+from foldnote.viewers.plots.plot import MISSING
+from foldnote.viewers.plots.svg import encode
+from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.scene.interaction_drawing import Sketch, describe, sketch, write_sketch
+
+_SUFFIXES = (".svg", ".png", ".pdf")
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionDiagram:
+    """A molecule drawn in 2D with the residues that it interacts with.
+
+    Attributes:
+        title: heading.
+        words: text alternative.
+        data: the interactions; columns: :func:`foldnote.results.find_interactions`.
+        sketch: the layout.
+    """
+
+    title: str
+    words: str
+    data: pd.DataFrame = field(repr=False)
+    sketch: Sketch = field(repr=False)
+
+    @property
+    def svg(self) -> str:
+        """The diagram as SVG, dark on a white background."""
+        return write_sketch(self.sketch)
+
+    def save(self, path: str | Path, *, dpi: int = 300) -> Path:
+        """Save the diagram in the format of the file suffix, and return its path.
+
+        Args:
+            path: ``.svg``, ``.png`` or ``.pdf``. An existing file is overwritten. PNG and PDF are drawn by
+                matplotlib, with the molecule as a picture.
+            dpi: resolution of a PNG, in dots per inch.
+
+        Raises:
+            ArgumentError: the suffix is not one of these.
+            ConfigurationError: matplotlib, which draws ``.png`` and ``.pdf``, is not installed.
+        """
+        place = Path(path).expanduser()
+        suffix = place.suffix.lower()
+        if suffix not in _SUFFIXES:
+            raise ArgumentError(
+                f"A diagram is saved as {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not as"
+                f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
+            )
+        if suffix == ".svg":
+            place.write_text(self.svg, "utf-8")
+            return place
+        try:
+            save_sketch(self.sketch, place, dpi)
+        except ImportError as exc:
+            raise ConfigurationError(MISSING) from exc
+        return place
+
+    def to_html(self) -> str:
+        """HTML of the title and the diagram, which follows light and dark themes."""
+        source = encode("svg+xml", write_sketch(self.sketch, has_dark=True).encode())
+        return (
+            f'<figure class="fnv-view fnv-plot" style="width: {self.sketch.width:.0f}px">'
+            f'<style>{read_asset("scene.css")}</style><p class="fnv-head">{escape(self.title)}</p>'
+            f'<div class="fnv-plane"><img alt="{escape(self.words)}" src="{source}"></div></figure>'
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+        return {"text/html": self.to_html(), "text/plain": f"{self.title}: {self.words}"}
+
+
+def draw_interactions(
+    structure: Structure, molecule: Molecule | Pose, *, title: str = ""
+) -> InteractionDiagram:
+    """Draw the interactions of a molecule or docked pose with a structure in 2D.
+
+    Interactions are those of :func:`foldnote.results.find_interactions`. Each atom of the molecule has one
+    line to a residue, that of the first kind in the legend, and a residue with another line has no
+    hydrophobic one; the arrow of a hydrogen bond points to its acceptor. The data list all.
+
+    Args:
+        structure: the receptor.
+        molecule: a molecule or pose in the receptor's coordinate frame.
+        title: heading; by default the names of both.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms, or RDKit cannot draw the
+            molecule in 2D.
+    """
+    own = molecule.molecule if isinstance(molecule, Pose) else molecule
+    found = detect_interactions(read_pocket(structure), own)
+    made = sketch(own, found)
+    if made is None:
+        raise UnreadableFileError(f"RDKit cannot draw {own.name or own.file} in 2D.")
+    names = [molecule.ligand if isinstance(molecule, Pose) else "", own.name, own.file]
+    heading = title or f"{next(name for name in [*names, 'Molecule'] if name)} in {structure.name}"
+    words = describe(found, made.layout.omitted)
+    return InteractionDiagram(heading, words, make_interaction_table(found), made)
