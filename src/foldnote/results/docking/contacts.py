@@ -3,7 +3,8 @@
 Distances are between the atoms in the files: no hydrogen is added and no atom is moved. Hydrogen bonds follow
 Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), applied to heavy atoms: donor and acceptor are
 nitrogen or oxygen, at most 3.5 Å apart; if the file has hydrogens at the donor, one of them has a
-donor-hydrogen-acceptor angle of at least 120°.
+donor-hydrogen-acceptor angle of at least 120°. Side chains that a pose has moved stand where the pose has
+them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from foldnote.results.core.numeric import Floats, find_close_pairs
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.molecules.pdbqt import list_side_chains
 from foldnote.results.structure.interfaces.hydrogen_bonds import (
     HYDROGEN_BOND_A,
     MIN_ANGLE_DEGREES,
@@ -32,6 +34,7 @@ from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
 from foldnote.results.structure.walk import list_first_location
 
+_MAIN_CHAIN = frozenset(("N", "CA", "C", "O", "OXT"))
 CONTACT_A = 4.0
 """Maximum distance between heavy atoms in contact, Å."""
 _COLUMNS = {
@@ -91,8 +94,12 @@ def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
-    pocket = read_pocket(structure) if structure and poses else None
-    found = [(pose, row) for pose in poses for row in list_rows(pocket, pose.molecule)] if pocket else []
+    found: list[tuple[Pose, tuple[object, ...]]] = []
+    if structure and poses:
+        pocket = read_pocket(structure)
+        for pose in poses:
+            moved = move_side_chains(pocket, pose.molecule)
+            found += [(pose, row) for row in list_rows(moved, pose.molecule)]
     table = _make_frame([row for _, row in found])
     owners = [pose for pose, _ in found]
     table.insert(0, "ligand", pd.Series([pose.ligand for pose in owners], dtype="str"))
@@ -132,6 +139,32 @@ def read_pocket(structure: Structure) -> Pocket:
     )
 
 
+def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
+    """The pocket with the flexible side chains of a pose where the pose has them."""
+    moved = {one.owner[:2]: one for one in list_side_chains(molecule)}
+    if not moved:
+        return pocket
+    kept = [
+        row
+        for row, (chain, number, _, name) in enumerate(pocket.owners)
+        if (chain, number) not in moved or name in _MAIN_CHAIN
+    ]
+    points = [pocket.points[row] for row in kept]
+    owners, roles = [pocket.owners[row] for row in kept], [pocket.roles[row] for row in kept]
+    hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(kept) if row in pocket.hydrogens}
+    for one in moved.values():
+        light = np.array([place for _, element, place in one.atoms if element == "H"]).reshape(-1, 3)
+        for name, element, place in one.atoms:
+            if element != "H" and name not in _MAIN_CHAIN:
+                own = find_hydrogens(light, place)
+                if len(own):
+                    hydrogens[len(points)] = own
+                points.append(np.array(place))
+                owners.append((*one.owner, name))
+                roles.append(np.array(find_residue_role(find_parent(one.owner[2]), name, element)))
+    return Pocket(np.array(points).reshape(-1, 3), owners, np.array(roles).reshape(-1, 2), hydrogens)
+
+
 def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
     polymer = list(chain.get_polymer().first_conformer())
     ions = [r for r in chain if len(r) == 1 and r.entity_type == gemmi.EntityType.NonPolymer]
@@ -141,7 +174,7 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
     """Find the contacts of a molecule or pose; the result is that of :func:`find_contacts`."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
-    return _make_frame(list_rows(pocket, own))
+    return _make_frame(list_rows(move_side_chains(pocket, own), own))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,13 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results.core.numeric import Floats, find_close_pairs
-from foldnote.results.docking.contacts import Pocket, find_atom_names, list_rows, read_pocket
+from foldnote.results.docking.contacts import (
+    Pocket,
+    find_atom_names,
+    list_rows,
+    move_side_chains,
+    read_pocket,
+)
 from foldnote.results.docking.ligand_groups import LigandGroups, find_groups
 from foldnote.results.docking.poses import Pose
 from foldnote.results.docking.rings import Ring, measure_ring
@@ -185,7 +191,7 @@ def tabulate_poses(structure: Structure | None, poses: Sequence[Pose]) -> pd.Dat
 def detect_interactions(pocket: Pocket, molecule: Molecule | Pose) -> list[Interaction]:
     """Find the interactions of a molecule or pose, by kind and ascending distance."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
-    site = _read_site(pocket, own)
+    site = _read_site(move_side_chains(pocket, own), own)
     linked = list(_list_covalent(site))
     found = [
         *_list_hydrogen_bonds(site),

@@ -17,6 +17,8 @@ from foldnote.results.naming.families import find_rank, strip_packing
 from foldnote.results.naming.file_kinds import structure_order
 from foldnote.results.tables.tabular import Scalar
 
+FLEXIBLE = "flexible residues"
+"""Property of a pose: names of the receptor's residues that were flexible."""
 _CONFIDENCE = re.compile(r"confidence[_=]?(-?\d+(?:\.\d+)?)")
 _RANKED = re.compile(r"[_.\-]?(rank|pose)[_.\-]?\d+|[_.\-]?confidence[_=]?-?\d+(\.\d+)?")
 _FORMATS = ("sdf", "mol2", "pdbqt")
@@ -100,7 +102,8 @@ def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
 
     Returns:
         One row per pose: ``ligand`` str, ``rank`` int64, ``file`` str, ``record`` int64 (1-based position in
-        the file), ``formula`` str, then one float64 column per score under the program's name, and last,
+        the file), ``formula`` str, with flexible side chains ``flexible residues`` str, their names, then one
+        float64 column per score under the program's name, and last,
         with a reference ligand, ``rmsd_to_reference`` float64 in Å and ``reference`` str, its name.
     """
     rows: list[dict[str, Scalar]] = [
@@ -110,6 +113,7 @@ def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
             "file": pose.file,
             "record": pose.molecule.index + 1,
             "formula": pose.molecule.formula,
+            **{name: text for name, text in pose.molecule.properties.items() if name == FLEXIBLE},
             **pose.scores,
             **({"reference": pose.reference} if pose.reference else {}),
         }

@@ -44,6 +44,39 @@ _SMILES = re.compile(r"^REMARK SMILES (?!IDX\b)(\S{1,2000})[ \t]*$", re.M)
 _NUMBERED = re.compile(r"^REMARK (SMILES IDX|H PARENT)((?:[ \t]+\d{1,6})*)[ \t]*$", re.M)
 
 
+@dataclass(frozen=True)
+class SideChain:
+    """A flexible side chain of the receptor in a pose.
+
+    Attributes:
+        owner: chain, residue number with insertion code, and residue name.
+        atoms: name, element and position in Å of each atom, hydrogens included.
+        text: its atom lines.
+    """
+
+    owner: tuple[str, str, str]
+    atoms: tuple[tuple[str, str, tuple[float, float, float]], ...]
+    text: str
+
+
+def list_side_chains(molecule: Molecule) -> list[SideChain]:
+    """List the flexible side chains that a pose of a PDBQT file has beside its ligand."""
+    if molecule.format != "pdbqt" or "BEGIN_RES" not in molecule.text:
+        return []
+    found = []
+    for block in _SIDE_CHAIN.findall(molecule.text):
+        lines = [line for line in block.split("\n") if line.startswith(("ATOM", "HETATM"))]
+        atoms = []
+        for line in lines:
+            kind = line[77:80].strip()
+            place = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
+            atoms.append((line[12:16].strip(), _ELEMENTS.get(kind) or find_element(kind), place))
+        if lines:
+            owner = (lines[0][21].strip(), lines[0][22:27].strip(), lines[0][17:20].strip())
+            found.append(SideChain(owner, tuple(atoms), "\n".join([*lines, ""])))
+    return found
+
+
 def read_pdbqt(data: bytes, name: str) -> MoleculeFile:
     """Read the poses of a PDBQT file; a file without MODEL lines is one pose.
 

@@ -143,11 +143,18 @@ def _write_steps(scene: Scene) -> list[str]:
     many = ", one at a time" if len(scene.steps) > 1 else ""
     noun = escape(count(len(scene.steps), scene.step_noun))
     lines = [f"<li>{write_swatch(shown.color)}<span>{noun}{many}</span></li>"]
+    if has_flexible(scene):
+        lines.append(f"<li>{write_swatch(palette.FLEXIBLE)}<span>Flexible side chains</span></li>")
     if any(step.contacts for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues in contact</span></li>")
     if any(step.lines for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.BOND)}<span>Hydrogen bonds, dashed</span></li>")
     return lines
+
+
+def has_flexible(scene: Scene) -> bool:
+    """Whether the first step has flexible side chains beside its molecule."""
+    return any(scene.models[index].color == palette.FLEXIBLE for index in scene.steps[0].models[1:])
 
 
 def _write_mark(mark: Highlight) -> str:

@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from foldnote.viewers.render.caption import (
+    has_flexible,
     name_interface,
     write_interfaces,
     write_label,
@@ -232,7 +233,8 @@ def _list_targets(scene: Scene) -> list[Any]:
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
     if scene.steps and not scene.is_stack:
-        targets += [{"model": index} for index in scene.steps[0].models]
+        targets += [{"model": index} for index in scene.steps[0].models[:1]]
+        targets += [{"model": index} for index in scene.steps[0].models[1:2]] if has_flexible(scene) else []
         targets += [None] if any(step.contacts for step in scene.steps) else []
         targets += [None] if any(step.lines for step in scene.steps) else []
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from foldnote.results import Pose, Structure, find_metric
 from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
 from foldnote.results.docking.interactions import KINDS, Interaction, detect_interactions
+from foldnote.results.docking.poses import FLEXIBLE
+from foldnote.results.molecules.pdbqt import list_side_chains
 from foldnote.results.structure.interfaces.chain_interfaces import SALT_BRIDGE_A
 from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 from foldnote.text import count, format_figure
+from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.description import Facts
 from foldnote.viewers.scene.interaction_drawing import (
@@ -81,15 +84,23 @@ def compose_poses(
         make_molecule_model(pose.molecule, i, name)
         for i, (pose, name) in enumerate(zip(taken, names, strict=True))
     ]
+    moved = [_make_side_chains(pose, name) for pose, name in zip(taken, names, strict=True)]
+    chains = [model for model in moved if model is not None]
     steps = [
         _make_step(pose, place, near, own).model_copy(update=_draw(sketch, own))
         for place, (pose, near, own, sketch) in enumerate(zip(taken, contacts, found, sketches, strict=True))
+    ]
+    steps = [
+        step.model_copy(update={"models": (*step.models, 1 + len(ligands) + chains.index(model))})
+        if model
+        else step
+        for step, model in zip(steps, moved, strict=True)
     ]
     left = len(poses) - len(taken)
     more = [f"The result has {count(left, 'more pose')}."] if left else []
     return scene.model_copy(
         update={
-            "models": (receptor, *ligands),
+            "models": (receptor, *ligands, *chains),
             "steps": tuple(steps),
             "facts": (*scene.facts, *_describe_poses(taken, contacts, found), ("Criterion", CRITERION)),
             "notes": (*scene.notes, *more, *_note_sketches(sketches)),
@@ -98,9 +109,26 @@ def compose_poses(
     )
 
 
+def _make_side_chains(pose: Pose, name: str) -> SceneModel | None:
+    """The flexible side chains of a pose as a model of their own; None without any."""
+    found = list_side_chains(pose.molecule)
+    if not found:
+        return None
+    return SceneModel(
+        name=f"side-chains-{pose.rank}.pdbqt",
+        label=f"flexible side chains of {name}",
+        format="pdbqt",
+        text="".join(one.text for one in found),
+        color=palette.FLEXIBLE,
+    )
+
+
 def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Interaction]) -> Step:
     touched: dict[str, list[str]] = {}
+    flexible = {one.owner[:2] for one in list_side_chains(pose.molecule)}  # drawn where the pose has them
     for chain, number in near[["chain", "number"]].drop_duplicates().itertuples(index=False):
+        if (chain, number) in flexible:
+            continue
         touched.setdefault(str(chain), []).append(str(number))
     return Step(
         label=_name_pose(pose),
@@ -140,6 +168,8 @@ def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction])
     """Scores, interactions by kind and the residues in contact, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
+    if FLEXIBLE in pose.molecule.properties:
+        facts.append(("Flexible side chains", str(pose.molecule.properties[FLEXIBLE])))
     labels = label_figures(list(pose.scores))
     scores = list(pose.scores.items())[:_MAX_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]

@@ -29,6 +29,9 @@ OTHER_REGION = "#7a5195"
 TOUCHED = "#c2c8cf"
 """Carbon atoms of residues in contact with a molecule."""
 
+FLEXIBLE = "#e69f00"
+"""Carbon atoms of side chains that a docking has moved."""
+
 MOLECULE = "#2e8b57"
 """Carbon atoms of a small molecule."""
 
