@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from foldnote.models.runtime_file import read_runtime
+from foldnote.service.http.connections import ConnectionLimits
 from foldnote.service.serve import Announcer, Server
 
 
@@ -48,7 +49,8 @@ def test_a_service_does_not_stop_while_it_sends_a_response():
 
     async def watch() -> None:
         app = FastAPI()
-        server = Server(uvicorn.Config(app), app, Announcer("http://127.0.0.1:1", as_json=True))
+        announce = Announcer("http://127.0.0.1:1", as_json=True)
+        server = Server(uvicorn.Config(app), app, announce, ConnectionLimits(connections=9, backlog=9))
         download = asyncio.get_running_loop().create_future()
         server.server_state.tasks.add(download)
         watching = asyncio.create_task(server.stop_when_idle(service))

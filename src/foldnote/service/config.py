@@ -131,6 +131,8 @@ class ServiceConfig:
         trials: terms of trial keys.
         pace: intervals of the dispatcher.
         executors: the section `[executors]` of `config.toml`; empty to run everything on this machine.
+        certificate: file with the certificate chain of TLS; None for HTTP.
+        certificate_key: file with its key, if the first one lacks it.
         log_format: how the log is written, `json` or `text`.
     """
 
@@ -155,4 +157,6 @@ class ServiceConfig:
     trials: TrialTerms = field(default_factory=TrialTerms)
     pace: DispatcherTiming = field(default_factory=DispatcherTiming)
     executors: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Path | None = None
+    certificate_key: Path | None = None
     log_format: str = "json"

@@ -28,6 +28,7 @@ from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
+from foldnote.service.http.certificates import Certificate, find_certificate, follow_renewals
 from foldnote.service.http.connections import (
     ACCEPTED_AT_ONCE,
     MAX_BACKLOG,
@@ -36,6 +37,7 @@ from foldnote.service.http.connections import (
     plan_connections,
 )
 from foldnote.service.http.file_responses import SendingProtocol
+from foldnote.service.http.handshakes import listen_with_tls
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import FORMATS, JSON, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
@@ -43,36 +45,59 @@ from foldnote.service.store.database import DamagedDatabaseError, StorageFaultEr
 
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
+_HANDSHAKES_PART = 8
+"""For this many connections there may be one more whose TLS handshake is incomplete."""
 
 
 class Server(uvicorn.Server):
     """uvicorn's server, extended to announce when it is ready and to stop when its service is idle."""
 
     def __init__(
-        self, config: uvicorn.Config, app: FastAPI, announce: Announcer, backlog: int = ACCEPTED_AT_ONCE
+        self,
+        config: uvicorn.Config,
+        app: FastAPI,
+        announce: Announcer,
+        limits: ConnectionLimits,
+        certificate: Certificate | None = None,
     ) -> None:
         super().__init__(config)
         self._app = app
         self._announce = announce
-        self._backlog = backlog
-        self._idle_watch: asyncio.Task[None] | None = None
+        self._limits = limits
+        self._certificate = certificate
+        self._watches: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to serve, then announce it."""
-        hush_accept_errors(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        hush_accept_errors(loop)
         self._app.state.connections = self.server_state.connections
-        await super().startup(sockets)
+        await super().startup(sockets if self._certificate is None else [])
         if self.should_exit:
             return
+        if self._certificate is not None:
+            await self._listen_with_tls(self._certificate, sockets or [])
         for listener in sockets or ():
-            listener.listen(self._backlog)  # uvicorn has set it to the number accepted in one turn
+            listener.listen(self._limits.backlog)  # asyncio has set it to the number accepted in one turn
         service: Service = self._app.state.service
-        loop = asyncio.get_running_loop()
         _act_on_signal(loop, "SIGUSR1", service.draining.begin)
         _act_on_signal(loop, "SIGUSR2", service.draining.end)
         self._announce.ready(service)
         if service.config.embedded:
-            self._idle_watch = asyncio.create_task(self.stop_when_idle(service))
+            self._watches.append(asyncio.create_task(self.stop_when_idle(service)))
+
+    async def _listen_with_tls(self, certificate: Certificate, sockets: list[socket.socket]) -> None:
+        """As uvicorn would, with limits on handshakes, and with renewed certificates."""
+
+        def connect() -> asyncio.Protocol:
+            return SendingProtocol(self.config, self.server_state, self.lifespan.state)
+
+        context, asked = certificate.make_context(), asyncio.Event()
+        limit = self._limits.connections // _HANDSHAKES_PART + 1
+        for each in sockets:
+            self.servers.append(await listen_with_tls(each, context, connect, limit))
+        _act_on_signal(asyncio.get_running_loop(), "SIGHUP", asked.set)
+        self._watches.append(asyncio.create_task(follow_renewals(certificate, context, asked)))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer the requests that wait for a change, then shut down."""
@@ -162,12 +187,16 @@ def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
 
 def _serve(config: ServiceConfig, as_json: bool) -> int:
     limits = plan_connections(config.connections, config.backlog)
+    certificate = find_certificate(config.certificate, config.certificate_key)
+    if certificate is not None:
+        certificate.require_usable()
     listener = _listen(config.host, config.port)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
+    scheme = "http" if certificate is None else "https"
     app = create_app(config, Service(config))
-    announce = Announcer(f"http://{shown}:{port}", as_json=as_json)
-    server = Server(_uvicorn_config(app, limits, config), app, announce, limits.backlog)
+    announce = Announcer(f"{scheme}://{shown}:{port}", as_json=as_json)
+    server = Server(_uvicorn_config(app, limits, config), app, announce, limits, certificate)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again at its end
     server.run([listener])
@@ -227,6 +256,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print one line of JSON with url and key when ready"
     )
     parser.add_argument(
+        "--tls-cert", type=Path, metavar="FILE",
+        help="speak HTTPS with this certificate chain (PEM); a renewed one is used without a restart",
+    )  # fmt: skip
+    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, if --tls-cert lacks it")
+    parser.add_argument(
         "--log-format", choices=FORMATS, default=JSON,
         help="how the log on standard error is written: one JSON object a line (default), or text",
     )  # fmt: skip
@@ -282,6 +316,8 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         trials=trials,
         executors=settings.executor_options(),
         log_format=options.log_format,
+        certificate=options.tls_cert,
+        certificate_key=options.tls_key,
     )
 
 

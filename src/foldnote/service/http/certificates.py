@@ -1,0 +1,110 @@
+"""TLS by the service itself: check the certificate before its use, and take a renewed one without a restart.
+
+OpenSSL's context keeps a certificate even if its key does not fit, and then refuses every connection. So a
+renewed pair is tried in a context of its own before the one in use gets it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote.errors import ConfigurationError
+
+log = logging.getLogger(__name__)
+LOOK_S = 10.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Files with the certificate chain and its key, in PEM.
+
+    Attributes:
+        chain: the service's certificate, then those of its issuers.
+        key: the private key; None if the first file contains it.
+    """
+
+    chain: Path
+    key: Path | None = None
+
+    def require_usable(self) -> None:
+        """Check that the files can be read and fit together.
+
+        Raises:
+            ConfigurationError: with the files and what is wrong.
+        """
+        try:
+            self.make_context()
+        except (OSError, ValueError) as exc:  # ssl.SSLError is an OSError
+            files = " and ".join(str(path) for path in (self.chain, self.key) if path is not None)
+            reason = getattr(exc, "reason", None) or getattr(exc, "strerror", None) or str(exc)
+            raise ConfigurationError(
+                f"{files} cannot be used for TLS: {str(reason).replace('_', ' ').lower()}. --tls-cert needs a"
+                " certificate chain in PEM, and --tls-key its private key without a passphrase."
+            ) from exc
+
+    def make_context(self) -> ssl.SSLContext:
+        """A context of the service with Python's choice of versions and ciphers, for TLS 1.2 and later.
+
+        Raises:
+            OSError: the files cannot be read or do not fit together.
+        """
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self.load(context)
+        return context
+
+    def load(self, context: ssl.SSLContext) -> None:
+        """Let new connections of a context use it.
+
+        Raises:
+            OSError: the files cannot be read or do not fit together.
+        """
+        context.load_cert_chain(self.chain, self.key, password="")
+
+    def version(self) -> tuple[tuple[int, int], ...]:
+        """Changes when a file is replaced or rewritten.
+
+        Raises:
+            OSError: a file is missing.
+        """
+        found = [path.stat() for path in (self.chain, self.key) if path is not None]
+        return tuple((each.st_mtime_ns, each.st_ino) for each in found)
+
+
+def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None:
+    """The certificate of these options; None if there are none.
+
+    Raises:
+        ConfigurationError: there is a key only.
+    """
+    if chain is not None:
+        return Certificate(chain, key)
+    if key is not None:
+        raise ConfigurationError("--tls-key needs --tls-cert, the certificate that the key belongs to.")
+    return None
+
+
+async def follow_renewals(certificate: Certificate, context: ssl.SSLContext, asked: asyncio.Event) -> None:
+    """Use a renewed certificate for new connections, within seconds or when `asked`, until cancelled."""
+    used: tuple[tuple[int, int], ...] = ()
+    with contextlib.suppress(OSError):  # a file is just being replaced
+        used = certificate.version()
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), LOOK_S)
+        asked.clear()
+        try:
+            found = certificate.version()
+            if found == used:
+                continue
+            used = found  # a bad pair is reported once, not every few seconds
+            certificate.require_usable()
+            certificate.load(context)
+        except (OSError, ConfigurationError) as exc:
+            log.error("The renewed certificate is not used: %s The earlier one stays in use.", exc)
+        else:
+            log.warning("a renewed certificate is used for new connections")

@@ -1,0 +1,75 @@
+"""Connections until their TLS handshake is complete: for a limited time, and a limited number of them.
+
+They are no connections of uvicorn yet, so that its limits do not hold for them. Each of them is an open file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from socket import socket
+
+from foldnote.service.http.connections import ACCEPTED_AT_ONCE
+
+HANDSHAKE_S = 10.0
+_CLOSED_S = HANDSHAKE_S + 1.0
+"""After this time a connection whose handshake failed is closed in any case."""
+
+
+class Arrivals:
+    """Accepts connections for `asyncio`, which closes one for which this raises.
+
+    Args:
+        connect: makes a connection whose handshake is complete.
+        limit: most handshakes at once. One that failed counts to the end of its time, since `asyncio` does
+            not tell.
+    """
+
+    def __init__(self, connect: Callable[[], asyncio.Protocol], limit: int) -> None:
+        self._connect = connect
+        self._limit = limit
+        self._waiting: dict[_Arrival, float] = {}
+
+    def accept(self) -> asyncio.Protocol:
+        """Accept a connection.
+
+        Raises:
+            ConnectionAbortedError: too many others have not completed their handshake.
+        """
+        now = asyncio.get_running_loop().time()
+        while self._waiting and next(iter(self._waiting.values())) < now - _CLOSED_S:
+            del self._waiting[next(iter(self._waiting))]
+        if len(self._waiting) >= self._limit:
+            raise ConnectionAbortedError("There are too many incomplete handshakes.")
+        arrival = _Arrival(self._hand_over)
+        self._waiting[arrival] = now
+        return arrival
+
+    def _hand_over(self, arrival: _Arrival, transport: asyncio.BaseTransport) -> None:
+        self._waiting.pop(arrival, None)
+        connection = self._connect()
+        transport.set_protocol(connection)
+        connection.connection_made(transport)
+
+
+class _Arrival(asyncio.Protocol):
+    def __init__(self, hand_over: Callable[[_Arrival, asyncio.BaseTransport], None]) -> None:
+        self._hand_over = hand_over
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The handshake is complete."""
+        self._hand_over(self, transport)
+
+
+async def listen_with_tls(
+    listener: socket, context: ssl.SSLContext, connect: Callable[[], asyncio.Protocol], limit: int
+) -> asyncio.Server:
+    """Accept connections with TLS, and refuse new ones while ``limit`` handshakes are incomplete."""
+    return await asyncio.get_running_loop().create_server(
+        Arrivals(connect, limit).accept,
+        sock=listener,
+        ssl=context,
+        ssl_handshake_timeout=HANDSHAKE_S,
+        backlog=ACCEPTED_AT_ONCE,
+    )
