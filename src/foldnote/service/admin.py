@@ -1,4 +1,4 @@
-"""Administration of a service: organizations, members, budgets, keys, tools, backup and restore.
+"""Administration of a service: organizations, members, budgets, keys, old jobs, tools, backup and restore.
 
 The commands work directly on the data folder; a running service sees changes within seconds. Only a restore
 requires the service to be stopped.
@@ -13,7 +13,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,17 +24,21 @@ from foldnote.service.backups.contents import Backup, check_backup
 from foldnote.service.backups.making import make_backup
 from foldnote.service.backups.restoring import restore_backup
 from foldnote.service.backups.swapping import require_whole
+from foldnote.service.config import MB
 from foldnote.service.domain.access.keys import hash_key, make_key
+from foldnote.service.domain.retention import Removal, RetentionTerms, plan_removals
 from foldnote.service.draining import Draining
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
-from foldnote.text import count
+from foldnote.text import count, format_size
 
 Report = dict[str, Any]
 _LOOK_S = 1.0
+_SHOWN = 20
+"""Jobs of one account that the text lists."""
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
 
@@ -162,6 +166,73 @@ def remove_tool(store: Store, options: argparse.Namespace) -> Report:
     return {"message": f"{options.type} was removed; its jobs and results stay.", "type": options.type}
 
 
+def purge(store: Store, options: argparse.Namespace) -> Report:
+    """Show which ended jobs the conditions hold for; with `--apply`, delete them with their results.
+
+    Raises:
+        ConfigurationError: there is no condition.
+    """
+    terms = RetentionTerms(
+        options.older_than_days,
+        None if options.larger_than_mb is None else int(options.larger_than_mb * MB),
+        None if options.keep_mb is None else int(options.keep_mb * MB),
+        options.account,
+    )
+    if terms == RetentionTerms(email=options.account):
+        raise ConfigurationError(
+            "Say which jobs: --older-than-days, --larger-than-mb, --keep-mb, or several of them."
+        )
+    removals = plan_removals(store, terms)
+    is_done = bool(options.apply)
+    if is_done:
+        removals = [
+            replace(each, jobs=tuple(job for job in each.jobs if store.jobs.delete_ended(job.job_id)))
+            for each in removals
+        ]
+    return {
+        "message": _tell_removals(removals, is_done=is_done),
+        "deleted": is_done,
+        "accounts": [
+            {
+                "email": each.email,
+                "usedBytes": each.used_bytes,
+                "freedBytes": each.freed_bytes,
+                "jobs": [
+                    {"jobName": job.name, "type": job.tool, "ended": job.ended, "bytes": job.size_bytes}
+                    for job in each.jobs
+                ],
+            }
+            for each in removals
+        ],
+    }
+
+
+def _tell_removals(removals: Sequence[Removal], *, is_done: bool) -> str:
+    number = sum(len(each.jobs) for each in removals)
+    if not number:
+        return "No ended job fulfils the conditions."
+    lines = []
+    for each in removals:
+        left = format_size(each.used_bytes - each.freed_bytes)
+        lines.append(
+            f"{each.email}: {count(len(each.jobs), 'job')}, {format_size(each.freed_bytes)};"
+            f" stores {format_size(each.used_bytes)} now, {left} afterwards"
+        )
+        lines += [
+            f"  {job.ended[:10]}  {job.name} ({job.tool}), {format_size(job.size_bytes)}"
+            for job in each.jobs[:_SHOWN]
+        ]
+        if len(each.jobs) > _SHOWN:
+            lines.append(f"  … and {count(len(each.jobs) - _SHOWN, 'more job')}; --json lists all")
+    size = format_size(sum(each.freed_bytes for each in removals))
+    lines.append(
+        f"{count(number, 'job')} deleted with results; the running service frees {size} within minutes."
+        if is_done
+        else f"{count(number, 'job')}, {size}. Nothing was deleted; add --apply to delete them."
+    )
+    return "\n".join(lines)
+
+
 def back_up(folder: Path, options: argparse.Namespace) -> Report:
     """Back up the service's data to a new folder; the service may be running.
 
@@ -265,9 +336,11 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("issue-key", "Issue a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
     ("move-account", "Move all data of an account to another.", move_account, ("email", "target")),
+    ("purge", "Show which old or large jobs would go; delete them with --apply.", purge,
+     ("--older-than-days", "--larger-than-mb", "--keep-mb", "--account", "--apply")),
     ("tools", "List registered tools.", list_tools, ()),
     ("remove-tool", "Remove a registered tool.", remove_tool, ("type",)),
-)
+)  # fmt: skip
 """Name, help, function and arguments of each command that uses the database."""
 FOLDER_COMMANDS: tuple[
     tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
@@ -307,6 +380,23 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "replace existing data, which is kept in a folder beside it",
     },
+    "--older-than-days": {
+        "type": read_amount,
+        "metavar": "N",
+        "help": "jobs that ended more than this many days ago",
+    },
+    "--larger-than-mb": {
+        "type": read_amount,
+        "metavar": "N",
+        "help": "jobs, batches as a whole, that store at least this much (2**20 bytes)",
+    },
+    "--keep-mb": {
+        "type": read_amount,
+        "metavar": "N",
+        "help": "the oldest jobs of each account that stores more than this, until it does not",
+    },
+    "--account": {"type": _read_email, "metavar": "EMAIL", "help": "jobs of this account only"},
+    "--apply": {"action": "store_true", "help": "delete the jobs instead of showing them"},
     "--wait": {"action": "store_true", "help": "return when nothing runs"},
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
 }

@@ -19,6 +19,7 @@ from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
 from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.retention import RetentionStore
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
 
@@ -52,6 +53,7 @@ class Store:
         self.files = FileStore(self.database)
         self.storage = StorageStore(self.database)
         self.operation = OperationStore(self.database)
+        self.retention = RetentionStore(self.database)
 
     def close(self) -> None:
         """Close the database."""

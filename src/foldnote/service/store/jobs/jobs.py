@@ -122,6 +122,24 @@ class JobStore:
             _follow(connection, found[0])
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
+    def delete_ended(self, job_id: int) -> bool:
+        """Delete a job with its subjobs; False if one of them waits or runs, or it is deleted already.
+
+        Works on a full disk, too.
+        """
+        return self._database.repeat_while_full(lambda: self._delete_ended(job_id))
+
+    def _delete_ended(self, job_id: int) -> bool:
+        query = sa.select(jobs.c.account_id, jobs.c.name).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
+        with self._database.write() as connection:
+            job = connection.execute(query).first()
+            found = [] if job is None else _family(connection, job.account_id, job.name)
+            if not found or not all(JobStatus(row["state"]).is_final for row in found):
+                return False
+            for row in found:
+                _bury(connection, row)
+            return True
+
     def stop(self, account_id: int, name: str) -> StopRows | None:
         """Stop queued jobs and mark running ones for cancellation; None if there is no job of this name.
 

@@ -1,0 +1,84 @@
+"""Which ended jobs go by age, size and the storage of their account; nothing that waits or runs ever does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+
+from foldnote.service.store import clock
+from foldnote.service.store.retention import EndedJob
+from foldnote.service.store.store import Store
+
+
+@dataclass(frozen=True)
+class RetentionTerms:
+    """Conditions, all of which hold for a job that goes.
+
+    Attributes:
+        older_than_days: days since it ended; None for any age.
+        larger_than_bytes: what it stores at least, its subjobs included; None for any size.
+        keep_bytes: jobs of an account go, oldest first, only until it stores no more than this.
+        email: the only account whose jobs go; None for all.
+    """
+
+    older_than_days: float | None = None
+    larger_than_bytes: int | None = None
+    keep_bytes: int | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What goes of one account.
+
+    Attributes:
+        email: address of the account.
+        used_bytes: what the account stores now, uploaded files included.
+        jobs: those that go, oldest first.
+    """
+
+    email: str
+    used_bytes: int
+    jobs: tuple[EndedJob, ...]
+
+    @property
+    def freed_bytes(self) -> int:
+        """What its jobs store."""
+        return sum(job.size_bytes for job in self.jobs)
+
+
+def plan_removals(store: Store, terms: RetentionTerms) -> list[Removal]:
+    """What would go, for each account of which something goes, by address."""
+    ended = [job for job in store.retention.ended() if _may_go(job, terms)]
+    ended.sort(key=attrgetter("account_id"))  # stable: oldest first within an account
+    removals = []
+    for account_id, found in groupby(ended, key=attrgetter("account_id")):
+        jobs = list(found)
+        used = store.storage.used(account_id)
+        going = tuple(jobs if terms.keep_bytes is None else _oldest(jobs, used - terms.keep_bytes))
+        if going:
+            removals.append(Removal(jobs[0].email, used, going))
+    return sorted(removals, key=attrgetter("email"))
+
+
+def _may_go(job: EndedJob, terms: RetentionTerms) -> bool:
+    if terms.email is not None and job.email != terms.email:
+        return False
+    if terms.larger_than_bytes is not None and job.size_bytes < terms.larger_than_bytes:
+        return False
+    if terms.older_than_days is None:
+        return True
+    return clock.read(job.ended) < datetime.now(UTC) - timedelta(days=terms.older_than_days)
+
+
+def _oldest(jobs: list[EndedJob], too_many_bytes: int) -> list[EndedJob]:
+    """As many of the oldest jobs as store this."""
+    going = []
+    for job in jobs:
+        if too_many_bytes <= 0:
+            break
+        going.append(job)
+        too_many_bytes -= job.size_bytes
+    return going
