@@ -65,7 +65,13 @@ class Laboratory:
         self.url = f"https://lab.example.org:{port}/foldnote"
         options = ("--port", str(own_port), "--public-url", self.url, "--trusted-proxy", "127.0.0.1")
         self.service = ServiceProcess(
-            folder, *options, "--provisions-per-source", "1", "--no-rate-limit", "--submission-mb", "2"
+            folder,
+            *options,
+            "--provisions-per-source",
+            "1",
+            "--no-rate-limit",
+            "--validation-bytes",
+            "100000",
         ).start()
         name, arguments = write_proxy(folder, port, f"127.0.0.1:{own_port}")
         program = shutil.which(name, path=PATHS)
@@ -138,10 +144,9 @@ def test_a_signed_link_of_any_name_passes(lab, keyed, name):
     assert name in [each["name"] for each in lab.web.get("/files", headers=keyed).json()["files"]]
 
 
-def test_the_service_itself_refuses_a_body_that_is_too_large(lab, keyed):
-    answer = lab.web.post("/submit-job", content=b"x" * (3 << 20), headers=keyed)
-    assert answer.status_code == 413
-    assert "2" in answer.json()["error"]
+def test_bodies_are_limited_by_the_service_only(lab, keyed):
+    assert lab.web.put("/upload/large.bin", content=b"x" * (9 << 20), headers=keyed).status_code == 200
+    assert lab.web.post("/validate-job", content=b"x" * 150_000, headers=keyed).status_code == 413
 
 
 def test_a_request_has_the_proxys_identifier(lab, keyed):
