@@ -186,6 +186,21 @@ def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(service):
     assert rows(service, "SELECT DISTINCT executor FROM attempts") == [("lab",)]
 
 
+def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(service):
+    names = [f"short{number}.alone.output-1" for number in range(8)]
+    for name in names:
+        service.submit(name)
+    for name in names:
+        service.wait(name)
+    assert_once(service, *names)
+    log = service.folder / "service.log"
+    wait_until(lambda: log.read_text().count("/outcome 20") == len(names), "the end of the last request")
+    requests = log.read_text()
+    assert requests.count("/internal/attempts/start 200") < len(names), "each was delivered by Dask"
+    assert "/outputs/" not in requests
+    assert service.result(names[-1]).status_code == 200
+
+
 @pytest.mark.exhaustive
 def test_a_killed_worker_loses_no_job(service, cluster):
     service.submit("worker.alone.sleep-2.output-1")

@@ -1,13 +1,12 @@
 """The internal routes of nodes: what they allow, and what they refuse to a node that is late, wrong or hostile."""
 
 import hashlib
-import io
 import itertools
 import socket
-import zipfile
 
 import httpx
 import pytest
+from node_attempts import RunningNode, archive, refused, start
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import PDB, TOOLS
@@ -38,62 +37,6 @@ def job(service):
     return service.prepare(f"job{next(_numbers)}")[1]
 
 
-def start(service, identity, nonce=None) -> httpx.Response:
-    body = {"jobId": identity.job_id, "number": identity.number, "nonce": nonce or identity.nonce}
-    return service.client.post("/internal/attempts/start", json=body)
-
-
-class Node:
-    """A node that has started its attempt."""
-
-    def __init__(self, service: NodeService, identity) -> None:
-        self.service, self.identity = service, identity
-        answer = start(service, identity)
-        assert answer.status_code == 200, answer.text
-        self.order = answer.json()["order"]
-        self.headers = {"authorization": f"Bearer {answer.json()['token']}"}
-        self.path = f"/internal/attempts/{identity.job_id}/{identity.number}"
-
-    def beat(self, **body) -> httpx.Response:
-        return self.service.client.post(f"{self.path}/heartbeat", json=body, headers=self.headers)
-
-    def upload(self, content: bytes, name="result.zip", sha256=None, **more) -> httpx.Response:
-        digest = sha256 or hashlib.sha256(content).hexdigest()
-        headers = {**self.headers, "x-content-sha256": digest}
-        url = f"{self.service.url}{self.path}/outputs/{name}"
-        return self.service.client.put(url, content=content, headers=headers, **more)
-
-    def finish(self, content: bytes = b"", **more) -> httpx.Response:
-        body = {
-            "state": "succeeded",
-            "nonce": self.identity.nonce,
-            "resultSizeBytes": len(content),
-            "resultSha256": hashlib.sha256(content).hexdigest(),
-            "started": "2026-11-24T00:00:00.000Z",
-            "ended": "2026-11-24T00:00:01.000Z",
-        }
-        return self.service.client.post(f"{self.path}/outcome", json=body | more, headers=self.headers)
-
-    @property
-    def place(self):
-        return self.service.root / self.identity.place
-
-    @property
-    def is_alive(self) -> bool:
-        return self.service.attempts.poll(self.identity, is_held=False).alive
-
-
-def archive(name: str = "a.txt") -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as opened:
-        opened.writestr(name, "content")
-    return stream.getvalue()
-
-
-def refused(answer: httpx.Response, status: int, code: str) -> bool:
-    return (answer.status_code, answer.json()["code"]) == (status, code)
-
-
 def test_a_nonce_starts_an_attempt_once(service, job):
     first = start(service, job)
     assert first.status_code == 200
@@ -110,8 +53,8 @@ def test_a_wrong_nonce_starts_nothing_and_leaves_the_attempt_to_the_right_one(se
 
 
 def test_the_token_of_another_attempt_opens_nothing(service, job):
-    node = Node(service, job)
-    other = Node(service, service.prepare("other-attempt")[1])
+    node = RunningNode(service, job)
+    other = RunningNode(service, service.prepare("other-attempt")[1])
     other.headers = node.headers
     assert refused(other.beat(), 403, "attempt_refused")
     assert refused(other.upload(archive()), 403, "attempt_refused")
@@ -123,7 +66,7 @@ def test_the_token_of_another_attempt_opens_nothing(service, job):
     "headers", [{}, {"authorization": "Bearer x"}, {"x-api-key": "KEY"}], ids=["none", "wrong", "key"]
 )
 def test_without_a_token_nothing_opens(service, job, headers):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     node.headers = {name: service.key if value == "KEY" else value for name, value in headers.items()}
     assert refused(node.beat(), 403, "attempt_refused")
 
@@ -134,7 +77,7 @@ def test_a_revoked_attempt_cannot_be_started(service, job):
 
 
 def test_an_expired_lease_that_comes_back_commits_nothing(service, job):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     assert node.upload(archive()).status_code == 204
     service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
     assert not node.is_alive
@@ -145,7 +88,7 @@ def test_an_expired_lease_that_comes_back_commits_nothing(service, job):
 
 
 def test_an_outcome_is_accepted_once_and_its_repetition_is_harmless(service, job):
-    node, content = Node(service, job), archive()
+    node, content = RunningNode(service, job), archive()
     assert node.upload(content).status_code == 204
     assert node.finish(content).status_code == 204
     assert node.finish(content).status_code == 204
@@ -156,7 +99,7 @@ def test_an_outcome_is_accepted_once_and_its_repetition_is_harmless(service, job
 
 
 def test_an_outcome_names_what_was_uploaded_for_this_attempt(service, job):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     assert refused(node.finish(archive()), 400, "result_missing")
     assert node.upload(archive("other.txt")).status_code == 204
     assert refused(node.finish(archive()), 400, "result_missing")
@@ -165,7 +108,7 @@ def test_an_outcome_names_what_was_uploaded_for_this_attempt(service, job):
 
 
 def test_a_wrong_hash_or_a_truncated_upload_leaves_nothing(service, job):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     assert refused(node.upload(archive(), sha256="0" * 64), 400, "wrong_hash")
     with socket.create_connection(("127.0.0.1", service.port)) as cut_off:
         lines = [f"PUT {node.path}/outputs/log.txt HTTP/1.1", "host: here", "content-length: 9"]
@@ -183,7 +126,7 @@ def test_a_wrong_hash_or_a_truncated_upload_leaves_nothing(service, job):
     ids=["parents", "encoded", "outcome", "order", "runner", "below", "nul"],
 )
 def test_only_three_names_can_be_uploaded(service, job, name):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     before = sorted(path.name for path in service.folder.rglob("*") if "sqlite" not in path.name)
     assert node.upload(archive(), name).status_code in (403, 404, 405)
     assert sorted(path.name for path in service.folder.rglob("*") if "sqlite" not in path.name) == before
@@ -191,13 +134,13 @@ def test_only_three_names_can_be_uploaded(service, job, name):
 
 @pytest.mark.parametrize("member", ["../evil", "/etc/evil", "a\\b", "C:evil"])
 def test_an_archive_with_an_unsafe_name_is_refused(service, job, member):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     assert refused(node.upload(archive(member)), 400, "invalid_archive")
     assert not (node.place / "result.zip").exists()
 
 
 def test_a_heartbeat_renews_the_lease_and_brings_log_progress_and_the_stop(service, job):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     assert node.beat(progress=0.5, message="half", log="aGVsbG8=", logOffset=0).json() == {
         "cancelGraceS": None,
         "logBytes": 5,
@@ -216,12 +159,12 @@ def test_a_heartbeat_renews_the_lease_and_brings_log_progress_and_the_stop(servi
     ids=["progress", "log", "message", "offset"],
 )
 def test_a_heartbeat_with_nonsense_is_refused(service, job, body):
-    assert Node(service, job).beat(**body).status_code == 400
+    assert RunningNode(service, job).beat(**body).status_code == 400
 
 
 def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
     identity = service.prepare("with-input", type="align-pdbs", settings=inputs_of(service))[1]
-    node = Node(service, identity)
+    node = RunningNode(service, identity)
     row = node.order["inputs"][0]
     content = httpx.get(row["url"])
     assert hashlib.sha256(content.content).hexdigest() == row["sha256"]
@@ -238,7 +181,7 @@ def inputs_of(service) -> dict:
 
 
 def test_a_service_that_starts_again_knows_the_token_and_gives_a_new_lease(service, job):
-    node = Node(service, job)
+    node = RunningNode(service, job)
     again = NodeAttempts(service.service.store.node_attempts, service.root, service.attempts.timing)
     token = node.headers["authorization"].removeprefix("Bearer ")
     assert again.admit(job.job_id, 1, token).is_live
@@ -249,7 +192,7 @@ def test_a_service_that_starts_again_knows_the_token_and_gives_a_new_lease(servi
 def test_guessing_is_slowed_down(service, job):
     answers = [start(service, job, f"{number:032x}").status_code for number in range(1000, 1040)]
     assert set(answers) == {403, 429}
-    assert Node(service, job).beat().status_code == 200, "the right one is not limited"
+    assert RunningNode(service, job).beat().status_code == 200, "the right one is not limited"
 
 
 async def test_the_routes_are_absent_without_an_executor_of_other_machines(service, tmp_path):

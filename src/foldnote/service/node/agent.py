@@ -25,6 +25,7 @@ from typing import IO
 from foldnote import settings
 from foldnote.ownership import make_own
 from foldnote.service.node.attempt_run import NodeAttempt, NodePlace, NodeWork
+from foldnote.service.node.service_link import NodeConnection
 from foldnote.service.node.shelf import EngineShelf, GpuShelf
 from foldnote.service.runner.local_runners import LocalRunners
 
@@ -49,20 +50,21 @@ class Agent:
         self._lock = threading.Lock()
         self._going: dict[Path, NodeAttempt] = {}
         self._threads: list[threading.Thread] = []
+        self._is_stopping = False
 
     def accept(self, line: str) -> None:
         """Start the attempt of one line of the parent."""
         work = NodeWork(**json.loads(line))
-        attempt = NodeAttempt(work, self._place)
+        attempt = NodeAttempt(work, self._place, NodeConnection(work.url))
         thread = threading.Thread(target=self._run, args=(work, attempt), daemon=True)
         with self._lock:
-            self._going[attempt.folder] = attempt
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
         thread.start()
 
     def stop(self) -> None:
         """Kill all engines and report their attempts."""
         with self._lock:
+            self._is_stopping = True
             going, threads = list(self._going.values()), list(self._threads)
         for attempt in going:
             attempt.stop()
@@ -72,16 +74,30 @@ class Agent:
         self._place.runners.close()
 
     def _run(self, work: NodeWork, attempt: NodeAttempt) -> None:
+        """Run an attempt and those that follow it, which use the same place of the parent."""
+        following: NodeAttempt | None = attempt
         try:
-            attempt.run()
+            while following is not None:
+                following = self._follow(following)
         except Exception:  # outermost handler of an attempt: the others go on
             logging.getLogger(__name__).exception("The attempt of job %s failed.", work.job_id)
         finally:
+            attempt.connection.close()
+            with self._lock, contextlib.suppress(OSError, ValueError):  # the parent has died
+                self._answers.write(json.dumps({"ended": work.nonce}) + "\n")
+                self._answers.flush()
+
+    def _follow(self, attempt: NodeAttempt) -> NodeAttempt | None:
+        with self._lock:
+            self._going[attempt.folder] = attempt
+            is_stopping = self._is_stopping
+        try:
+            if is_stopping:
+                attempt.stop()
+            return attempt.run()
+        finally:
             with self._lock:
                 self._going.pop(attempt.folder, None)
-                with contextlib.suppress(OSError, ValueError):  # the parent has died
-                    self._answers.write(json.dumps({"ended": work.nonce}) + "\n")
-                    self._answers.flush()
 
     def _look(self, folder: Path) -> None:
         attempt = self._going.get(folder)

@@ -1,5 +1,7 @@
 """One attempt on a node, from the exchange of its nonce to the report of its outcome.
 
+The answer to that report may bring the next attempt, which then needs no delivery and no request to start it.
+
 A thread of its own sends heartbeats, so that a large upload does not delay them. When the service refuses the
 attempt, its engine is killed and nothing more is sent. When the service cannot be reached, the runner kills
 the engine at the end of the lease, whether or not this process still lives.
@@ -12,18 +14,22 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from foldnote.errors import EngineError
 from foldnote.service.engines import build_attempt
-from foldnote.service.node.order import NodeOrder
 from foldnote.service.node.service_link import (
+    INLINE_BYTES,
     AttemptLink,
     AttemptTakenError,
+    NodeConnection,
     NotAcceptedError,
+    Report,
     ServiceAwayError,
+    Started,
     fetch_input,
     start_attempt,
 )
@@ -39,6 +45,7 @@ _LOG_PART_BYTES = 128 << 10
 _LOOK_S = 1.0
 _RETRY_S, _RETRY_MAX_S = 0.1, 5.0
 _START_S = 30.0
+T = TypeVar("T")
 _REPORT_S = 8.0
 """How long the loss of an attempt is reported when the agent ends."""
 
@@ -70,11 +77,27 @@ class FencedError(Exception):
 
 
 class NodeAttempt:
-    """Runs one attempt; ``look`` and ``stop`` may be called from any thread."""
+    """Runs one attempt; ``look`` and ``stop`` may be called from any thread.
 
-    def __init__(self, work: NodeWork, place: NodePlace) -> None:
+    Args:
+        work: which attempt.
+        place: what it shares with others.
+        connection: to the service.
+        begun: the attempt if it was started by the answer to another one's outcome, and the boot time when
+            that was asked for.
+    """
+
+    def __init__(
+        self,
+        work: NodeWork,
+        place: NodePlace,
+        connection: NodeConnection,
+        begun: tuple[Started, float] | None = None,
+    ) -> None:
         self._work = work
         self._place = place
+        self._connection = connection
+        self._begun = begun
         self._folder = place.home / f"{work.job_id}-{work.number}-{work.nonce}"
         self._news = threading.Event()
         self._is_over = threading.Event()
@@ -84,6 +107,11 @@ class NodeAttempt:
         self._is_prepared = False
         self._lease_until = 0.0
         self._sent_log_bytes = 0
+
+    @property
+    def connection(self) -> NodeConnection:
+        """The connection to the service."""
+        return self._connection
 
     @property
     def folder(self) -> Path:
@@ -100,34 +128,40 @@ class NodeAttempt:
         self._kill(0.0)
         self._news.set()
 
-    def run(self) -> None:
-        """Run the attempt; returns when nothing of it is left here."""
-        asked = files.boot_time_s()
+    def run(self) -> NodeAttempt | None:
+        """Run the attempt; returns when it is over.
+
+        Returns:
+            The attempt that is to be run next; None if there is none, and then nothing of this one is left.
+        """
         try:
-            token, self._order = self._start()
+            started, asked = self._begun or self._start()
         except (AttemptTakenError, NotAcceptedError, ServiceAwayError) as exc:
             log.info("job %s attempt %s is not started: %s", self._work.job_id, self._work.number, exc)
-            return
-        self._link = AttemptLink(self._work.url, self._work.job_id, self._work.number, token)
+            return None
+        self._order = started.order
+        self._link = AttemptLink(self._connection, started)
         self._lease_until = asked + self._order.lease_s
         heart = threading.Thread(target=self._keep_lease, name="heartbeat", daemon=True)
         heart.start()
+        following = None
         try:
-            self._report(self._find_outcome())
+            following = self._report(self._find_outcome())
         except FencedError:
             log.info("job %s attempt %s was given up", self._work.job_id, self._work.number)
         finally:
             self._is_over.set()
-            heart.join()
-            self._remove()
+            if following is None:  # the next one need not wait for the removal of this one
+                heart.join()
+        return following
 
-    def _start(self) -> tuple[str, NodeOrder]:
+    def _start(self) -> tuple[Started, float]:
         """Exchange the nonce, which succeeds once: after a lost answer the service refuses to repeat it."""
         deadline, pause = time.monotonic() + _START_S, _RETRY_S
-        work = self._work
+        work, asked = self._work, files.boot_time_s()
         while True:
             try:
-                return start_attempt(work.url, work.job_id, work.number, work.nonce)
+                return start_attempt(self._connection, work.job_id, work.number, work.nonce), asked
             except ServiceAwayError:
                 if time.monotonic() > deadline or self._is_stopping:
                     raise
@@ -229,28 +263,58 @@ class NodeAttempt:
 
     # the service
 
-    def _report(self, outcome: Outcome) -> None:
-        """Upload what there is, the outcome last.
+    def _report(self, outcome: Outcome) -> NodeAttempt | None:
+        """Upload what there is, the outcome last; returns the next attempt.
 
         Raises:
             FencedError: the attempt belongs to this node no longer.
         """
         try:
-            self._repeat(lambda: self._send_heartbeat(files.boot_time_s()))
-            for name in (files.LOG, files.MANIFEST, files.RESULT):
-                path = self._folder / name
-                if path.is_file() and not (name == files.LOG and path.stat().st_size == self._sent_log_bytes):
-                    self._repeat(lambda path=path: self._link.upload(path))  # type: ignore[misc]
-            self._repeat(lambda: self._link.finish(outcome))
+            outputs = self._upload()
+            return self._finish(outcome, outputs)
         except (NotAcceptedError, OSError) as exc:
             sentence = f"The outputs could not be sent to the service: {files.without_path(exc)}"
             lost = Outcome("lost", sentence, started=outcome.started, ended=files.now(), nonce=outcome.nonce)
             with contextlib.suppress(NotAcceptedError, AttemptTakenError):
-                self._repeat(lambda: self._link.finish(lost))
+                return self._finish(lost, {})
         except AttemptTakenError as exc:
             raise FencedError from exc
+        return None
 
-    def _repeat(self, act: Callable[[], None]) -> None:
+    def _upload(self) -> dict[str, bytes]:
+        """Upload what is too large to be sent with the outcome, and return the rest by name."""
+        whole = self._folder / files.LOG
+        if whole.is_file() and whole.stat().st_size - self._sent_log_bytes > _LOG_PART_BYTES:
+            self._repeat(lambda: self._link.upload(whole))
+            self._sent_log_bytes = whole.stat().st_size
+        rest: dict[str, bytes] = {}
+        for name in (files.MANIFEST, files.RESULT):
+            path = self._folder / name
+            if not path.is_file():
+                continue
+            if path.stat().st_size + sum(map(len, rest.values())) <= INLINE_BYTES:
+                rest[name] = path.read_bytes()
+            else:
+                self._repeat(lambda path=path: self._link.upload(path))  # type: ignore[misc]
+        return rest
+
+    def _finish(self, outcome: Outcome, outputs: Mapping[str, bytes]) -> NodeAttempt | None:
+        asked = 0.0
+        report = self._read_report()
+
+        def send() -> Started | None:
+            nonlocal asked
+            asked = files.boot_time_s()
+            return self._link.finish(outcome, outputs, report, takes_next=not self._is_stopping)
+
+        following = self._repeat(send)
+        if following is None:
+            return None
+        order = following.order
+        work = NodeWork(self._work.url, order.job_id, order.number, order.nonce)
+        return NodeAttempt(work, self._place, self._connection, (following, asked))
+
+    def _repeat(self, act: Callable[[], T]) -> T:
         """Repeat a request until the service can be reached, or the lease is over.
 
         Raises:
@@ -269,7 +333,15 @@ class NodeAttempt:
             pause = min(2 * pause, _RETRY_MAX_S)
 
     def _keep_lease(self) -> None:
-        """Send heartbeats until the attempt is over."""
+        """Send heartbeats until the attempt is over, then remove its files."""
+        try:
+            self._send_heartbeats()
+        finally:
+            self._link.close()
+            self._is_over.wait()
+            self._remove()
+
+    def _send_heartbeats(self) -> None:
         pause = self._order.heartbeat_s
         while not self._is_over.wait(pause):
             pause = self._order.heartbeat_s
@@ -287,15 +359,20 @@ class NodeAttempt:
                 return
 
     def _send_heartbeat(self, asked: float) -> None:
-        progress, message = files.read_progress(self._folder)
-        part = _read_part(self._folder / files.LOG, self._sent_log_bytes)
-        told = self._link.send_heartbeat(progress, message, part, self._sent_log_bytes)
+        told = self._link.send_heartbeat(self._read_report())
         self._lease_until = asked + self._order.lease_s
         self._sent_log_bytes = told.log_bytes
         if self._is_prepared and not self._is_over.is_set():
             files.extend_lease(self._folder, self._lease_until)
         if told.cancel_grace_s is not None and self._cancel_grace_s is None:
             self._kill(told.cancel_grace_s)
+
+    def _read_report(self) -> Report:
+        """The progress, and what the service does not have of the log, up to the size of a request."""
+        offset = self._sent_log_bytes
+        return Report(
+            *files.read_progress(self._folder), _read_part(self._folder / files.LOG, offset), offset
+        )
 
     def _fence(self) -> None:
         self._is_fenced = True

@@ -1,11 +1,13 @@
 """The requests of a node to the service, by the standard library's HTTP client.
 
-An agent makes few and small requests, so it needs no client that takes a tenth of a second to import.
+An agent makes few and small requests, so it needs no client that takes a tenth of a second to import. Those
+of one attempt share a connection, and small outputs travel with the outcome.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import http.client
 import json
@@ -14,6 +16,7 @@ import shutil
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import IOBase
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -23,6 +26,8 @@ from foldnote.service.runner.attempt import Outcome, as_content
 
 _TIMEOUT_S = 30.0
 _CHUNK_BYTES = 1 << 20
+INLINE_BYTES = 256 << 10
+"""Outputs that have at most this many bytes together are sent with the outcome."""
 _ANSWER_BYTES = 64 << 20
 _LOST = frozenset({403, 409})
 """The attempt belongs to this node no longer."""
@@ -51,8 +56,90 @@ class Instruction:
     """Size of the log at the service."""
 
 
-def start_attempt(url: str, job_id: int, number: int, nonce: str) -> tuple[str, NodeOrder]:
-    """Exchange the nonce for a token; returns the token and the order.
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An attempt that the service lets this node run."""
+
+    token: str
+    order: NodeOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The newest progress, and a part of the log."""
+
+    progress: float | None
+    message: str | None
+    log: bytes
+    log_offset: int
+    """Where that part begins, in bytes."""
+
+    def as_content(self) -> dict[str, Any]:
+        """The fields of a request."""
+        log = base64.b64encode(self.log).decode()
+        return {
+            "progress": self.progress,
+            "message": self.message,
+            "log": log,
+            "logOffset": self.log_offset,
+        }
+
+
+class NodeConnection:
+    """A connection that is kept from one request to the next, for one thread at a time.
+
+    Args:
+        url: address of the service.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._kept: http.client.HTTPConnection | None = None
+
+    def send(
+        self, method: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Send a request and return the content of the answer.
+
+        If the service has closed the kept connection, the request is sent again by a new one; it may so
+        arrive twice.
+
+        Raises:
+            AttemptTakenError: the service does not let this node have the attempt.
+            ServiceAwayError: the service cannot be reached.
+            NotAcceptedError: the service cannot accept the request.
+        """
+        is_kept = self._kept is not None
+        begins = body.tell() if isinstance(body, IOBase) else 0
+        try:
+            status, content = self._ask(method, path, body, headers)
+        except (OSError, http.client.HTTPException) as exc:
+            self.close()
+            if not is_kept or isinstance(exc, TimeoutError):
+                raise _away(self.url, exc) from exc
+            if isinstance(body, IOBase):
+                body.seek(begins)
+            return self.send(method, path, body, headers)
+        return _accept(self.url, status, content)
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another one."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+
+    def _ask(
+        self, method: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str] | None
+    ) -> tuple[int, bytes]:
+        if self._kept is None:
+            self._kept = _connect(self.url)
+        self._kept.request(method, urlsplit(self.url).path.rstrip("/") + path, body, dict(headers or {}))
+        response = self._kept.getresponse()
+        return response.status, response.read(_ANSWER_BYTES)
+
+
+def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: str) -> Started:
+    """Exchange the nonce for a token and the order; the request is sent once, by a new connection.
 
     Raises:
         AttemptTakenError: the nonce was used, or the attempt may not start.
@@ -60,26 +147,32 @@ def start_attempt(url: str, job_id: int, number: int, nonce: str) -> tuple[str, 
         NotAcceptedError: the service does not know such a request.
     """
     body = {"jobId": job_id, "number": number, "nonce": nonce}
-    answer = json.loads(_send(url, "POST", "/internal/attempts/start", _json(body)))
-    return answer["token"], NodeOrder.from_content(answer["order"])
+    connection.close()
+    return _started(connection.send("POST", "/internal/attempts/start", _json(body)))
 
 
 class AttemptLink:
-    """The requests for one attempt; each raises what ``start_attempt`` raises."""
+    """The requests for one attempt; each raises what ``start_attempt`` raises.
 
-    def __init__(self, url: str, job_id: int, number: int, token: str) -> None:
-        self._url = url
-        self._path = f"/internal/attempts/{job_id}/{number}"
-        self._headers = {"Authorization": f"Bearer {token}"}
+    Args:
+        connection: that of the attempt. Heartbeats use another one, so that an upload does not delay them.
+        started: the attempt.
+    """
 
-    def send_heartbeat(
-        self, progress: float | None, message: str | None, log: bytes, log_offset: int
-    ) -> Instruction:
-        """Renew the lease, with the latest progress and a part of the log."""
-        body = {"progress": progress, "message": message, "logOffset": log_offset}
-        if log:
-            body["log"] = base64.b64encode(log).decode()
-        answer = json.loads(self._send("POST", "/heartbeat", _json(body)))
+    def __init__(self, connection: NodeConnection, started: Started) -> None:
+        self._connection = connection
+        self._beats = NodeConnection(connection.url)
+        self._path = f"/internal/attempts/{started.order.job_id}/{started.order.number}"
+        self._headers = {"Authorization": f"Bearer {started.token}"}
+
+    def close(self) -> None:
+        """Close the connection of the heartbeats, when none is sent any more."""
+        self._beats.close()
+
+    def send_heartbeat(self, report: Report) -> Instruction:
+        """Renew the lease; by one thread only."""
+        body = _json(report.as_content())
+        answer = json.loads(self._beats.send("POST", f"{self._path}/heartbeat", body, self._headers))
         return Instruction(answer["cancelGraceS"], answer["logBytes"])
 
     def upload(self, path: Path) -> None:
@@ -92,17 +185,31 @@ class AttemptLink:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
             headers = {"x-content-sha256": digest, "Content-Length": str(os.fstat(content.fileno()).st_size)}
-            self._send("PUT", f"/outputs/{path.name}", content, headers)
+            self._connection.send(
+                "PUT", f"{self._path}/outputs/{path.name}", content, {**self._headers, **headers}
+            )
 
-    def finish(self, outcome: Outcome) -> None:
-        """Report how the attempt ended, once everything else is uploaded."""
-        content = {_to_camel(name): value for name, value in as_content(outcome).items()}
-        self._send("POST", "/outcome", _json(content))
+    def finish(
+        self, outcome: Outcome, outputs: Mapping[str, bytes], report: Report, *, takes_next: bool
+    ) -> Started | None:
+        """Report how the attempt ended, once all that is large is uploaded.
 
-    def _send(
-        self, method: str, path: str, body: bytes | IO[bytes], headers: Mapping[str, str] | None = None
-    ) -> bytes:
-        return _send(self._url, method, self._path + path, body, {**self._headers, **(headers or {})})
+        Args:
+            outcome: how it ended.
+            outputs: what was not uploaded, by name.
+            report: the last progress, and the end of the log.
+            takes_next: whether this node would run another attempt now. The answer to a repeated request has
+                the same one.
+
+        Returns:
+            The next attempt, which has begun; None if there is none for this node.
+        """
+        content: dict[str, Any] = {_to_camel(name): value for name, value in as_content(outcome).items()}
+        content["outputs"] = {name: base64.b64encode(each).decode() for name, each in outputs.items()}
+        content["takesNext"] = takes_next
+        content |= report.as_content()
+        answer = self._connection.send("POST", f"{self._path}/outcome", _json(content), self._headers)
+        return _started(answer) if answer else None
 
 
 def fetch_input(given: NodeInput, target: Path) -> None:
@@ -115,9 +222,17 @@ def fetch_input(given: NodeInput, target: Path) -> None:
         OSError: the target cannot be written.
     """
     parts = urlsplit(given.url)
-    base = f"{parts.scheme}://{parts.netloc}"
-    with target.open("xb") as stream:
-        _send(base, "GET", f"{parts.path}?{parts.query}", None, None, stream)
+    url = f"{parts.scheme}://{parts.netloc}"
+    with target.open("wb") as stream, contextlib.closing(_connect(url)) as connection:
+        try:
+            connection.request("GET", f"{parts.path}?{parts.query}")
+            response = connection.getresponse()
+            if response.status == 200:
+                shutil.copyfileobj(response, stream, _CHUNK_BYTES)
+            else:
+                _accept(url, response.status, response.read(_ANSWER_BYTES))
+        except (OSError, http.client.HTTPException) as exc:
+            raise _away(url, exc) from exc
     with target.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != given.sha256 or target.stat().st_size != given.size_bytes:
@@ -126,40 +241,28 @@ def fetch_input(given: NodeInput, target: Path) -> None:
         )
 
 
-def _send(
-    url: str,
-    method: str,
-    path: str,
-    body: bytes | IO[bytes] | None,
-    headers: Mapping[str, str] | None = None,
-    target: IO[bytes] | None = None,
-) -> bytes:
-    connection, prefix = _connect(url)
-    try:
-        connection.request(method, prefix + path, body, dict(headers or {}))
-        response = connection.getresponse()
-        if target is not None and response.status == 200:
-            shutil.copyfileobj(response, target, _CHUNK_BYTES)
-            return b""
-        content = response.read(_ANSWER_BYTES)
-    except (OSError, http.client.HTTPException) as exc:
-        raise ServiceAwayError(f"{url} cannot be reached: {exc or type(exc).__name__}") from exc
-    finally:
-        connection.close()
-    if response.status >= 300:
-        raise _fault(response.status)(_sentence(content) or f"{url} answered {response.status}")
-    return content
-
-
-def _connect(url: str) -> tuple[http.client.HTTPConnection, str]:
+def _connect(url: str) -> http.client.HTTPConnection:
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":
-        secure = http.client.HTTPSConnection(
-            host, parts.port, timeout=_TIMEOUT_S, context=ssl.create_default_context()
-        )
-        return secure, parts.path.rstrip("/")
-    return http.client.HTTPConnection(host, parts.port, timeout=_TIMEOUT_S), parts.path.rstrip("/")
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(host, parts.port, timeout=_TIMEOUT_S, context=context)
+    return http.client.HTTPConnection(host, parts.port, timeout=_TIMEOUT_S)
+
+
+def _accept(url: str, status: int, content: bytes) -> bytes:
+    if status >= 300:
+        raise _fault(status)(_sentence(content) or f"{url} answered {status}")
+    return content
+
+
+def _away(url: str, reason: Exception) -> ServiceAwayError:
+    return ServiceAwayError(f"{url} cannot be reached: {reason or type(reason).__name__}")
+
+
+def _started(answer: bytes) -> Started:
+    content = json.loads(answer)
+    return Started(content["token"], NodeOrder.from_content(content["order"]))
 
 
 def _fault(status: int) -> Callable[[str], Exception]:

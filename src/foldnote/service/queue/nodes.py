@@ -14,18 +14,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from foldnote.io import hash_file
+from foldnote.io import hash_bytes, hash_file
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.executors.protocol import AttemptIdentity
+from foldnote.service.queue.slots import NodeSlots, OpenSlot
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES, open_log
@@ -70,6 +72,10 @@ class HeldAttempt:
     """Seconds between TERM and KILL if it is to be stopped; None to continue."""
     is_over: bool = False
     """Whether its outcome was accepted."""
+    is_known: bool = False
+    """Whether its runner has shown its token."""
+    following: tuple[str, NodeOrder] | None = None
+    """Token and order of the attempt that its node was given in the answer to its outcome."""
 
     @property
     def has_begun(self) -> bool:
@@ -96,6 +102,17 @@ class Reported:
 
 
 @dataclass(frozen=True)
+class NodeEnding:
+    """What a node reports when an attempt is over."""
+
+    outcome: Outcome
+    reported: Reported = field(default_factory=Reported)
+    """The last progress, and the end of the log."""
+    outputs: Mapping[str, bytes] = field(default_factory=dict)
+    """Small outputs, by name; the others were uploaded."""
+
+
+@dataclass(frozen=True)
 class HeartbeatAnswer:
     """What a node is told in return for a heartbeat."""
 
@@ -118,6 +135,7 @@ class NodeAttempts:
         self._store = store
         self._root = root
         self.timing = timing or LeaseTiming()
+        self.slots = NodeSlots()
         self._held: dict[tuple[int, int], HeldAttempt] = {}
         self._on_ended: Callable[[str], None] = lambda _: None
         self._lock = threading.RLock()
@@ -248,22 +266,42 @@ class NodeAttempts:
             RefusalError: 403, the nonce is wrong or was used, or the attempt may not start.
             OSError: the attempt's folder cannot be written.
         """
+        row = self._store.find(job_id, number)
+        expected = row.nonce if row is not None and row.is_current else ""
+        is_known = hmac.compare_digest(expected.encode(), nonce.encode("utf-8", "surrogatepass"))
+        order = None if row is None else NodeOrder.read(self._root / row.folder)
+        if row is None or not expected or not is_known or order is None:
+            raise refused()
+        token = secrets.token_urlsafe(32)
+        if not self._store.start(job_id, number, nonce, hash_token(token)):
+            raise refused()
         with self._lock:
-            row = self._store.find(job_id, number)
-            expected = row.nonce if row is not None and row.is_current else ""
-            is_known = hmac.compare_digest(expected.encode(), nonce.encode("utf-8", "surrogatepass"))
-            order = None if row is None else NodeOrder.read(self._root / row.folder)
-            if row is None or not expected or not is_known or order is None:
-                raise refused()
-            token = secrets.token_urlsafe(32)
-            if not self._store.start(job_id, number, nonce, hash_token(token)):
-                raise refused()
             held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
             (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
             runner = {"pid": None, "started": files.now(), "nonce": nonce}
             files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
         timing = self.timing
         return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
+
+    def follow(self, held: HeldAttempt, identity: AttemptIdentity) -> tuple[str, NodeOrder]:
+        """Start another attempt for the node that ran ``held``; see ``start``.
+
+        Raises:
+            RefusalError: 403, the attempt may not start any more.
+            OSError: the attempt's folder cannot be written.
+        """
+        held.following = self.start(identity.job_id, identity.number, identity.nonce)
+        return held.following
+
+    def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:
+        """What the node of ``held`` was given before, if it may not have received it."""
+        if held.following is None:
+            return None
+        _, order = held.following
+        with self._lock:
+            following = self._recall(order.job_id, order.number)
+            is_unknown = following is not None and following.is_live and not following.is_known
+        return held.following if is_unknown else None
 
     def admit(self, job_id: int, number: int, token: str) -> HeldAttempt:
         """The attempt whose runner has this token.
@@ -277,6 +315,7 @@ class NodeAttempts:
             is_right = hmac.compare_digest(expected.encode(), hash_token(token).encode())
             if held is None or not is_right or not (held.is_live or held.is_over):
                 raise refused()
+            held.is_known = True
             return held
 
     def is_running(self, job_id: int, number: int) -> bool:
@@ -289,16 +328,16 @@ class NodeAttempts:
         """Renew the lease, and note progress and log.
 
         Raises:
-            RefusalError: 403, the attempt is over.
+            RefusalError: 403, the lease has expired.
             OSError: the attempt's folder cannot be written.
         """
         with self._lock:
+            if held.is_over:
+                return HeartbeatAnswer(None, _append_log(held.folder, Reported()))
             self._require_live(held)
             held.until = time.monotonic() + self.timing.wait_s
             grace_s = held.cancel_grace_s
-        if reported.progress is not None or reported.message is not None:
-            files.write_progress(held.folder, reported.progress, reported.message)
-        return HeartbeatAnswer(grace_s, _append_log(held.folder / files.LOG, reported))
+        return HeartbeatAnswer(grace_s, _note(held.folder, reported))
 
     def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
         """Publish an uploaded file under its name; its hash has been checked.
@@ -317,31 +356,55 @@ class NodeAttempts:
             self._require_live(held)
             draft.rename(held.folder / name)
 
-    def finish(self, held: HeldAttempt, outcome: Outcome) -> None:
+    def finish(self, held: HeldAttempt, ending: NodeEnding, slot: OpenSlot | None = None) -> None:
         """Publish the outcome, once; the same one again is accepted, since its answer may have been lost.
 
+        Args:
+            held: the attempt.
+            ending: its outcome, and what was not uploaded before.
+            slot: is opened, if the outcome is accepted.
+
         Raises:
-            RefusalError: 400, it is not of this attempt, or its result was not uploaded; 403, the attempt is
-                over; 409, another outcome was accepted before.
+            RefusalError: 400, it is not of this attempt, or its result is missing or another; 403, the
+                attempt is over; 409, another outcome was accepted before.
             OSError: the attempt's folder cannot be written.
         """
+        outcome = ending.outcome
         if not hmac.compare_digest((outcome.nonce or "").encode(), held.nonce.encode()):
             raise bad_request("The outcome is not that of this attempt.", code="wrong_nonce", field="nonce")
         if not held.is_over:
-            _require_result(held.folder / files.RESULT, outcome)
+            self._require_live(held)
+            _note(held.folder, ending.reported)
+            for name, content in ending.outputs.items():
+                self._keep_small(held, name, content)
+            _require_result(held.folder / files.RESULT, outcome, ending.outputs.get(files.RESULT))
         with self._lock:
             published = Outcome.read(held.folder)
-            if published is not None:
-                if files.as_content(published) != files.as_content(outcome):
-                    sentence = "Another outcome of this attempt was accepted before."
-                    raise RefusalError(409, "outcome_exists", sentence)
-                return
-            self._require_live(held)
-            files.write_json(held.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
-            held.is_over = True
-        for path in held.folder.glob(f"{DRAFT}*"):
-            path.unlink(missing_ok=True)
-        self._on_ended(held.nonce)
+            if published is not None and files.as_content(published) != files.as_content(outcome):
+                sentence = "Another outcome of this attempt was accepted before."
+                raise RefusalError(409, "outcome_exists", sentence)
+            if published is None:
+                self._require_live(held)
+                files.write_json(held.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
+                held.is_over = True
+        if slot is not None:
+            self.slots.open(slot)
+        if published is None:
+            for path in held.folder.glob(f"{DRAFT}*"):
+                path.unlink(missing_ok=True)
+            self._on_ended(held.nonce)
+
+    def _keep_small(self, held: HeldAttempt, name: str, content: bytes) -> None:
+        draft = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
+        try:
+            with draft.open("xb") as stream:
+                stream.write(content)
+                if name == files.RESULT:
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            self.keep(held, name, draft)
+        finally:
+            draft.unlink(missing_ok=True)
 
     @staticmethod
     def _require_live(held: HeldAttempt) -> None:
@@ -360,13 +423,14 @@ def refused() -> RefusalError:
     return RefusalError(403, "attempt_refused", sentence)
 
 
-def _require_result(path: Path, outcome: Outcome) -> None:
+def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None:
+    """Check that the result which the outcome names is there; ``content`` if it came with the outcome."""
     if outcome.result_sha256 is None:
         return
     try:
-        is_there = (
-            path.stat().st_size == outcome.result_size_bytes and hash_file(path) == outcome.result_sha256
-        )
+        size = path.stat().st_size if content is None else len(content)
+        found = hash_file(path) if content is None else hash_bytes(content)
+        is_there = (size, found) == (outcome.result_size_bytes, outcome.result_sha256)
     except FileNotFoundError:
         is_there = False
     if not is_there:
@@ -375,8 +439,16 @@ def _require_result(path: Path, outcome: Outcome) -> None:
         )
 
 
-def _append_log(path: Path, reported: Reported) -> int:
+def _note(folder: Path, reported: Reported) -> int:
+    """Publish what a heartbeat reports; returns the size of the log."""
+    if reported.progress is not None or reported.message is not None:
+        files.write_progress(folder, reported.progress, reported.message)
+    return _append_log(folder, reported)
+
+
+def _append_log(folder: Path, reported: Reported) -> int:
     """Append the part of the log that follows what is there; return the size of the log."""
+    path = folder / files.LOG
     try:
         size = path.lstat().st_size
     except FileNotFoundError:

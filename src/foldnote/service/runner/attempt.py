@@ -3,8 +3,9 @@
 An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
 die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
 ``result.zip``, ``cancel`` and ``revoked`` are synced: a power cut ends every process of an attempt and may
-leave its other files empty or absent, and then the attempt counts as lost. This module starts, watches and
-kills no process and imports the standard library only, since each runner loads it.
+leave its other files empty or absent, and then the attempt counts as lost. On a node, which keeps nothing,
+``result.zip`` is not synced, either. This module starts, watches and kills no process and imports the
+standard library only, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json

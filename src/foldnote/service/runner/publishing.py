@@ -231,8 +231,9 @@ class _Packer:
                     archive.writestr("score.json", score.content)
                 if self._add(archive, self._attempt, files.LOG, "job.log") is None:
                     archive.writestr("job.log", b"")
-            stream.flush()
-            os.fsync(stream.fileno())
+            if not self._spec.has_lease:  # a node keeps nothing: the service syncs what it receives
+                stream.flush()
+                os.fsync(stream.fileno())
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""

@@ -7,8 +7,10 @@ user's key, and no user's key opens these routes. Wrong ones are limited per cli
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import contextlib
 import hashlib
 import os
 import secrets
@@ -30,7 +32,9 @@ from foldnote.service.faults import RefusalError, bad_request, not_found, too_la
 from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
 from foldnote.service.http.routes.responses import Here, absolute, read_small
-from foldnote.service.queue.nodes import DRAFT, UPLOADS, HeldAttempt, Reported, refused
+from foldnote.service.node.order import NodeOrder
+from foldnote.service.queue.nodes import DRAFT, UPLOADS, HeldAttempt, NodeEnding, Reported, refused
+from foldnote.service.queue.slots import OpenSlot
 from foldnote.service.runner.attempt import LOG, MANIFEST, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES
 from foldnote.service.runner.publishing import MAX_FIGURES
@@ -85,6 +89,15 @@ class OutcomeBody(RequestBody):
     peak_gpu_memory_mb: Number | None = None
 
 
+class EndingBody(OutcomeBody, HeartbeatBody):
+    """The same, with the last heartbeat and small outputs."""
+
+    outputs: dict[Literal["manifest.json", "result.zip"], str] = Field(default={})
+    """Small outputs by name, in Base64."""
+    takes_next: bool = False
+    """Whether the node would run another attempt now."""
+
+
 class WrongAttempts:
     """Limits how often a client address may present a wrong nonce or token."""
 
@@ -133,6 +146,11 @@ async def start_attempt(request: Request, service: Here) -> Response:
     token, order = await _wrong.guard(
         request, lambda: service.node_attempts.start(body.job_id, body.number, body.nonce)
     )
+    return _hand_out(request, service, token, order)
+
+
+def _hand_out(request: Request, service: Service, token: str, order: NodeOrder) -> Response:
+    """The answer with which an attempt begins."""
     content = order.as_content()
     holder = f"{order.job_id}-{order.number}"
     for row in content["inputs"]:
@@ -145,11 +163,7 @@ async def start_attempt(request: Request, service: Here) -> Response:
 async def renew_lease(request: Request, service: Here, held: Held) -> Response:
     """Renew the lease; the answer says whether to stop."""
     body = await read_small(request, service, HeartbeatBody)
-    try:
-        log = base64.b64decode(body.log, validate=True)
-    except (binascii.Error, ValueError) as exc:
-        raise bad_request("log is not Base64.", field="log") from exc
-    reported = Reported(body.progress, body.message, log, body.log_offset)
+    reported = _reported(body)
     answer = await run_in_threadpool(service.node_attempts.beat, held, reported)
     return JSONResponse({"cancelGraceS": answer.cancel_grace_s, "logBytes": answer.log_bytes})
 
@@ -174,11 +188,77 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
 
 @router.post("/{job_id}/{number}/outcome")
 async def finish_attempt(request: Request, service: Here, held: Held) -> Response:
-    """Accept the outcome; the attempt is over."""
-    body = await read_small(request, service, OutcomeBody)
-    outcome = Outcome(**body.model_dump())
-    await run_in_threadpool(service.node_attempts.finish, held, outcome)
-    return Response(status_code=204)
+    """Accept the outcome; the attempt is over. The answer may hold the next attempt for the same place."""
+    body = await read_small(request, service, EndingBody)
+    if body.outputs:
+        await run_in_threadpool(require_space, service.config)
+    outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
+    outputs = {str(name): _decode(each, "outputs") for name, each in body.outputs.items()}
+    reported = _reported(body)
+    waiting = WaitingNode(request, service, held)
+    slot = waiting.offer() if body.takes_next else None
+    await run_in_threadpool(service.node_attempts.finish, held, NodeEnding(outcome, reported, outputs), slot)
+    following = None
+    if body.takes_next:
+        following = service.node_attempts.repeat_following(held)
+    if slot is not None:
+        following = await waiting.take(slot, following)
+    return Response(status_code=204) if following is None else _hand_out(request, service, *following)
+
+
+class WaitingNode:
+    """A node that waits, in the request that ended its attempt, for the next one."""
+
+    def __init__(self, request: Request, service: Service, held: HeldAttempt) -> None:
+        self._request = request
+        self._attempts = service.node_attempts
+        self._held = held
+        self._woken = asyncio.Event()
+
+    def offer(self) -> OpenSlot | None:
+        """Its slot, which is not open yet; None if it is not to be used again."""
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(self._woken.set)
+
+        return self._attempts.slots.offer(self._held.nonce, wake)
+
+    async def take(
+        self, slot: OpenSlot, following: tuple[str, NodeOrder] | None
+    ) -> tuple[str, NodeOrder] | None:
+        """Token and order of the next attempt, which has begun; None if none came in time.
+
+        Args:
+            slot: the open slot.
+            following: what the node was given before; then it does not wait.
+        """
+        is_settled = False
+        try:
+            if following is None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), slot.terms.wait_s)
+            given = self._attempts.slots.close(slot)
+            is_here = given is not None and following is None and not await self._request.is_disconnected()
+            if given is not None and is_here:
+                with contextlib.suppress(RefusalError):  # it may not start any more
+                    following = await run_in_threadpool(self._attempts.follow, self._held, given)
+                is_settled = True
+            return following or self._attempts.repeat_following(self._held)
+        finally:
+            if self._attempts.slots.close(slot) is not None and not is_settled:
+                asyncio.get_running_loop().run_in_executor(None, slot.otherwise)
+
+
+def _reported(body: HeartbeatBody) -> Reported:
+    return Reported(body.progress, body.message, _decode(body.log, "log"), body.log_offset)
+
+
+def _decode(text: str, field: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as exc:
+        raise bad_request(f"{field} is not Base64.", field=field) from exc
 
 
 async def _receive(request: Request, draft: FilePath, limit_bytes: int) -> str:

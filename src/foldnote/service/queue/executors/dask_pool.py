@@ -4,6 +4,9 @@ Dask only carries the order of an attempt to a worker, where an agent fetches it
 attempt is bound to one worker that the dispatcher has chosen, so no more are ever in flight than fit; Dask
 never retries one. That a future is done, failed or lost is a hint to look, never the truth: a scheduler that
 dies loses its tasks, not our jobs.
+
+A task lasts as long as its place is given one attempt after another, for at most a minute. Then it ends, so
+that tasks of others have their turn.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
@@ -26,6 +30,7 @@ from foldnote.service.queue.executors.protocol import (
     UnreachableError,
 )
 from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.queue.slots import SlotTerms
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -35,6 +40,8 @@ _LOOK_S = 1.0
 _CONNECT_S = 5.0
 _RETRY_MAX_S = 15.0
 _CLOSE_S = 2.0
+_KEEP_S = 60.0
+"""How long one task of Dask begins attempts."""
 _UNLIMITED_MB = 1 << 30
 _VARIABLES = {
     "engines_dir": "FOLDNOTE_ENGINES_DIR",
@@ -127,7 +134,7 @@ class DaskExecutor(NodeExecutor):
         self._connection: DaskConnection | None = None
         self._machines: tuple[Capacity, ...] = ()
         self._delivered: dict[str, tuple[str, Future]] = {}
-        """Machine and future, by nonce, of what Dask may still start."""
+        """Machine and future, by nonce, of what Dask may still start, or of what has followed it there."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -156,16 +163,27 @@ class DaskExecutor(NodeExecutor):
         Raises:
             UnreachableError: the scheduler, or the worker, is not there now.
         """
-        identity, machine = order.identity, order.need.machine
         connection = self._connection
-        if connection is None or machine not in connection.workers:
+        if connection is None or order.need.machine not in connection.workers:
             raise UnreachableError("The Dask cluster cannot be reached.")
+        nonce = order.identity.nonce
+        with self._lock:
+            before = self.attempts.slots.hand_on(self, order, lambda: self._deliver_instead(order))
+            if before is not None and before in self._delivered:
+                self._delivered[nonce] = self._delivered.pop(before)
+        if before is None:
+            self._deliver(connection, order)
+
+    def _deliver(self, connection: DaskConnection, order: AttemptOrder) -> None:
+        identity, machine = order.identity, order.need.machine
         work = {
             "url": self._options.service_url,
             "job_id": identity.job_id,
             "number": identity.number,
             "nonce": identity.nonce,
         }
+        terms = SlotTerms(self, order.need, time.monotonic() + _KEEP_S)
+        self.attempts.slots.expect(identity.nonce, terms)
         try:
             future = connection.client.submit(
                 run_here,
@@ -184,14 +202,31 @@ class DaskExecutor(NodeExecutor):
             self._delivered[identity.nonce] = (machine, future)
         future.add_done_callback(lambda done: self._note_done(identity, done))
 
+    def _deliver_instead(self, order: AttemptOrder) -> None:
+        """Deliver an attempt whose slot has turned out to be empty."""
+        nonce = order.identity.nonce
+        with self._lock:
+            self._delivered.pop(nonce, None)
+        connection = self._connection
+        try:
+            if connection is not None and order.need.machine in connection.workers:
+                self._deliver(connection, order)
+        except UnreachableError as exc:
+            log.warning("job %s: %s", order.identity.job_id, exc.message)
+        self._hint(nonce)
+
     def _note_done(self, identity: AttemptIdentity, future: Future) -> None:
         if future.status == "error":
             log.warning(
                 "The Dask worker failed with job %s: %s", identity.job_id, future.exception(timeout=1)
             )
         with self._lock:
-            self._delivered.pop(identity.nonce, None)
-        self._hint(identity.nonce)
+            over = [nonce for nonce, row in self._delivered.items() if row[1] is future]
+            for nonce in over:
+                del self._delivered[nonce]
+        for nonce in {identity.nonce, *over}:
+            self.attempts.slots.forget(nonce)
+            self._hint(nonce)
 
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""

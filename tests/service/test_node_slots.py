@@ -1,0 +1,312 @@
+"""One place on a node for several attempts: the answer to an outcome brings the next one, and nothing is lost on the way."""
+
+import base64
+import hashlib
+import itertools
+import socket
+import threading
+import time
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+from node_attempts import RunningNode, archive, refused
+from node_service import NodeService, offer_thread_executor
+from probe_engine import write_probe_engine
+from service_process import TOOLS
+
+from foldnote.service.node.service_link import NodeConnection, NotAcceptedError, ServiceAwayError
+from foldnote.service.queue.executors import Capacity
+from foldnote.service.queue.slots import SlotTerms
+from foldnote.service.runner.attempt import Outcome
+
+HERE = Capacity(1, 64, machine="here")
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slots")
+    with pytest.MonkeyPatch.context() as patch:
+        offer_thread_executor(patch, folder)
+        engines = write_probe_engine(folder / "engines", tools=TOOLS)
+        with NodeService(folder, engines).serving() as running:
+            yield running
+
+
+def prepare(service):
+    return service.prepare(f"slot{next(_numbers)}")
+
+
+@pytest.fixture
+def node(service):
+    """A node whose place may be used again."""
+    order, identity = prepare(service)
+    expect(service, identity)
+    running = RunningNode(service, identity)
+    running.need = order.need
+    return running
+
+
+def expect(service, identity, wait_s=20.0, until=60.0, **more):
+    terms = SlotTerms(service.executor, HERE, time.monotonic() + until, wait_s=wait_s, **more)
+    service.attempts.slots.expect(identity.nonce, terms)
+
+
+class Waiting(threading.Thread):
+    """The request that ends an attempt and waits for the next one."""
+
+    def __init__(self, node: RunningNode) -> None:
+        super().__init__(daemon=True)
+        self._node = node
+        self.start()
+
+    def run(self) -> None:
+        with httpx.Client(base_url=self._node.service.url, timeout=60) as client:
+            self.answer = self._node.finish(takesNext=True, client=client, **LOST)
+
+    def follow(self) -> httpx.Response:
+        self.join(30)
+        return self.answer
+
+
+LOST = {"state": "lost", "resultSha256": None, "resultSizeBytes": None}
+
+
+def hand_on(service, order, otherwise=lambda: None) -> str | None:
+    return service.attempts.slots.hand_on(service.executor, order, otherwise)
+
+
+def hand_on_soon(service, order, otherwise=lambda: None) -> str:
+    deadline = time.monotonic() + 20
+    while (before := hand_on(service, order, otherwise)) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return before
+
+
+def begun(service, identity) -> bool:
+    return service.attempts.has_begun(identity)
+
+
+def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(service, node):
+    waiting = Waiting(node)
+    order, identity = prepare(service)
+    assert hand_on_soon(service, order) == node.identity.nonce
+    answer = waiting.follow()
+    assert answer.status_code == 200
+    assert (answer.json()["order"]["job_id"], answer.json()["order"]["nonce"]) == (
+        identity.job_id,
+        identity.nonce,
+    )
+    following = RunningNode(service, identity, answer)
+    assert refused(following.start(), 403, "attempt_refused"), "its nonce was used"
+    assert following.beat().status_code == 200
+    assert following.finish(**LOST).status_code == 204
+    assert Outcome.read(following.place).state == "lost"
+
+
+def test_a_place_is_used_again_and_again(service, node):
+    for _ in range(3):
+        waiting = Waiting(node)
+        order, identity = prepare(service)
+        hand_on_soon(service, order)
+        node = RunningNode(service, identity, waiting.follow())
+    assert node.beat().status_code == 200
+
+
+def test_a_repeated_outcome_brings_the_same_attempt_until_it_is_known(service, node):
+    waiting = Waiting(node)
+    order, identity = prepare(service)
+    hand_on_soon(service, order)
+    first = waiting.follow()
+    again = node.finish(takesNext=True, **LOST)
+    assert again.json() == first.json(), "the answer may have been lost"
+    assert RunningNode(service, identity, again).beat().status_code == 200
+    expect(service, node.identity, wait_s=0.05)
+    assert node.finish(takesNext=True, **LOST).status_code == 204
+
+
+def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_begun(service, node):
+    body = b'{"state": "lost", "nonce": "%s", "takesNext": true}' % node.identity.nonce.encode()
+    with socket.create_connection(("127.0.0.1", service.port)) as cut_off:
+        lines = [f"POST {node.path}/outcome HTTP/1.1", "host: here", f"content-length: {len(body)}"]
+        lines += [f"authorization: {node.headers['authorization']}", "", ""]
+        cut_off.sendall("\r\n".join(lines).encode() + body)
+        deadline = time.monotonic() + 20
+        while Outcome.read(node.place) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    order, identity = prepare(service)
+    delivered = threading.Event()
+    if hand_on(service, order, delivered.set) is not None:  # else its end was noticed before
+        assert delivered.wait(20)
+    assert not begun(service, identity)
+    assert RunningNode(service, identity).beat().status_code == 200, "another node can start it"
+
+
+def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
+    waiting = Waiting(node)
+    order, identity = prepare(service)
+    assert service.attempts.revoke(identity) is True
+    hand_on_soon(service, order)
+    assert waiting.follow().status_code == 204
+    assert not begun(service, identity)
+
+
+@pytest.mark.parametrize(
+    "need",
+    [replace(HERE, cores=2), replace(HERE, memory_mb=65), replace(HERE, gpus=1)],
+    ids=["cores", "memory", "gpu"],
+)
+def test_another_need_is_not_put_there_and_lets_the_waiting_node_go(service, node, need):
+    waiting = Waiting(node)
+    order, identity = prepare(service)
+    while waiting.is_alive():
+        assert hand_on(service, replace(order, need=need)) is None
+        time.sleep(0.01)
+    assert waiting.follow().status_code == 204
+    assert not begun(service, identity)
+
+
+def test_another_machine_or_executor_uses_no_foreign_place(service, node):
+    waiting = Waiting(node)
+    order, _ = prepare(service)
+    assert hand_on(service, replace(order, need=replace(HERE, machine="there"))) is None
+    assert service.attempts.slots.hand_on(object(), order, lambda: None) is None
+    hand_on_soon(service, order)
+    assert waiting.follow().status_code == 200
+
+
+def test_nothing_is_begun_in_a_place_that_must_be_given_back(service, node):
+    expect(service, node.identity, until=0.0)
+    assert node.finish(takesNext=True, **LOST).status_code == 204
+
+
+def test_a_place_with_a_time_limit_takes_only_what_ends_in_time(service, node):
+    expect(service, node.identity, until=600, is_timed=True)
+    waiting = Waiting(node)
+    order, _ = prepare(service)
+    for _ in range(20):
+        assert hand_on(service, replace(order, time_limit_s=700)) is None
+        time.sleep(0.01)
+    if waiting.is_alive():
+        hand_on_soon(service, replace(order, time_limit_s=300))
+    waiting.follow()
+
+
+@pytest.mark.parametrize("is_expected", [True, False], ids=["old-node", "no-place"])
+def test_a_node_that_cannot_go_on_or_is_not_expected_to_is_answered_at_once(service, is_expected):
+    _, identity = prepare(service)
+    if is_expected:
+        expect(service, identity)
+    assert RunningNode(service, identity).finish(takesNext=not is_expected, **LOST).status_code == 204
+
+
+def test_an_outcome_that_is_refused_opens_no_place(service, node):
+    order, _ = prepare(service)
+    assert refused(node.finish(archive(), takesNext=True), 400, "result_missing")
+    assert hand_on(service, order) is None
+
+
+def test_small_outputs_come_with_the_outcome(service, node):
+    content = archive()
+    outputs = {"result.zip": base64.b64encode(content).decode()}
+    log = base64.b64encode(b"the end\n").decode()
+    assert node.finish(content, outputs=outputs, log=log, progress=1.0, message="Done").status_code == 204
+    assert (node.place / "result.zip").read_bytes() == content
+    assert (node.place / "log.txt").read_bytes() == b"the end\n"
+    state = service.attempts.poll(node.identity, is_held=False)
+    assert (state.progress, state.outcome.result_sha256) == (1.0, hashlib.sha256(content).hexdigest())
+
+
+@pytest.mark.parametrize(
+    ("outputs", "code"),
+    [
+        ({"result.zip": base64.b64encode(archive("other.txt")).decode()}, "result_missing"),
+        ({"result.zip": base64.b64encode(archive("../evil")).decode()}, "invalid_archive"),
+        ({"result.zip": "%"}, "bad_request"),
+        ({"outcome.json": ""}, "bad_request"),
+        ({"../key": ""}, "bad_request"),
+    ],
+    ids=["wrong-hash", "unsafe", "not-base64", "outcome", "parent"],
+)
+def test_wrong_outputs_with_an_outcome_are_refused_and_end_nothing(service, node, outputs, code):
+    answer = node.finish(archive(), outputs=outputs)
+    assert answer.status_code == 400, answer.text
+    assert code in (answer.json()["code"], "bad_request")
+    assert Outcome.read(node.place) is None
+    assert not list(node.place.glob(".upload-*"))
+    assert node.beat().status_code == 200
+
+
+def test_a_heartbeat_that_crosses_the_outcome_is_no_fault(service, node):
+    assert node.finish(**LOST).status_code == 204
+    assert node.beat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
+
+
+# the connection of a node
+
+
+class Fickle(BaseHTTPRequestHandler):
+    """Closes each connection after its answer, without saying so."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 20
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.bodies.append((self.client_address[1], body))
+        status = self.server.statuses.pop(0) if self.server.statuses else 200
+        content = body if status == 200 else b'{"error": "no"}'
+        self.send_response(status)
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.close_connection = self.server.is_fickle
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@contextmanager
+def peer(*statuses, is_fickle=False):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Fickle)
+    server.bodies, server.statuses, server.is_fickle = [], list(statuses), is_fickle
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    with closing(NodeConnection(url)) as connection:
+        yield connection, server.bodies
+    server.shutdown()
+    server.server_close()
+
+
+def test_requests_share_a_connection_also_after_a_refusal():
+    with peer(200, 400, 503, 200) as (connection, bodies):
+        assert connection.send("POST", "/", b"one") == b"one"
+        with pytest.raises(NotAcceptedError):
+            connection.send("POST", "/", b"two")
+        with pytest.raises(ServiceAwayError):
+            connection.send("POST", "/", b"three")
+        assert connection.send("POST", "/", b"four") == b"four"
+    assert len({port for port, _ in bodies}) == 1
+
+
+def test_a_connection_that_was_closed_is_opened_again_and_the_whole_body_sent(tmp_path):
+    content = tmp_path / "content"
+    content.write_bytes(b"x" * 100_000)
+    with peer(is_fickle=True) as (connection, bodies), content.open("rb") as stream:
+        assert connection.send("POST", "/", b"one") == b"one"
+        time.sleep(0.05)
+        headers = {"Content-Length": "100000"}
+        assert connection.send("POST", "/", stream, headers) == content.read_bytes()
+    assert len({port for port, _ in bodies}) == 2
+
+
+def test_a_service_that_is_not_there_is_told_at_once():
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        with pytest.raises(ServiceAwayError):
+            NodeConnection(f"http://127.0.0.1:{nobody.getsockname()[1]}").send("POST", "/", b"")
