@@ -115,6 +115,58 @@ def test_a_stop_leaves_no_process_and_no_batch_job(service, system):
     wait_until(lambda: states(system) == {"1": "CD", "2": "CA"}, "the end of both batch jobs")
 
 
+def test_short_runs_follow_one_another_in_one_batch_job(service, system):
+    """Also those that have a batch job of their own by then, which is cancelled."""
+    names = [f"short{number}.alone.output-1" for number in range(5)]
+    service.submit("first.sleep-2.output-1")
+    wait_for_sleep(service, "first.sleep-2.output-1")
+    (system / slurm_stand_in.HELD).touch()
+    for name in names:
+        service.submit(name)
+    wait_until(lambda: len(states(system)) == 1 + len(names), "the jobs that wait")
+    for name in ("first.sleep-2.output-1", *names):
+        assert service.wait(name)["status"] == "Complete"
+    wait_until(lambda: states(system) == {"1": "CD"} | dict.fromkeys("23456", "CA"), "the end of all jobs")
+    wait_until(lambda: not service.files("*/*"), "the removal of the jobs' files")
+    assert rows(service, "SELECT count(*), sum(losses) FROM attempts, jobs WHERE jobs.id = job_id") == [
+        (6, 0)
+    ]
+    assert_once(service, *names)
+
+
+def test_a_run_that_follows_another_is_stopped_and_adopted_like_any(service, system):
+    service.submit("first.sleep-2.output-1")
+    wait_for_sleep(service, "first.sleep-2.output-1")
+    (system / slurm_stand_in.HELD).touch()
+    for name in ("second.sleep-4.output-1", "third.deaf.daemon.child.sleep-60"):
+        service.submit(name)
+    service.wait("first.sleep-2.output-1")
+    wait_for_sleep(service, "second.sleep-4.output-1")
+    service.kill()
+    service.start()
+    assert service.wait("second.sleep-4.output-1")["status"] == "Complete"
+    assert_once(service, "first.sleep-2.output-1", "second.sleep-4.output-1")
+    slurm_stand_in.start_all(system)
+    wait_for_sleep(service, "third.deaf.daemon.child.sleep-60")
+    service.client.post("/stop-job", json={"jobName": "third.deaf.daemon.child.sleep-60"})
+    assert service.wait("third.deaf.daemon.child.sleep-60")["status"] == "Stopped"
+    wait_until(lambda: not marked(service), "the end of all processes", 10)
+    wait_until(lambda: not set(states(system).values()) & {"R", "PD"}, "the end of all jobs")
+
+
+def test_without_bundles_each_run_has_a_batch_job_of_its_own(tmp_path, system):
+    service = BatchService(tmp_path / "alone", slurm_stand_in.install(system), bundle_s=0, max_jobs=1)
+    service.start()
+    try:
+        for number in range(3):
+            service.submit(f"single{number}.alone.output-1")
+        for number in range(3):
+            service.wait(f"single{number}.alone.output-1")
+        assert sorted(states(system)) == ["1", "2", "3"]
+    finally:
+        service.end()
+
+
 def test_a_service_that_starts_again_finds_its_batch_jobs_and_cancels_those_it_does_not_want(service, system):
     (system / slurm_stand_in.HELD).touch()
     service.submit("kept.alone.output-1")
@@ -166,6 +218,7 @@ def test_what_the_batch_system_says_is_told_and_its_silence_costs_nothing(servic
     (system / slurm_stand_in.DOWN).unlink()
     assert service.wait("patient.alone.output-1")["status"] == "Complete"
     assert rows(service, "SELECT losses FROM jobs") == [(0,)]
+    wait_until(lambda: set(states(system).values()) == {"CD"}, "the end of its batch job")
     (system / slurm_stand_in.REFUSAL).write_text("Invalid account or account/partition combination specified")
     service.submit("refused.alone.output-1")
     job = service.wait("refused.alone.output-1")
@@ -205,7 +258,8 @@ def test_missing_options_are_named():
 
 
 def test_the_time_that_a_job_asks_for():
-    assert BatchOptions.read("lab", REQUIRED).walltime_s(3600) == 3900
+    assert BatchOptions.read("lab", REQUIRED).walltime_s(3600) == 4200
+    assert BatchOptions.read("lab", REQUIRED | {"bundle_s": 0}).walltime_s(3600) == 3900
     assert BatchOptions.read("lab", REQUIRED | {"max_walltime_s": 1800}).walltime_s(3600) == 1800
 
 

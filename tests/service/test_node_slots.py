@@ -40,18 +40,21 @@ def prepare(service):
     return service.prepare(f"slot{next(_numbers)}")
 
 
+def begin(service, **terms) -> RunningNode:
+    """A node that runs an attempt in a place of these terms."""
+    _, identity = prepare(service)
+    expect(service, identity, **terms)
+    return RunningNode(service, identity)
+
+
 @pytest.fixture
 def node(service):
     """A node whose place may be used again."""
-    order, identity = prepare(service)
-    expect(service, identity)
-    running = RunningNode(service, identity)
-    running.need = order.need
-    return running
+    return begin(service)
 
 
-def expect(service, identity, wait_s=20.0, until=60.0, **more):
-    terms = SlotTerms(service.executor, HERE, time.monotonic() + until, wait_s=wait_s, **more)
+def expect(service, identity, wait_s=20.0, lasts_s=60.0, **more):
+    terms = SlotTerms(service.executor, HERE, lasts_s, wait_s=wait_s, **more)
     service.attempts.slots.expect(identity.nonce, terms)
 
 
@@ -76,7 +79,11 @@ LOST = {"state": "lost", "resultSha256": None, "resultSizeBytes": None}
 
 
 def hand_on(service, order, otherwise=lambda: None) -> str | None:
-    return service.attempts.slots.hand_on(service.executor, order, otherwise)
+    slot = service.attempts.slots.reserve(service.executor, order, otherwise)
+    if slot is None:
+        return None
+    slot.wake()
+    return slot.nonce
 
 
 def hand_on_soon(service, order, otherwise=lambda: None) -> str:
@@ -175,26 +182,29 @@ def test_another_machine_or_executor_uses_no_foreign_place(service, node):
     waiting = Waiting(node)
     order, _ = prepare(service)
     assert hand_on(service, replace(order, need=replace(HERE, machine="there"))) is None
-    assert service.attempts.slots.hand_on(object(), order, lambda: None) is None
+    assert service.attempts.slots.reserve(object(), order, lambda: None) is None
     hand_on_soon(service, order)
     assert waiting.follow().status_code == 200
 
 
-def test_nothing_is_begun_in_a_place_that_must_be_given_back(service, node):
-    expect(service, node.identity, until=0.0)
-    assert node.finish(takesNext=True, **LOST).status_code == 204
+def test_nothing_is_begun_in_a_place_that_must_be_given_back(service):
+    assert begin(service, lasts_s=0.0).finish(takesNext=True, **LOST).status_code == 204
 
 
-def test_a_place_with_a_time_limit_takes_only_what_ends_in_time(service, node):
-    expect(service, node.identity, until=600, is_timed=True)
-    waiting = Waiting(node)
-    order, _ = prepare(service)
-    for _ in range(20):
-        assert hand_on(service, replace(order, time_limit_s=700)) is None
+def test_a_place_with_an_end_takes_only_what_ends_before_it(service):
+    waiting = Waiting(begin(service, lasts_s=600, is_timed=True))
+    order, identity = prepare(service)
+    while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
-    if waiting.is_alive():
-        hand_on_soon(service, replace(order, time_limit_s=300))
-    waiting.follow()
+    assert hand_on(service, replace(order, need=replace(HERE, machine="there"), time_limit_s=300)) is None
+    assert hand_on(service, replace(order, time_limit_s=300)) is not None
+    second = RunningNode(service, identity, waiting.follow())
+    waiting = Waiting(second)
+    order, _ = prepare(service)
+    while not service.attempts.slots.has_open(service.executor):
+        time.sleep(0.01)
+    assert hand_on(service, replace(order, time_limit_s=601)) is None
+    assert waiting.follow().status_code == 204
 
 
 @pytest.mark.parametrize("is_expected", [True, False], ids=["old-node", "no-place"])

@@ -275,6 +275,7 @@ class NodeAttempts:
         token = secrets.token_urlsafe(32)
         if not self._store.start(job_id, number, nonce, hash_token(token)):
             raise refused()
+        self.slots.begin(nonce)
         with self._lock:
             held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
             (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited

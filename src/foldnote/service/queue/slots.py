@@ -28,27 +28,29 @@ class SlotTerms:
 
     Attributes:
         owner: the executor.
-        need: machine and resources that the transport has reserved for it.
-        until: on the monotonic clock: when it goes back to the transport.
+        need: what the transport has reserved for it; any machine if it names none.
+        lasts_s: seconds from the begin of the first attempt until it goes back to the transport.
         is_timed: whether an attempt must end by then; otherwise it must only begin.
         wait_s: seconds for which the node waits for another attempt.
+        on_open: called from any thread when the node waits.
     """
 
     owner: SlotOwner
     need: Capacity
-    until: float
+    lasts_s: float
     is_timed: bool = False
     wait_s: float = 1.0
+    on_open: Callable[[], None] = lambda: None
 
-    def suit(self, owner: SlotOwner, order: AttemptOrder) -> bool:
-        """Whether the slot may run the attempt."""
+    def suit(self, owner: SlotOwner, order: AttemptOrder, left_s: float) -> bool:
+        """Whether the slot, which has ``left_s`` seconds left, may run the attempt."""
         mine, need = self.need, order.need
-        ends = time.monotonic() + (order.time_limit_s if self.is_timed else 0.0)
         return (
             self.owner is owner
-            and (mine.machine, mine.cores, mine.memory_mb, mine.gpus, mine.gpu_memory_mb)
-            == (need.machine, need.cores, need.memory_mb, need.gpus, need.gpu_memory_mb)
-            and ends < self.until
+            and mine.machine in ("", need.machine)
+            and (mine.cores, mine.memory_mb, mine.gpus, mine.gpu_memory_mb)
+            == (need.cores, need.memory_mb, need.gpus, need.gpu_memory_mb)
+            and left_s > (order.time_limit_s if self.is_timed else 0.0)
         )
 
 
@@ -63,6 +65,8 @@ class OpenSlot:
 
     nonce: str
     terms: SlotTerms
+    until: float
+    """On the monotonic clock: when it goes back to the transport."""
     wake: Callable[[], None]
     given: AttemptIdentity | None = None
     otherwise: Callable[[], None] = field(default=lambda: None)
@@ -75,6 +79,7 @@ class NodeSlots:
 
     def __init__(self) -> None:
         self._terms: dict[str, SlotTerms] = {}
+        self._until: dict[str, float] = {}
         self._open: dict[str, OpenSlot] = {}
         self._lock = threading.Lock()
 
@@ -89,29 +94,35 @@ class NodeSlots:
         """Note that the place of this attempt is back with the transport."""
         with self._lock:
             self._terms.pop(nonce, None)
+            self._until.pop(nonce, None)
 
-    def hand_on(self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None]) -> str | None:
-        """Give an attempt to a node that waits for one.
+    def has_open(self, owner: SlotOwner) -> bool:
+        """Whether any node of the executor waits for an attempt."""
+        return any(slot.terms.owner is owner and slot.given is None for slot in list(self._open.values()))
 
-        If none is suitable, the waiting nodes on the machine are let go, since they may hold what the attempt
-        needs.
+    def reserve(
+        self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None]
+    ) -> OpenSlot | None:
+        """Give an attempt to a node that waits for one; it is told so by ``wake`` of the slot.
+
+        If no slot is suitable, the waiting nodes on the machine are let go, since they may hold what the
+        attempt needs.
 
         Args:
             owner: the executor.
             order: the attempt.
             otherwise: called from any thread if the node turns out to have left.
-
-        Returns:
-            The nonce of the attempt that ran in the slot before; None if no slot is suitable.
         """
         with self._lock:
+            moment = time.monotonic()
             for slot in self._open.values():
-                if slot.given is None and slot.terms.suit(owner, order):
+                if slot.given is None and slot.terms.suit(owner, order, slot.until - moment):
                     slot.given, slot.otherwise = order.identity, otherwise
                     self._terms.pop(slot.nonce, None)
+                    self._until.pop(slot.nonce, None)
                     self._terms[order.identity.nonce] = slot.terms
-                    slot.wake()
-                    return slot.nonce
+                    self._until[order.identity.nonce] = slot.until
+                    return slot
             for slot in self._open.values():
                 if slot.terms.owner is owner and slot.terms.need.machine == order.need.machine:
                     slot.wake()
@@ -119,11 +130,18 @@ class NodeSlots:
 
     # for requests of nodes
 
+    def begin(self, nonce: str) -> None:
+        """Note that a node has started the attempt."""
+        with self._lock:
+            terms = self._terms.get(nonce)
+            if terms is not None:
+                self._until.setdefault(nonce, time.monotonic() + terms.lasts_s)
+
     def offer(self, nonce: str, wake: Callable[[], None]) -> OpenSlot | None:
         """The slot of an attempt that is about to end; None if it is not to be used again."""
         with self._lock:
-            terms = self._terms.get(nonce)
-        return None if terms is None or time.monotonic() >= terms.until else OpenSlot(nonce, terms, wake)
+            terms, until = self._terms.get(nonce), self._until.get(nonce, 0.0)
+        return None if terms is None or time.monotonic() >= until else OpenSlot(nonce, terms, until, wake)
 
     def open(self, slot: OpenSlot) -> None:
         """Let executors use a slot; one of an earlier request for the same attempt is let go."""
@@ -133,6 +151,7 @@ class NodeSlots:
                 self._open[slot.nonce] = slot
         if earlier is not None:
             earlier.wake()
+        slot.terms.on_open()
 
     def close(self, slot: OpenSlot) -> AttemptIdentity | None:
         """Let the slot go; returns the attempt that was given to it, if any."""

@@ -1,9 +1,12 @@
-"""The executor ``batch``: each attempt is one job of a batch system such as Slurm.
+"""The executor ``batch``: an attempt is a job of a batch system such as Slurm, or follows another in its job.
 
 A job carries no secret: its order is a private file in a folder that service and nodes share, and whoever
 takes the order removes it. So a job that the service revoked, or that the batch system starts twice, ends at
 once. That the batch system lists a job or does not is a hint, which decides only how long an attempt that has
 not begun is waited for. One thread runs the commands of the batch system, which may take long.
+
+A job whose attempt has ended runs others that still wait, one after the other, as long as there is time for
+them: the oldest first, whether or not they have a job of their own by now, which is then cancelled.
 
 A record of each job is kept in the same folder. A service that starts again finds its jobs by these, and
 cancels those that it no longer wants.
@@ -20,7 +23,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -37,6 +40,7 @@ from foldnote.service.queue.executors.protocol import (
     UnreachableError,
 )
 from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.queue.slots import SlotTerms
 
 log = logging.getLogger(__name__)
 _ORDERS, _RECORDS, _SCRIPTS = "orders", "records", "scripts"
@@ -47,16 +51,22 @@ _MISSES = 2
 _LINGER_S = 30.0
 """How long a job may take to end after its outcome was accepted."""
 _MARGIN_S = 3.0
+_WAIT_S = 2.0
+"""How long a job whose attempt has ended waits for another one."""
 _CLOSE_S = 5.0
 
 
 @dataclass
 class BatchRecord:
-    """One job of the batch system, as it is known here."""
+    """One attempt and its job of the batch system, as they are known here."""
 
     identity: AttemptIdentity
     native_id: str = ""
     """Number in the batch system; empty until it is known."""
+    first: str = ""
+    """Name of the job if it was made for an earlier attempt; else empty."""
+    order: AttemptOrder | None = None
+    """The attempt; None if it was delivered by an earlier process of the service."""
     request: BatchRequest | None = None
     """What is still to be submitted."""
     misses: int = 0
@@ -68,8 +78,13 @@ class BatchRecord:
     """On the monotonic clock: since when its end is waited for."""
 
     @property
+    def job(self) -> str:
+        """Name of the job in the batch system."""
+        return self.first or self.name
+
+    @property
     def name(self) -> str:
-        """Name of the job, which tells nothing about the nonce."""
+        """Name of a job for this attempt, which tells nothing about the nonce."""
         mark = hashlib.sha256(self.identity.nonce.encode()).hexdigest()[:12]
         return f"foldnote-{self.identity.job_id}-{self.identity.number}-{mark}"
 
@@ -94,6 +109,8 @@ class BatchExecutor(NodeExecutor):
         self._is_away_told = False
         self._records: dict[str, BatchRecord] = {}
         self._waiting: deque[BatchRecord] = deque()
+        self._unneeded: list[tuple[str, str]] = []
+        """Number and name of jobs whose attempt is run by another one."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._news = threading.Event()
@@ -128,12 +145,15 @@ class BatchExecutor(NodeExecutor):
         """Read one record; a job that may or may not have been submitted is never waited for."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            record = BatchRecord(AttemptIdentity(**content["identity"]), content["native_id"])
+            record = BatchRecord(
+                AttemptIdentity(**content["identity"]), content["native_id"], content.get("first", "")
+            )
         except (OSError, ValueError, TypeError, KeyError):
             log.warning("The record %s of a batch job is damaged and is ignored.", path)
             path.unlink(missing_ok=True)
             return
-        if not record.native_id and not self.attempts.has_begun(record.identity):
+        may_begin = bool(record.native_id) and self._order_path(record).exists()
+        if not may_begin and not self.attempts.has_begun(record.identity):
             record.is_gone = True
             self._withdraw(record)
         self._records[record.identity.nonce] = record
@@ -158,7 +178,7 @@ class BatchExecutor(NodeExecutor):
         """
         if not self._is_reached:
             raise UnreachableError(_AWAY)
-        record = BatchRecord(order.identity)
+        record = BatchRecord(order.identity, order=order)
         with self._lock:
             if order.identity.nonce in self._records:
                 return
@@ -166,21 +186,40 @@ class BatchExecutor(NodeExecutor):
                 return
             self._records[order.identity.nonce] = record
         try:
-            record.request = self._make_request(order, record.name)
-            self._write(record)
-            work = {
-                "url": self._options.service_url,
-                "job_id": order.identity.job_id,
-                "number": order.identity.number,
-                "nonce": order.identity.nonce,
-            }
-            _write_private(self._order_path(record), work)
+            self._prepare(record, order)
             self.attempts.note(order.identity, _WAITING)
         except OSError:
             self._drop(record)
             raise
         self._waiting.append(record)
         self._news.set()
+
+    def _prepare(self, record: BatchRecord, order: AttemptOrder) -> None:
+        """Write what a job for the attempt needs, and note that it is to be submitted.
+
+        Raises:
+            OSError: the shared folder cannot be written.
+        """
+        request = self._make_request(order, record.name)
+        self._write(record)
+        work = {
+            "url": self._options.service_url,
+            "job_id": order.identity.job_id,
+            "number": order.identity.number,
+            "nonce": order.identity.nonce,
+        }
+        _write_private(self._order_path(record), work)
+        if self._options.bundle_s:
+            terms = SlotTerms(
+                self,
+                replace(order.need, machine=""),
+                request.walltime_s - self._options.walltime_margin_s,
+                is_timed=True,
+                wait_s=_WAIT_S,
+                on_open=self._news.set,
+            )
+            self.attempts.slots.expect(order.identity.nonce, terms)
+        record.request = request
 
     def _make_request(self, order: AttemptOrder, name: str) -> BatchRequest:
         options, need = self._options, order.need
@@ -248,8 +287,11 @@ class BatchExecutor(NodeExecutor):
     def _round(self) -> None:
         if self._system is None:
             self._system = Slurm(self._folder / _SCRIPTS, self._options.environment)
+        self._hand_on_waiting()
         while self._waiting and self._is_reached and not self._is_closing:
             self._submit(self._system, self._waiting[0])
+            self._hand_on_waiting()
+        self._cancel_unneeded(self._system)
         for record in self._known():
             if record.kill_at is not None and time.monotonic() >= record.kill_at:
                 record.kill_at = None
@@ -259,6 +301,68 @@ class BatchExecutor(NodeExecutor):
         if time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + self._options.poll_s
             self._look(self._system)
+
+    def _hand_on_waiting(self) -> None:
+        """Give attempts that have not begun to jobs whose attempt has ended."""
+        for record in self._known():
+            if not self.attempts.slots.has_open(self):
+                return
+            if record.order is not None and not record.first and not record.is_gone:
+                self._hand_on(record, record.order)
+
+    def _hand_on(self, record: BatchRecord, order: AttemptOrder) -> None:
+        if not self._order_path(record).exists() or not self.attempts.is_wanted(record.identity):
+            return
+        slot = self.attempts.slots.reserve(self, order, lambda: self._submit_instead(record, order))
+        if slot is None:
+            return
+        try:
+            self._move(record, self._records[slot.nonce])
+        except (FileNotFoundError, KeyError):  # its own job has just taken it: one of the two starts it
+            log.info("job %s is delivered twice", record.identity.job_id)
+        slot.wake()
+
+    def _move(self, record: BatchRecord, earlier: BatchRecord) -> None:
+        """Note that an attempt runs in the job of an earlier one; its own is not needed.
+
+        Raises:
+            FileNotFoundError: its own job has taken the order.
+        """
+        self._order_path(record).unlink()
+        if record.request is None:
+            self._unneeded.append((record.native_id, record.name))
+        record.request = None
+        with contextlib.suppress(ValueError):
+            self._waiting.remove(record)
+        record.native_id, record.first = earlier.native_id, earlier.job
+        self._write(record)
+        self._drop(earlier)
+        log.info("job %s runs in batch job %s, too", record.identity.job_id, record.native_id)
+
+    def _submit_instead(self, record: BatchRecord, order: AttemptOrder) -> None:
+        """Make a job for an attempt whose slot has turned out to be empty."""
+        record.native_id, record.first = "", ""
+        try:
+            self._prepare(record, order)
+        except OSError:
+            log.exception("The order of job %s cannot be written.", record.identity.job_id)
+            record.is_gone = True
+            self._hint(record.identity.nonce)
+            return
+        self._waiting.append(record)
+        self._news.set()
+
+    def _cancel_unneeded(self, system: Slurm) -> None:
+        """End jobs that would find no order."""
+        try:
+            while self._unneeded:
+                native_id, name = self._unneeded[0]
+                system.cancel(native_id, name)
+                with contextlib.suppress(OSError):
+                    system.remove_files(native_id, name)
+                self._unneeded.pop(0)
+        except BatchSystemError as exc:
+            log.warning("Batch jobs that are not needed could not be cancelled: %s", exc.message)
 
     def _submit(self, system: Slurm, record: BatchRecord) -> None:
         """Submit the first of those that wait; it stays the first while the batch system is away."""
@@ -336,7 +440,13 @@ class BatchExecutor(NodeExecutor):
         self._hint(record.identity.nonce)
 
     def _end_unwanted(self, system: Slurm, record: BatchRecord) -> None:
-        """Cancel a job that nobody waits for; one whose outcome was accepted may end by itself."""
+        """Cancel a job that nobody waits for; one whose outcome was accepted may end by itself.
+
+        A job that runs another attempt by now is let be.
+        """
+        if any(each.native_id == record.native_id and each is not record for each in self._known()):
+            self._drop(record)
+            return
         moment = time.monotonic()
         record.unwanted_at = record.unwanted_at or moment
         has_begun = self.attempts.has_begun(record.identity)
@@ -346,7 +456,7 @@ class BatchExecutor(NodeExecutor):
 
     def _cancel(self, system: Slurm, record: BatchRecord) -> None:
         try:
-            system.cancel(record.native_id, record.name)
+            system.cancel(record.native_id, record.job)
         except BatchSystemError as exc:
             log.warning("The batch job %s could not be cancelled: %s", record.name, exc.message)
 
@@ -359,7 +469,11 @@ class BatchExecutor(NodeExecutor):
         return self._folder / _RECORDS / f"{record.name}.json"
 
     def _write(self, record: BatchRecord) -> None:
-        content = {"identity": asdict(record.identity), "native_id": record.native_id}
+        content = {
+            "identity": asdict(record.identity),
+            "native_id": record.native_id,
+            "first": record.first,
+        }
         _write_private(self._record_path(record), content)
 
     def _withdraw(self, record: BatchRecord) -> None:
@@ -373,9 +487,10 @@ class BatchExecutor(NodeExecutor):
         with contextlib.suppress(OSError):
             self._record_path(record).unlink(missing_ok=True)
             if system is not None:
-                system.remove_files(record.native_id, record.name)
+                system.remove_files(record.native_id, record.job)
         with self._lock:
             self._records.pop(record.identity.nonce, None)
+        self.attempts.slots.forget(record.identity.nonce)
 
 
 def _write_private(path: Path, content: Mapping[str, Any]) -> None:

@@ -47,6 +47,7 @@ class BatchOptions:
         max_jobs: most jobs that wait or run in the batch system at once.
         memory_margin_mb: what a job asks for beyond its engine's need, in MB (2**20 bytes).
         walltime_margin_s: what a job asks for beyond its engine's time limit.
+        bundle_s: for how long a job begins further runs; it asks for that time, too. 0 for one run per job.
         max_walltime_s: longest time that a job may ask for; 0 for no limit.
         poll_s: interval of queries of the batch system.
         python: Python interpreter with foldnote.
@@ -69,6 +70,7 @@ class BatchOptions:
     max_jobs: int = 100
     memory_margin_mb: int = 512
     walltime_margin_s: float = 300.0
+    bundle_s: float = 300.0
     max_walltime_s: float = 0.0
     poll_s: float = 15.0
     python: str = sys.executable
@@ -120,8 +122,8 @@ class BatchOptions:
         return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
 
     def walltime_s(self, time_limit_s: float) -> float:
-        """The time that a job asks for whose engine may run for ``time_limit_s``."""
-        wanted = time_limit_s + self.walltime_margin_s
+        """The time that a job asks for whose engine may run for ``time_limit_s``, with further runs."""
+        wanted = time_limit_s + self.bundle_s + self.walltime_margin_s
         return min(wanted, self.max_walltime_s) if self.max_walltime_s else wanted
 
 

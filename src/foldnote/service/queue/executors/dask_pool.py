@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
@@ -167,12 +166,14 @@ class DaskExecutor(NodeExecutor):
         if connection is None or order.need.machine not in connection.workers:
             raise UnreachableError("The Dask cluster cannot be reached.")
         nonce = order.identity.nonce
-        with self._lock:
-            before = self.attempts.slots.hand_on(self, order, lambda: self._deliver_instead(order))
-            if before is not None and before in self._delivered:
-                self._delivered[nonce] = self._delivered.pop(before)
-        if before is None:
+        slot = self.attempts.slots.reserve(self, order, lambda: self._deliver_instead(order))
+        if slot is None:
             self._deliver(connection, order)
+            return
+        with self._lock:
+            if slot.nonce in self._delivered:
+                self._delivered[nonce] = self._delivered.pop(slot.nonce)
+        slot.wake()
 
     def _deliver(self, connection: DaskConnection, order: AttemptOrder) -> None:
         identity, machine = order.identity, order.need.machine
@@ -182,8 +183,7 @@ class DaskExecutor(NodeExecutor):
             "number": identity.number,
             "nonce": identity.nonce,
         }
-        terms = SlotTerms(self, order.need, time.monotonic() + _KEEP_S)
-        self.attempts.slots.expect(identity.nonce, terms)
+        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _KEEP_S))
         try:
             future = connection.client.submit(
                 run_here,
@@ -308,6 +308,7 @@ class DaskExecutor(NodeExecutor):
             with contextlib.suppress(Exception):
                 connection.client.close(timeout=_CLOSE_S)
         for nonce in nonces:
+            self.attempts.slots.forget(nonce)
             self._hint(nonce)
 
 
