@@ -1,7 +1,8 @@
 """What a job on a Dask cluster costs beside the same program started by Dask alone, in the same run.
 
 One scheduler and one worker are started; the service runs its jobs on them, then on this machine. The engine
-is a copy of one small file. Nothing here is a test: machines differ.
+is a copy of one small file. A job that follows another at once uses its place on the worker; Dask brings one
+that comes after a pause. Nothing here is a test: machines differ.
 
     python benchmarks/cluster_running.py [--jobs 40]
 """
@@ -17,11 +18,24 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from _service import ServiceRun, report, say_load, share
 
 ENGINE = ("/bin/cp", "job.json", "outputs/")
+PAUSE_S = 1.5
+"""Longer than a place waits for another job."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Milliseconds of each job, one at a time, and jobs a second, many at once."""
+
+    at_once: list[float]
+    """Of jobs that follow another at once."""
+    after_pause: list[float]
+    rate: float
 
 
 def free_port() -> int:
@@ -70,7 +84,7 @@ def measure_bare(address: str, jobs: int) -> tuple[list[float], float]:
     return times, jobs / many * 1000
 
 
-def measure_service(folder: Path, jobs: int, executors: str = "", *more: str) -> tuple[list[float], float]:
+def measure_service(folder: Path, jobs: int, executors: str = "", *more: str) -> Measured:
     """The same for jobs of a service, from the submission to the end."""
     folder.mkdir()
     (folder / "home" / "config").mkdir(parents=True, mode=0o700)
@@ -79,18 +93,24 @@ def measure_service(folder: Path, jobs: int, executors: str = "", *more: str) ->
         for number in range(3):
             service.submit(f"first-{number}")
             service.wait(f"first-{number}")
-        times = []
-        for number in range(jobs):
+
+        def run(name: str) -> float:
             begun = time.perf_counter()
-            service.submit(f"one-{number}")
-            service.wait(f"one-{number}", 0.002)
-            times.append((time.perf_counter() - begun) * 1000)
+            service.submit(name)
+            service.wait(name, 0.002)
+            return (time.perf_counter() - begun) * 1000
+
+        at_once = [run(f"one-{number}") for number in range(jobs)]
+        after_pause = []
+        for number in range(max(3, jobs // 4)):
+            time.sleep(PAUSE_S)
+            after_pause.append(run(f"later-{number}"))
         begun = time.perf_counter()
         for number in range(jobs):
             service.submit(f"many-{number}")
         for number in range(jobs):
             service.wait(f"many-{number}", 0.005)
-        return times, jobs / (time.perf_counter() - begun)
+        return Measured(at_once, after_pause, jobs / (time.perf_counter() - begun))
 
 
 def _clock(act: object) -> float:
@@ -112,30 +132,41 @@ def main() -> None:
             f'[executors.lab]\nkind = "dask"\naddress = "{address}"\n'
             f'engine_path = "{folder / "cluster" / "engines"}"\nnode_dir = "{folder / "node"}"\n'
         )
-        dask, dask_rate = measure_service(folder / "cluster", jobs, table, "--port", str(port))
-        local, local_rate = measure_service(folder / "local", jobs, "", "--workers", "2")
+        dask = measure_service(folder / "cluster", jobs, table, "--port", str(port))
+        local = measure_service(folder / "local", jobs, "", "--workers", "2")
     middle = statistics.median
-    peers = {
-        "Dask alone, one task (median)": middle(bare),
-        "on the cluster, submit to end (median)": middle(dask),
-        "on this machine, submit to end (median)": middle(local),
-    }
+    beyond = "time of a job on the cluster beyond that of Dask alone"
     report(
-        "time of a job on the cluster beyond that of Dask alone",
-        middle(dask) - middle(bare),
+        beyond,
+        middle(dask.at_once) - middle(bare),
         50.0,
         "ms",
-        peers,
+        {
+            "Dask alone, one task (median)": middle(bare),
+            "on the cluster, submit to end (median)": middle(dask.at_once),
+            "on this machine, submit to end (median)": middle(local.at_once),
+        },
     )
-    report("the same, p99", share(dask, 0.99) - share(bare, 0.99), 200.0, "ms")
-    rates = {"Dask alone": bare_rate, "on the cluster": dask_rate, "on this machine": local_rate}
+    report("the same, p99", share(dask.at_once, 0.99) - share(bare, 0.99), 200.0, "ms")
+    report(
+        f"the same for a job {PAUSE_S} s after another, median",
+        middle(dask.after_pause) - middle(bare),
+        50.0,
+        "ms",
+        {
+            "on the cluster, submit to end (median)": middle(dask.after_pause),
+            "on this machine, submit to end (median)": middle(local.after_pause),
+        },
+    )
     report(
         "time per job, many at once, beside that on this machine",
-        local_rate / dask_rate,
+        local.rate / dask.rate,
         1.25,
         "times",
-        rates,
     )
+    rates = {"Dask alone": bare_rate, "on the cluster": dask.rate, "on this machine": local.rate}
+    for where, rate in rates.items():
+        print(f"    {where}: {rate:.4g} a second")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import Scope
 
@@ -88,9 +88,8 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
                 await watch
             await run_in_threadpool(service.stop)
 
-    app = build_routes(lifespan)
-    if has_remote(config.executors):
-        app.include_router(nodes.router)
+    own = (nodes.router,) if has_remote(config.executors) else ()  # first: nodes ask most often
+    app = build_routes(lifespan, own)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
@@ -101,8 +100,13 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     return app
 
 
-def build_routes(lifespan: object = None) -> FastAPI:
-    """The application without a service, which is sufficient to describe the interface."""
+def build_routes(lifespan: object = None, own: Sequence[APIRouter] = ()) -> FastAPI:
+    """The application without a service, which is sufficient to describe the interface.
+
+    Args:
+        lifespan: opens and closes the service.
+        own: further routes, which are not part of the interface.
+    """
     app = FastAPI(
         title="Protein Analysis Job Service",
         version=INTERFACE_VERSION,
@@ -113,7 +117,7 @@ def build_routes(lifespan: object = None) -> FastAPI:
         exception_handlers=dict(HANDLERS),  # type: ignore[arg-type]  # starlette's type is wider than ours
         lifespan=lifespan,  # type: ignore[arg-type]
     )
-    for router in ROUTERS:
+    for router in (*own, *ROUTERS):
         app.include_router(router)
     app.openapi = lambda: build_document(app)  # type: ignore[method-assign]
     return app

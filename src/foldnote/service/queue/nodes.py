@@ -272,14 +272,19 @@ class NodeAttempts:
         order = None if row is None else NodeOrder.read(self._root / row.folder)
         if row is None or not expected or not is_known or order is None:
             raise refused()
+        return self._begin(job_id, number, row, order)
+
+    def _begin(
+        self, job_id: int, number: int, row: NodeAttemptRow, order: NodeOrder
+    ) -> tuple[str, NodeOrder]:
         token = secrets.token_urlsafe(32)
-        if not self._store.start(job_id, number, nonce, hash_token(token)):
+        if not self._store.start(job_id, number, row.nonce, hash_token(token)):
             raise refused()
-        self.slots.begin(nonce)
+        self.slots.begin(row.nonce)
         with self._lock:
             held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
             (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
-            runner = {"pid": None, "started": files.now(), "nonce": nonce}
+            runner = {"pid": None, "started": files.now(), "nonce": row.nonce}
             files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
         timing = self.timing
         return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
@@ -291,7 +296,11 @@ class NodeAttempts:
             RefusalError: 403, the attempt may not start any more.
             OSError: the attempt's folder cannot be written.
         """
-        held.following = self.start(identity.job_id, identity.number, identity.nonce)
+        order = NodeOrder.read(self._root / identity.place)
+        if order is None:
+            raise refused()
+        row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
+        held.following = self._begin(identity.job_id, identity.number, row, order)
         return held.following
 
     def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:

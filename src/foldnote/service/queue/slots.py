@@ -67,7 +67,7 @@ class OpenSlot:
     terms: SlotTerms
     until: float
     """On the monotonic clock: when it goes back to the transport."""
-    wake: Callable[[], None]
+    wake: Callable[[], object]
     given: AttemptIdentity | None = None
     otherwise: Callable[[], None] = field(default=lambda: None)
     """Delivers the given attempt if this node cannot have it."""
@@ -137,7 +137,7 @@ class NodeSlots:
             if terms is not None:
                 self._until.setdefault(nonce, time.monotonic() + terms.lasts_s)
 
-    def offer(self, nonce: str, wake: Callable[[], None]) -> OpenSlot | None:
+    def offer(self, nonce: str, wake: Callable[[], object]) -> OpenSlot | None:
         """The slot of an attempt that is about to end; None if it is not to be used again."""
         with self._lock:
             terms, until = self._terms.get(nonce), self._until.get(nonce, 0.0)

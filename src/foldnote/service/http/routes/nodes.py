@@ -33,7 +33,15 @@ from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
 from foldnote.service.http.routes.responses import Here, absolute, read_small
 from foldnote.service.node.order import NodeOrder
-from foldnote.service.queue.nodes import DRAFT, UPLOADS, HeldAttempt, NodeEnding, Reported, refused
+from foldnote.service.queue.nodes import (
+    DRAFT,
+    UPLOADS,
+    HeldAttempt,
+    NodeAttempts,
+    NodeEnding,
+    Reported,
+    refused,
+)
 from foldnote.service.queue.slots import OpenSlot
 from foldnote.service.runner.attempt import LOG, MANIFEST, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES
@@ -122,14 +130,17 @@ class WrongAttempts:
 _wrong = WrongAttempts()
 
 
-async def _admit(
-    request: Request,
-    service: Here,
-    job_id: Annotated[int, Path(ge=1, lt=2**63)],
-    number: Annotated[int, Path(ge=1, lt=2**31)],
-) -> HeldAttempt:
+JobId = Annotated[int, Path(ge=1, lt=2**63)]
+AttemptNumber = Annotated[int, Path(ge=1, lt=2**31)]
+
+
+def _token(request: Request) -> str:
     given = request.headers.get("authorization", "")
-    token = given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
+    return given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
+
+
+async def _admit(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> HeldAttempt:
+    token = _token(request)
     return await _wrong.guard(request, lambda: service.node_attempts.admit(job_id, number, token))
 
 
@@ -187,67 +198,74 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
 
 
 @router.post("/{job_id}/{number}/outcome")
-async def finish_attempt(request: Request, service: Here, held: Held) -> Response:
+async def finish_attempt(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> Response:
     """Accept the outcome; the attempt is over. The answer may hold the next attempt for the same place."""
     body = await read_small(request, service, EndingBody)
-    if body.outputs:
-        await run_in_threadpool(require_space, service.config)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
     outputs = {str(name): _decode(each, "outputs") for name, each in body.outputs.items()}
-    reported = _reported(body)
-    waiting = WaitingNode(request, service, held)
-    slot = waiting.offer() if body.takes_next else None
-    await run_in_threadpool(service.node_attempts.finish, held, NodeEnding(outcome, reported, outputs), slot)
-    following = None
-    if body.takes_next:
-        following = service.node_attempts.repeat_following(held)
-    if slot is not None:
-        following = await waiting.take(slot, following)
+    ending = NodeEnding(outcome, _reported(body), outputs)
+    node = WaitingNode(request, service.node_attempts)
+
+    def accept() -> None:  # in one thread, since each change of threads takes as long as all of it
+        held = service.node_attempts.admit(job_id, number, _token(request))
+        if outputs:
+            require_space(service.config)
+        node.finish(held, ending, takes_next=body.takes_next)
+
+    try:
+        await _wrong.guard(request, accept)
+        following = await node.take()
+    finally:
+        node.leave()
     return Response(status_code=204) if following is None else _hand_out(request, service, *following)
 
 
 class WaitingNode:
-    """A node that waits, in the request that ended its attempt, for the next one."""
+    """A node that waits, in the request that ends its attempt, for the next one."""
 
-    def __init__(self, request: Request, service: Service, held: HeldAttempt) -> None:
+    def __init__(self, request: Request, attempts: NodeAttempts) -> None:
         self._request = request
-        self._attempts = service.node_attempts
-        self._held = held
+        self._attempts = attempts
         self._woken = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._slot: OpenSlot | None = None
+        self._following: tuple[str, NodeOrder] | None = None
+        self._is_settled = False
 
-    def offer(self) -> OpenSlot | None:
-        """Its slot, which is not open yet; None if it is not to be used again."""
-        loop = asyncio.get_running_loop()
+    def finish(self, held: HeldAttempt, ending: NodeEnding, *, takes_next: bool) -> None:
+        """Accept the outcome, in any thread, and offer the place of the attempt if it may be used again.
 
-        def wake() -> None:
-            loop.call_soon_threadsafe(self._woken.set)
-
-        return self._attempts.slots.offer(self._held.nonce, wake)
-
-    async def take(
-        self, slot: OpenSlot, following: tuple[str, NodeOrder] | None
-    ) -> tuple[str, NodeOrder] | None:
-        """Token and order of the next attempt, which has begun; None if none came in time.
-
-        Args:
-            slot: the open slot.
-            following: what the node was given before; then it does not wait.
+        Raises:
+            RefusalError: the outcome is not accepted.
+            OSError: the attempt's folder cannot be written.
         """
-        is_settled = False
-        try:
-            if following is None:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), slot.terms.wait_s)
-            given = self._attempts.slots.close(slot)
-            is_here = given is not None and following is None and not await self._request.is_disconnected()
-            if given is not None and is_here:
-                with contextlib.suppress(RefusalError):  # it may not start any more
-                    following = await run_in_threadpool(self._attempts.follow, self._held, given)
-                is_settled = True
-            return following or self._attempts.repeat_following(self._held)
-        finally:
-            if self._attempts.slots.close(slot) is not None and not is_settled:
-                asyncio.get_running_loop().run_in_executor(None, slot.otherwise)
+        self._held = held
+        if takes_next:
+            wake = lambda: self._loop.call_soon_threadsafe(self._woken.set)  # noqa: E731
+            self._slot = self._attempts.slots.offer(held.nonce, wake)
+        self._attempts.finish(held, ending, self._slot)
+        if takes_next:
+            self._following = self._attempts.repeat_following(held)
+
+    async def take(self) -> tuple[str, NodeOrder] | None:
+        """Token and order of the next attempt, which has begun; None if none came in time."""
+        if self._slot is None or self._following is not None:
+            return self._following
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), self._slot.terms.wait_s)
+        given = self._attempts.slots.close(self._slot)
+        if given is not None and not await self._request.is_disconnected():
+            with contextlib.suppress(RefusalError):  # it may not start any more
+                self._following = await run_in_threadpool(self._attempts.follow, self._held, given)
+            self._is_settled = True
+        return self._following or self._attempts.repeat_following(self._held)
+
+    def leave(self) -> None:
+        """Take the place back; an attempt that was given to it and not taken is delivered otherwise."""
+        if self._slot is not None:
+            given = self._attempts.slots.close(self._slot)
+            if given is not None and not self._is_settled:
+                self._loop.run_in_executor(None, self._slot.otherwise)
 
 
 def _reported(body: HeartbeatBody) -> Reported:

@@ -142,7 +142,7 @@ class BatchExecutor(NodeExecutor):
         self._thread.start()
 
     def _recall(self, path: Path) -> None:
-        """Read one record; a job that may or may not have been submitted is never waited for."""
+        """Read one record; a job that may not have been submitted, or has no order, is not waited for."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             record = BatchRecord(
