@@ -96,6 +96,11 @@ describe('what a batch does after a failure', () => {
     show({ jobs: [makeJob({ jobName: 'again', retries: 2 })] });
     expect(row(/^again/).textContent).toContain('run 3');
   });
+
+  it('says whose result a stage of a pipeline has that did not run', () => {
+    show({ jobs: [makeJob({ jobName: 'stage', status: 'Complete', reusedFrom: 'before-fold' })] });
+    expect(row(/^stage/).textContent).toContain('reused from before-fold');
+  });
 });
 
 describe('the keyboard', () => {

@@ -27,6 +27,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     peakMemoryMb: null,
     peakGpuMemoryMb: null,
     retries: null,
+    reusedFrom: null,
     error: null,
     progress: null,
     message: null,

@@ -132,7 +132,7 @@ VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLT
 one = fn.stage("first.structure", "abodybuilder", heavy=VH, light=VL)
 two = fn.stage("second.structure", "abodybuilder", heavy=VH[1:], light=VL)
 both = fn.stage("both.sleep-3.structure", "align-pdbs", pdbFiles=[one.file("model.pdb"), two.file("model.pdb")])
-last = fn.stage("last.fail", "align-pdbs", pdbFiles=[one.file("model.pdb"), both.file("model.pdb")])
+last = fn.stage("last.fail", "align-pdbs", pdbFiles=[each.file("model.pdb") for each in (one, two, both)])
 fn.pipeline("steps", [one, two, both, last], job_name="steps")
 """
 
@@ -146,7 +146,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
     stage = graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Running")
     expect(stage).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="last.fail: align-pdbs, Waits for")).to_be_visible()
-    graph.scroll_into_view_if_needed()
+    lab.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
     lab.picture("pipeline-live")
     stage.focus()
     failed = graph.get_by_role("button", name="last.fail: align-pdbs, Failed")
@@ -160,9 +160,18 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
     assert lab.accessibility_faults(".foldnote-card") == []
     lab.picture("pipeline-dark")
     lab.page.set_viewport_size({"width": 760, "height": 1100})
-    graph.scroll_into_view_if_needed()
+    lab.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
     lab.picture("pipeline-narrow")
+    lab.page.set_viewport_size({"width": 1600, "height": 1000})
+    lab.run_code(_PIPELINE.replace('"last.fail"', '"last.sleep-1"').replace('"steps"', '"more"'))
+    expect(graph.get_by_role("button", name="Reused from steps-")).to_have_count(3, timeout=60_000)
+    expect(graph.get_by_role("button", name="last.sleep-1: align-pdbs, Complete")).to_be_visible(
+        timeout=60_000
+    )
+    lab.show_sidebar()
+    lab.picture("pipeline-reused")
+    lab.page.set_viewport_size({"width": 760, "height": 1100})
     lab.save()
     lab.page.reload()
-    expect(lab.page.locator(".fnc-graph").first).to_contain_text("last.fail", timeout=60_000)
+    expect(lab.page.locator(".fnc-graph").first).to_contain_text("last.sleep-1", timeout=60_000)
     lab.picture("pipeline-reopened")

@@ -19,7 +19,7 @@ from foldnote.service.http.app import create_app
 
 A3M = ">query\nMKTAYIAKQR\n>other\nMKTAYLAKQR\n"
 AGREED = {"external": ["msa-server"]}
-ALL_TAKE = ["label", "retries", "onFailure"]
+ALL_TAKE = ["label", "retries", "onFailure", "reuse"]
 DECLARED = """
 extensions = ["alignment", "external:msa-server"]
 [[refusals]]
@@ -94,7 +94,7 @@ def test_databases_of_the_lab_are_a_way_on(http, monkeypatch):
 @pytest.mark.parametrize(
     ("foldnote", "field", "words"),
     [
-        ({"externl": []}, "foldnote.externl", "external, alignment, label, retries and onFailure"),
+        ({"externl": []}, "foldnote.externl", "external, alignment, label, retries, onFailure and reuse"),
         ({"external": "msa-server"}, "foldnote.external", "must be an array"),
         ({"external": [1]}, "foldnote.external.0", "must be text"),
         ({"external": ["elsewhere"]}, "foldnote.external", "It may for msa-server"),

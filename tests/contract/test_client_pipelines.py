@@ -36,7 +36,7 @@ def stages():
 async def test_a_pipeline_is_saved_and_its_stages_run_one_after_another(api, settle, name, stages):
     saved = await settle(api.pipelines.submit(name, stages))
     assert repr(saved) == f"<pipeline {name}: fold.output-2 (abodybuilder) → align (align-pdbs)>"
-    run = await settle(api.pipelines.run(saved))
+    run = await settle(api.pipelines.run(saved, again=True))
     assert run.status == "In Queue"
     await settle(run.finish(60))
     first, second = await settle(run.stages())
@@ -63,6 +63,25 @@ def test_a_changed_pipeline_of_the_same_name_makes_another_run(client, name, sta
     changed = Stage(FOLD.name, FOLD.tool, dict(FOLD.settings, heavy=SEQUENCE[:-2]))
     second = client.pipelines.run(client.pipelines.submit(name, [changed, ALIGN]))
     assert first.job_name != second.job_name
+
+
+async def test_a_changed_pipeline_says_which_stage_it_reused_and_again_computes_all(
+    api, settle, name, settings
+):
+    fold = Stage("fold.output-2", "abodybuilder", {"heavy": settings["sequence"], "light": LIGHT})
+    changed = Stage(
+        "align", "align-pdbs", {"pdbFiles": [fold.file("file-0.txt"), inline(f"REMARK {name}\n{PDB}")]}
+    )
+    first = await settle(api.pipelines.run(await settle(api.pipelines.submit(name, [fold, ALIGN]))))
+    await settle(first.finish(60))
+    saved = await settle(api.pipelines.submit(name, [fold, changed]))
+    second = await settle(api.pipelines.run(saved))
+    await settle(second.finish(60))
+    rows = await settle(second.list_rows())
+    assert [row.job.reused_from for row in rows] == [f"{first.job_name}-fold.output-2", None]
+    third = await settle(api.pipelines.run(saved, again=True))
+    await settle(third.finish(60))
+    assert [row.job.reused_from for row in await settle(third.list_rows())] == [None, None]
 
 
 def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):

@@ -28,6 +28,7 @@ RECORD = {
     "peakMemoryMb": float | None,
     "peakGpuMemoryMb": float | None,
     "retries": int | None,
+    "reusedFrom": str | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

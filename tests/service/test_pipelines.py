@@ -141,3 +141,87 @@ def test_a_wrong_run_keeps_nothing(service, name, more, field):
 def test_a_name_that_is_taken_is_refused(service, name):
     save(service, name, fold("fold"))
     assert [run(service, name).status_code for _ in range(2)] == [200, 400]
+
+
+REUSE = {"foldnote": {"reuse": True}}
+
+
+def reused_from(service, *names):
+    return [service.job(each)["reusedFrom"] for each in names]
+
+
+def test_a_changed_pipeline_reuses_its_unchanged_stages(service, name):
+    stages = (fold(heavy=HEAVY[1:]), bind("fold.output-2/file-1.txt"))
+    save(service, name, *stages)
+    run(service, name)
+    service.wait(f"{name}r")
+    save(service, name, stages[0], bind("fold.output-2/file-0.txt"))
+    assert run(service, name, jobName=f"{name}s", **REUSE).status_code == 200
+    assert service.wait(f"{name}s")["status"] == "Complete"
+    assert reused_from(service, f"{name}s-fold.output-2", f"{name}s-bind") == [f"{name}r-fold.output-2", None]
+    first, second = (service.job(f"{name}{run}-fold.output-2") for run in "rs")
+    assert (second["status"], second["started"], second["weightedHours"]) == ("Complete", None, None)
+    hashes = [httpx.get(service.result(job["jobName"]).json()).content for job in (first, second)]
+    assert hashes[0] == hashes[1]
+
+
+def test_a_stage_after_a_changed_one_is_reused_if_its_files_are_the_same(service, name):
+    save(service, name, fold(heavy=HEAVY[2:]), bind("fold.output-2/file-1.txt"))
+    run(service, name)
+    service.wait(f"{name}r")
+    run(service, name, jobName=f"{name}s", inputs={"heavy": HEAVY[3:]}, **REUSE)
+    service.wait(f"{name}s")
+    names = [f"{name}s-{stage}" for stage in ("fold.output-2", "bind")]
+    assert reused_from(service, *names) == [None, f"{name}r-bind"]
+
+
+def test_without_being_asked_every_stage_runs(service, name):
+    save(service, name, fold(heavy=HEAVY[4:]))
+    for job in (f"{name}r", f"{name}s"):
+        run(service, name, jobName=job)
+        service.wait(job)
+    assert reused_from(service, f"{name}s-fold.output-2") == [None]
+
+
+def test_a_deleted_result_is_not_reused_and_a_reused_one_outlives_its_origin(service, name):
+    save(service, name, fold(heavy=HEAVY[5:]))
+    run(service, name)
+    service.wait(f"{name}r")
+    run(service, name, jobName=f"{name}s", **REUSE)
+    service.wait(f"{name}s")
+    service.client.request("DELETE", "/delete-job", json={"jobName": f"{name}r"})
+    assert httpx.get(service.result(f"{name}s-fold.output-2").json()).status_code == 200
+    service.client.request("DELETE", "/delete-job", json={"jobName": f"{name}s"})
+    run(service, name, jobName=f"{name}t", **REUSE)
+    service.wait(f"{name}t")
+    assert reused_from(service, f"{name}t-fold.output-2") == [None]
+
+
+def test_a_failed_stage_is_not_reused(service, name):
+    save(service, name, fold("fold.fail", heavy=HEAVY[6:]))
+    for job in (f"{name}r", f"{name}s"):
+        run(service, name, jobName=job, **REUSE)
+        service.wait(job)
+    assert service.job(f"{name}s-fold.fail")["status"] == "Stopped"
+    assert reused_from(service, f"{name}s-fold.fail") == [None]
+
+
+def test_reuse_belongs_to_runs_only(service, name):
+    wrong = service.submit(name, foldnote={"reuse": True})
+    assert (wrong.status_code, wrong.json()["field"]) == (400, "foldnote.reuse")
+    save(service, name, fold())
+    wrong = run(service, name, foldnote={"retries": 1})
+    assert (wrong.status_code, wrong.json()["field"]) == (400, "foldnote.retries")
+
+
+def test_a_run_that_reuses_goes_on_after_a_crash(make_service):
+    service = make_service("--no-rate-limit")
+    save(service, "p", fold("fold.output-2"), bind("fold.output-2/file-1.txt", "slow.sleep-2"))
+    run(service, "p")
+    service.wait("pr")
+    save(service, "p", fold("fold.output-2"), bind("fold.output-2/file-0.txt", "slow.sleep-2"))
+    run(service, "p", jobName="ps", **REUSE)
+    service.kill()
+    service.start()
+    assert service.wait("ps")["status"] == "Complete"
+    assert reused_from(service, "ps-fold.output-2", "ps-slow.sleep-2") == ["pr-fold.output-2", None]

@@ -526,6 +526,11 @@ export interface components {
              */
             retries: number | null;
             /**
+             * Reusedfrom
+             * @default null
+             */
+            reusedFrom: string | null;
+            /**
              * Score
              * @default null
              */

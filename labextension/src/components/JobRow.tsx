@@ -350,19 +350,16 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
   const progress = details.includes('progress') ? progressWords(job, trans) : '';
   const hasTags = details.includes('tags') && (Boolean(job.projectTag) || Boolean(job.tags?.length));
   const hasReason = reasonOf(job) !== '' && details.includes('reason') && !isReasonWhole(props);
-  const hasRetries = details.includes('progress') && Boolean(job.retries);
-  if (!hasTags && !hasReason && !hasRetries && progress === '') {
+  const ran = details.includes('progress') ? runWords(job, trans) : null;
+  if (!hasTags && !hasReason && ran === null && progress === '') {
     return null;
   }
   return (
     <>
       {hasTags && <JobNotes job={job} />}
-      {hasRetries && (
-        <span
-          className="fn-JobRow-message"
-          title={trans.__('The tool failed before and was run again: %1×', Number(job.retries))}
-        >
-          {trans.__('run %1', Number(job.retries) + 1)}
+      {ran !== null && (
+        <span className="fn-JobRow-message" dir="auto" title={ran.title}>
+          {ran.text}
         </span>
       )}
       {progress !== '' && (
@@ -373,6 +370,19 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
       {hasReason && <Reason text={reasonOf(job)} />}
     </>
   );
+}
+
+/** What is unusual about a job's run: that it was repeated, or that another job's result was reused. */
+function runWords(job: JobRecord, trans: Trans): { readonly text: string; readonly title: string } | null {
+  if (job.reusedFrom) {
+    const text = trans.__('reused from %1', visibleText(job.reusedFrom));
+    return { text, title: trans.__('%1: the same tool, settings and inputs', text) };
+  }
+  if (!job.retries) {
+    return null;
+  }
+  const title = trans.__('The tool failed before and was run again: %1×', job.retries);
+  return { text: trans.__('run %1', job.retries + 1), title };
 }
 
 /** Whether the whole reason of a failure is shown, below the line: in selected rows and above an open log. */

@@ -30,8 +30,10 @@ ON_FAILURE_WORDS = (CONTINUE, STOP)
 """Values of `ON_FAILURE`."""
 POLICY_DEFAULTS: Mapping[str, Any] = {RETRIES: 0, ON_FAILURE: CONTINUE}
 """What services do that know no policies, and what happens where none is given."""
-KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE)
-NOT_CONTENT = frozenset({LABEL, *POLICY_DEFAULTS})
+REUSE = "reuse"
+"""Of the run of a pipeline: whether a stage takes the result of an earlier one that is the same."""
+KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE, REUSE)
+NOT_CONTENT = frozenset({LABEL, REUSE, *POLICY_DEFAULTS})
 """Parts that do not change the result of a run, and so do not identify a submission."""
 ALIGNMENT_PATH = f"{WIRE_NAME}.{ALIGNMENT}"
 """Dotted path of the alignment in a body, and its field among a job's input files."""

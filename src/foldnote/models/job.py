@@ -76,6 +76,9 @@ class Job(WireModel):
     retries: int | None = None
     """How often the job was run again because its tool failed, as its submission asked; null if never. Times,
     memory and result are of the last run, weighted hours of all."""
+    reused_from: str | None = None
+    """Of a stage that did not run: the job with the same tool, settings and inputs whose result it has; else
+    null."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)

@@ -84,6 +84,9 @@ def pipeline(
 ) -> NotebookRun:
     """Save and run a pipeline; the same call again returns the same run.
 
+    A changed pipeline takes the results of stages that it shares with an earlier run: the same tool, settings
+    and file contents. The card says which; services other than foldnote's run all stages.
+
     Args:
         name: the pipeline's name; one of the same name is replaced.
         stages: in the order in which they run.
@@ -93,7 +96,7 @@ def pipeline(
             and does not identify the run.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
-        again: make a new run even if the same one is there already.
+        again: make a new run even if the same one is there already, and compute all its stages.
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.

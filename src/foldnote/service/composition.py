@@ -113,8 +113,8 @@ class Service:
         self.default_executor = executors.default
         self.files = FileResolver(self.store, self.objects)
         wake = self.dispatcher.wake
-        self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, wake)
-        self.pipelines = PipelineService(self.store, self.toolbox, self.files, wake)
+        self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, self._on_released)
+        self.pipelines = PipelineService(self.store, self.toolbox, self.files, self._on_queued)
         allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
         self.intake = Intake(
             self.store,
@@ -135,6 +135,14 @@ class Service:
         for name, options in table.sections.items():
             members[name] = make_executor(name, {**options, "service_url": table.service_url}, attempts)
         return attempts, Executors(members, table, attempts)
+
+    def _on_queued(self) -> None:
+        self.scheduler.wake()
+        self.dispatcher.wake()
+
+    def _on_released(self) -> None:
+        self.dispatcher.wake()
+        self.aggregator.wake()
 
     def _on_ended(self) -> None:
         self.scheduler.wake()

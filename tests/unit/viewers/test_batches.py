@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from foldnote.models import Job, JobStatus
 from foldnote.results import open_result
 from foldnote.viewers import compose_result, default_view, result_bundles
 from foldnote.viewers.display import bundles
+from foldnote.viewers.display.batch_rows import make_row, tabulate_rows
 from foldnote.viewers.display.batches import list_tables
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -101,3 +103,9 @@ def test_the_picture_says_whose_it_is(batch):
 
     assert scene.title == "fv-1 · antibody.pdb"
     assert len(scene.models[0].highlights) == 6
+
+
+def test_a_reused_stage_names_in_the_table_whose_result_it_has():
+    job = Job(job_name="b-fold", type="anarci", status=JobStatus.COMPLETE, reused_from="a-fold")
+    frame = tabulate_rows([make_row("b-fold", job, {"stage": "fold"})])
+    assert list(frame["reused from"]) == ["a-fold"]

@@ -73,6 +73,11 @@ def test_names_are_text():
     assert "<b><b>" not in html
 
 
+def test_a_reused_stage_names_the_job_whose_result_it_has():
+    again = make_row("fold", "abodybuilder", reused_from="before-fold")
+    assert "fold: abodybuilder, Reused from before-fold" in write_graph(read_stages([again, SCAN]))
+
+
 def test_a_deleted_job_of_a_stage_is_said():
     gone = SheetRow("run-scan", {"stage": "scan", "tool": "anarci"}, None)
     assert "scan: anarci, deleted" in write_graph(read_stages([FOLD, gone]))

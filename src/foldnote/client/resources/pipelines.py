@@ -13,7 +13,7 @@ from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, o
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
-from foldnote.client.resources.tools import recall_tool
+from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import choose_sent
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.client.submission.job_submission import uploads_in
@@ -31,6 +31,7 @@ from foldnote.models import (
     check_job_name,
     propose_job_name,
 )
+from foldnote.models.extensions import REUSE, WIRE_NAME
 from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 
 if TYPE_CHECKING:
@@ -140,13 +141,16 @@ class PipelinesOperations(Resource, Generic[R]):
     ) -> Operation[R]:
         """Run a pipeline, unless the same run was submitted before; returns the run.
 
+        Where the service offers it, a stage takes the result of a complete stage of any earlier run with the
+        same tool, settings and file contents; the record's ``reused_from`` names it.
+
         Args:
             pipeline: the ``Pipeline`` that ``submit`` returned, or the name of a saved pipeline.
             inputs: settings of this run, ``{stage: {field: value}}``; fields of the first stage may be given
                 at the top level.
             job_name: name of the run; by default derived from pipeline and inputs.
             project_tag: identifier of a project.
-            again: start a new run even if the same run was submitted before.
+            again: start a new run even if the same run was submitted before, and compute all its stages.
 
         Raises:
             SettingsError: the name is invalid, or a stage is not in the pipeline; nothing was sent.
@@ -161,7 +165,8 @@ class PipelinesOperations(Resource, Generic[R]):
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = dict(inputs or {})
         _check_run(pipeline, given, job_name, tools)
-        post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag))
+        reuses = not again and (yield from _offers_reuse(self._connection))
+        post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, reuses=reuses))
         posted = yield from start_once(self._connection, post, again=again)
         if posted.job is not None:
             return self._hold(posted.job)
@@ -189,12 +194,20 @@ class PipelinesOperations(Resource, Generic[R]):
         return self._hold((yield from job_pages.get_job(self._connection, job_name)))
 
 
+def _offers_reuse(connection: ServiceConnection) -> Operation[bool]:
+    """Whether the service reuses results of stages; another one is not asked to."""
+    tools = connection.tools or (yield from list_tools(connection))
+    return any(REUSE in tool.extensions for tool in tools)
+
+
 def _prepare(
     ledger: Ledger,
     pipeline: str | Pipeline,
     inputs: dict[str, Any],
     job_name: str | None,
     project_tag: str | None,
+    *,
+    reuses: bool,
 ) -> Post:
     name = pipeline if isinstance(pipeline, str) else pipeline.name
     content = {"pipeline": name, "inputs": inputs}
@@ -204,6 +217,7 @@ def _prepare(
     wanted = job_name or propose_job_name(f"{name[:60]}-run", identity)
     body: dict[str, Any] = {"pipelineName": name, "jobName": wanted, "inputs": inputs}
     body |= {"projectTag": project_tag} if project_tag else {}
+    body |= {WIRE_NAME: {REUSE: True}} if reuses else {}
 
     def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()

@@ -23,6 +23,7 @@ from foldnote.models.extensions import (
     ON_FAILURE_WORDS,
     POLICY_DEFAULTS,
     RETRIES,
+    REUSE,
     WIRE_NAME,
     keep_taken,
     name_parts,
@@ -157,6 +158,9 @@ def _find_problems(given: Extensions) -> Iterator[Problem]:
             yield Problem(field=path, message=f"This key is not known; {', '.join(KEYS)} are.")
         elif key == EXTERNAL and not _is_list_of_texts(value):
             yield Problem(field=path, message="Give a list of purposes, such as ['msa-server'].")
+        elif key == REUSE:
+            if not isinstance(value, bool | None):
+                yield Problem(field=path, message="Give true or false.")
         elif key == RETRIES:
             yield from _doubt_retries(path, value)
         elif key != EXTERNAL and value is not None and not isinstance(value, str):

@@ -15,6 +15,7 @@ from foldnote.models.extensions import (
     EXTERNAL,
     ON_FAILURE,
     POLICY_DEFAULTS,
+    REUSE,
     WIRE_NAME,
     name_consent,
 )
@@ -24,7 +25,7 @@ from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines.refusals import find_refusal
 from foldnote.service.faults import RefusalError, bad_request
 
-_DEFAULTS = {EXTERNAL: [], **POLICY_DEFAULTS}
+_DEFAULTS = {EXTERNAL: [], **POLICY_DEFAULTS, REUSE: False}
 
 
 def read_extensions(
@@ -54,6 +55,9 @@ def read_extensions(
     if ON_FAILURE in parts and not is_batch:
         sentence = "Only a batch goes on or stops after a failure. Leave this out for a single job."
         raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{ON_FAILURE}")
+    if parts.get(REUSE):
+        sentence = "Only the run of a pipeline reuses results. Leave this out here."
+        raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{REUSE}")
     return parts or None
 
 

@@ -66,6 +66,9 @@ class Extensions(BaseModel):
     a machine are repeated anyway. Each run costs its weighted hours."""
     on_failure: Literal["continue", "stop"] | None = Field(default=None, alias="onFailure")
     """Of a batch: whether its waiting jobs still run after one of its jobs has failed."""
+    reuse: bool | None = None
+    """Of the run of a pipeline: whether a stage takes the result of a complete stage of this account, of any
+    pipeline, with the same tool, settings and file contents."""
 
 
 class JobSubmission(RequestBody):
@@ -230,6 +233,7 @@ class RunPipelineRequest(RequestBody):
     initial_inputs: dict[str, Any] | None = None
     """Synonym of `inputs`."""
     project_tag: str | None = Field(default=None, max_length=200)
+    foldnote: Extensions | None = None
 
     def given_inputs(self) -> dict[str, Any]:
         """The inputs under either name."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.errors import UnknownToolError
-from foldnote.models.extensions import LABEL, ON_FAILURE, RETRIES
+from foldnote.models.extensions import LABEL, ON_FAILURE, RETRIES, REUSE
 from foldnote.models.tool import Tool
 from foldnote.service.engines import Engine, engine_for
 from foldnote.service.engines.unserved import explain_unserved
@@ -90,9 +90,9 @@ class Toolbox:
         return None if registered is None else registered.engine
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
-        """The extensions that the tool accepts beside its settings; all accept a label and policies."""
+        """The extensions accepted beside the tool's settings: its own, a label, policies and reuse."""
         engine = self.engine_of(tool_type)
-        return (*(() if engine is None else engine.extensions), LABEL, RETRIES, ON_FAILURE)
+        return (*(() if engine is None else engine.extensions), LABEL, RETRIES, ON_FAILURE, REUSE)
 
     def can_run(self, tool_type: str) -> bool:
         """Whether an engine of the tool is installed here."""

@@ -15,8 +15,10 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from foldnote.models.extensions import KEYS
 from foldnote.service.domain.requests import EMAIL_PATTERN, IMAGE_PATTERN, TOOL_PATTERN
 from foldnote.service.faults import RefusalError, bad_request, too_large
+from foldnote.text import join_words
 
 MAX_DEPTH = 64
 MAX_CONTAINERS = 50_000
@@ -45,7 +47,7 @@ _WORDS = {
     "too_long": "this may have at most {max_length} items",
     "literal_error": "this must be {expected}",
     "value_error": "{error}",
-    "extra_forbidden": "unknown key; allowed keys are external, alignment, label, retries and onFailure",
+    "extra_forbidden": f"unknown key; allowed keys are {join_words(KEYS, 'and')}",
 }
 """Messages that replace pydantic's, by type of error; names in braces are keys of the error's context."""
 _PATTERNS = {

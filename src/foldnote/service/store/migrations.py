@@ -324,3 +324,13 @@ def m0021_executors(connection: sqlite3.Connection) -> None:
 def m0022_retries(connection: sqlite3.Connection) -> None:
     """How often a job was run again because its tool failed."""
     connection.execute("ALTER TABLE jobs ADD COLUMN retries INTEGER")
+
+
+@migration
+def m0023_reused_stages(connection: sqlite3.Connection) -> None:
+    """What decides the result of a pipeline's stage, and whose result it took."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN stage_digest TEXT")
+    connection.execute("ALTER TABLE jobs ADD COLUMN reused_from TEXT")
+    connection.execute(
+        "CREATE INDEX jobs_by_stage_digest ON jobs (account_id, stage_digest) WHERE stage_digest IS NOT NULL"
+    )

@@ -91,6 +91,9 @@ jobs = sa.Table(
     # a pipeline's subjobs: the stage's name, and whether it waits for preceding stages
     sa.Column("stage", sa.Text),
     sa.Column("is_held", sa.Integer, nullable=False, default=0),
+    # SHA-256 of what decides a stage's result, and the name of the job whose result it took
+    sa.Column("stage_digest", sa.Text),
+    sa.Column("reused_from", sa.Text),
     # the number of the attempt that owns the row; 0 before the first claim
     sa.Column("attempt", sa.Integer, nullable=False, default=0),
     # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again

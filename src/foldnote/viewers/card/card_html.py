@@ -121,6 +121,7 @@ def write_card(
         _paragraph("fnc-error", job.error if job.is_failed else ""),
         _paragraph("fnc-message", _choose_message(job)),
         _paragraph("fnc-message", _count_retries(job)),
+        _paragraph("fnc-message", f"Reused from {job.reused_from}." if job.reused_from else ""),
         _paragraph("fnc-advice", look.advice),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),

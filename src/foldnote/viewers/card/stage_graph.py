@@ -162,6 +162,8 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
         return "stopped", "not run", None
     if job.status is JobStatus.IN_QUEUE:
         return look.key, (job.message or look.words).rstrip(".").replace("the stage ", ""), None
+    if job.reused_from:
+        return look.key, f"Reused from {job.reused_from}", None
     words = look.words
     if job.status is JobStatus.RUNNING and job.progress is not None:
         words = f"{words}, {round(100 * job.progress)} %"

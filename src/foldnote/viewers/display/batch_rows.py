@@ -111,9 +111,9 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
     labelled = {"label": job.label} if job.label else {}
     scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
     settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
-    return BatchRow(
-        name, job.word, job.reason, job.retries or 0, {**labelled, **inputs}, {}, scores, settings
-    )
+    reused = {"reused from": job.reused_from} if job.reused_from else {}
+    own = {**labelled, **inputs, **reused}
+    return BatchRow(name, job.word, job.reason, job.retries or 0, own, {}, scores, settings)
 
 
 def _is_plain(value: object) -> bool:

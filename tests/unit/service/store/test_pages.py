@@ -207,6 +207,7 @@ def told(row):
         "peakMemoryMb": row["peak_memory_mb"],
         "peakGpuMemoryMb": row["peak_gpu_memory_mb"],
         "retries": row["retries"],
+        "reusedFrom": row["reused_from"],
         "error": row["error"],
     }
     if row["type"] == "batch":

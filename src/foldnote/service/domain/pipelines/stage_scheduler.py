@@ -12,6 +12,7 @@ import json
 import logging
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.status import JobStatus
@@ -28,6 +29,7 @@ from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.pipelines import DoneStage, HeldStage, Variant
+from foldnote.service.store.jobs.reuse import digest_stage
 from foldnote.service.store.quotas import BudgetError, QuotaError
 from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
@@ -75,7 +77,8 @@ class StageScheduler:
             self._store.pipelines.abandon(held, _failure(broken))
             return
         try:
-            self._store.pipelines.release(held, self._gather(held))
+            variants = [_with_digest(held, each) for each in self._gather(held)]
+            self._store.pipelines.release(held, variants)
         except (QuotaError, BudgetError):
             self._store.pipelines.abandon(
                 held, "The stage cannot start: the account has reached its limit of jobs or weighted hours."
@@ -155,6 +158,11 @@ def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
         paths = {field: path for (field, options), (path, _) in fields if path and len(options) > 1}
         variants.append(Variant(tuple(each for _, contents in chosen for each in contents), paths))
     return variants
+
+
+def _with_digest(held: HeldStage, variant: Variant) -> Variant:
+    settings, extensions = json.loads(held.normalized), json.loads(held.extensions or "{}")
+    return replace(variant, digest=digest_stage(held.type, settings, variant.inputs, extensions))
 
 
 def _is_complete(stage: DoneStage) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from foldnote import catalog
-from foldnote.models.extensions import ALIGNMENT, WIRE_NAME
+from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
@@ -15,12 +16,18 @@ from foldnote.service.domain.extensions import read_extensions, require_runnable
 from foldnote.service.domain.file_resolution import FileResolver, file_values
 from foldnote.service.domain.intake import problem_sentence, refusals, require_name
 from foldnote.service.domain.pipelines.references import read_reference, substitute
-from foldnote.service.domain.requests import PipelineStage, PipelineSubmission, RunPipelineRequest
+from foldnote.service.domain.requests import (
+    Extensions,
+    PipelineStage,
+    PipelineSubmission,
+    RunPipelineRequest,
+)
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.insertion import Input, NewJob
 from foldnote.service.store.jobs.records import PIPELINE
+from foldnote.service.store.jobs.reuse import digest_stage
 from foldnote.service.store.store import Store
 
 MAX_STAGES = 50
@@ -69,6 +76,7 @@ class PipelineService:
             sentence = f"There is no pipeline {wanted.pipeline_name[:100]!r}. Save it with /submit-pipeline."
             raise not_found(sentence, code="pipeline_not_found", field="pipelineName")
         require_name(wanted.job_name)
+        extensions = _read_run_extensions(wanted.foldnote)
         stages = with_inputs([PipelineStage.model_validate(row) for row in saved], wanted.given_inputs())
         tools = [self._find_tool(index, stage) for index, stage in enumerate(stages)]
         rows = [self._make_job(caller, wanted, stages, tool, index) for index, tool in enumerate(tools)]
@@ -76,7 +84,10 @@ class PipelineService:
             with _at_stage(index):
                 require_runnable(tool, self._toolbox, row.normalized, row.extensions)
         settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs()}
-        parent = NewJob(wanted.job_name, PIPELINE, settings, settings, wanted.project_tag)
+        if extensions:
+            rows[0] = replace(rows[0], is_held=True)  # released by the scheduler, unless its result is there
+        tag = wanted.project_tag
+        parent = NewJob(wanted.job_name, PIPELINE, settings, settings, tag, extensions=extensions)
         with refusals("jobName"):
             self._store.jobs.add_batch(caller.account_id, parent, rows)
         self._wake()
@@ -109,6 +120,7 @@ class PipelineService:
         extensions = self._read_extensions(tool, index, stage)
         inputs = self._keep_inputs(caller, tool, normalized, names, index)
         inputs += self._keep_alignment(caller, extensions, names, index)
+        digest = None if names else digest_stage(tool.type, normalized, inputs, extensions)
         return NewJob(
             name,
             tool.type,
@@ -118,6 +130,7 @@ class PipelineService:
             inputs,
             stage=stage.name,
             waits_for=waits_for,
+            stage_digest=digest,
             extensions=extensions,
         )
 
@@ -169,6 +182,20 @@ def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> l
         settings = {**stage.settings, **(first if index == 0 else {}), **given}
         changed.append(stage.model_copy(update={"settings": settings}))
     return changed
+
+
+def _read_run_extensions(given: Extensions | None) -> dict[str, Any] | None:
+    """What is stored with a run: whether it reuses results; None for nothing.
+
+    Raises:
+        RefusalError: 400 for a part that belongs to a stage or a batch.
+    """
+    parts = {} if given is None else given.model_dump(by_alias=True, exclude_defaults=True)
+    others = [name for name in parts if name != REUSE]
+    if others:
+        sentence = f"The run of a pipeline takes {REUSE} only. Give {others[0]} at a stage of the pipeline."
+        raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{others[0]}")
+    return {REUSE: True} if parts.get(REUSE) else None
 
 
 @contextmanager

@@ -53,6 +53,10 @@ class NewJob:
     stage: str | None = None
     waits_for: str | None = None
     """The stage that must be complete before this job may be claimed."""
+    is_held: bool = False
+    """Whether it may be claimed only after it was released, even without a stage before it."""
+    stage_digest: str | None = None
+    """Of a stage whose inputs are known: see ``digest_stage``."""
     extensions: Mapping[str, Any] | None = None
     """Extensions submitted beside the settings; None for none."""
 
@@ -121,7 +125,8 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "project_tag": new.project_tag,
         "max_runtime_s": new.max_runtime_s,
         "stage": new.stage,
-        "is_held": int(new.waits_for is not None),
+        "stage_digest": new.stage_digest,
+        "is_held": int(new.is_held or new.waits_for is not None),
         "message": None if new.waits_for is None else f"Waits for the stage {new.waits_for}.",
         "created": moment,
     }

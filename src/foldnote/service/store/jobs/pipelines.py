@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
+from foldnote.models.extensions import REUSE
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
@@ -18,6 +19,7 @@ from foldnote.service.store.jobs.batches import follow_subjob, stop_waiting
 from foldnote.service.store.jobs.conditions import IS_HELD
 from foldnote.service.store.jobs.insertion import Input, NewJob, SubjobPosition, input_rows, insert_jobs
 from foldnote.service.store.jobs.records import refresh_record, write_text
+from foldnote.service.store.jobs.reuse import reuse_result
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.schema import inputs, jobs, pipelines
 
@@ -36,10 +38,15 @@ class DoneStage:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of a stage's jobs: its inputs, and per field the path that differs from other jobs of the stage."""
+    """One of a stage's jobs: its inputs, and per field the path that differs from other jobs of the stage.
+
+    Attributes:
+        digest: of what decides its result, see ``digest_stage``.
+    """
 
     inputs: tuple[Input, ...]
     paths: Mapping[str, str]
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,14 +116,15 @@ class PipelineStore:
     def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
         """Make a stage claimable, with all its inputs; False if it was stopped or deleted meanwhile.
 
-        A stage with several variants becomes that many jobs at the same position of the pipeline.
+        A stage with several variants becomes that many jobs at the same position of the pipeline. If the run
+        reuses results, a job that an earlier stage has computed is complete at once.
 
         Raises:
             QuotaError: the account may not have so many jobs; nothing is changed.
         """
         first, *others = variants
         with self._database.write() as connection:
-            values: dict[str, object] = {"is_held": 0, "message": None}
+            values: dict[str, object] = {"is_held": 0, "message": None, "stage_digest": first.digest}
             if first.paths:
                 values["settings"] = _with_paths(held.settings, first)
                 values["normalized"] = _with_paths(held.normalized, first)
@@ -128,11 +136,18 @@ class PipelineStore:
                 connection.execute(sa.insert(inputs), input_rows(held.job_id, first.inputs))
             write_event(connection, held.account_id, held.job_id, "released")
             refresh_record(connection, held.job_id)
+            ids = [held.job_id]
             if others:
-                self._add_variants(connection, held, others)
+                ids += self._add_variants(connection, held, others)
+            if _reuses(connection, held.parent_id):
+                for job_id, variant in zip(ids, variants, strict=True):
+                    reuse_result(connection, held.account_id, job_id, variant.digest)
+                follow_subjob(connection, held.parent_id)
             return True
 
-    def _add_variants(self, connection: sa.Connection, held: HeldStage, others: Sequence[Variant]) -> None:
+    def _add_variants(
+        self, connection: sa.Connection, held: HeldStage, others: Sequence[Variant]
+    ) -> list[int]:
         names = _free_names(connection, held, len(others))
         new = [
             NewJob(
@@ -143,6 +158,7 @@ class PipelineStore:
                 held.project_tag,
                 each.inputs,
                 stage=held.stage,
+                stage_digest=each.digest,
                 extensions=None if held.extensions is None else json.loads(held.extensions),
             )
             for name, each in zip(names, others, strict=True)
@@ -153,6 +169,7 @@ class PipelineStore:
         connection.execute(grown.values(batch_size=jobs.c.batch_size + len(ids)))
         refresh_record(connection, held.parent_id)
         count_jobs(connection, held.account_id, len(ids), self._quotas)
+        return ids
 
     def abandon(self, held: HeldStage, error: str) -> None:
         """End a stage that can no longer start."""
@@ -161,6 +178,12 @@ class PipelineStore:
             if connection.execute(query).first() is not None:
                 stop_waiting(connection, held.account_id, held.parent_id, [held.job_id], error=error)
                 follow_subjob(connection, held.parent_id)
+
+
+def _reuses(connection: sa.Connection, parent_id: int) -> bool:
+    """Whether the run of a pipeline takes results of earlier stages."""
+    query = sa.select(jobs.c.extensions).where(jobs.c.id == parent_id)
+    return bool(json.loads(connection.execute(query).scalar_one() or "{}").get(REUSE))
 
 
 def _with_paths(settings: str, variant: Variant) -> str:
