@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -47,6 +48,8 @@ GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
 _HANDSHAKES_PART = 8
 """For this many connections there may be one more whose TLS handshake is incomplete."""
+_COLLECT_AFTER = (20_000, 20, 20)
+"""New objects before a collection, and collections of younger objects before one of older objects."""
 
 
 class Server(uvicorn.Server):
@@ -119,6 +122,16 @@ def _act_on_signal(loop: asyncio.AbstractEventLoop, name: str, act: Callable[[],
     """Call `act` at this signal, where the system has it."""
     if hasattr(signal, name):
         loop.add_signal_handler(getattr(signal, name), act)
+
+
+def _make_collections_rare() -> None:
+    """Exempt what was loaded from Python's garbage collections, and collect less often.
+
+    With thousands of connections a collection stops every answer for a quarter of a second. What a request
+    leaves is freed at once, without a collection, except for a few cycles of objects.
+    """
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
 
 
 class Announcer:
@@ -199,6 +212,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     server = Server(_uvicorn_config(app, limits, config), app, announce, limits, certificate)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again at its end
+    _make_collections_rare()
     server.run([listener])
     return 0 if server.started else 1
 
