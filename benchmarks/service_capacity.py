@@ -1,0 +1,373 @@
+"""What one service, two replicas and a sharded set hold: measured times, and a simulation with them.
+
+First the times that the simulation needs are measured on a real service (`--figures FILE` keeps them). Then
+the simulation predicts what it was not given: the throughput of short jobs with two slots, and the answers to
+pollers at a given load. Both are measured, too, and the deviation is printed. At last it is asked for the
+highest load of each kind. `_capacity_model.py` says what the simulation leaves out. Nothing here is a test:
+machines differ.
+
+    python benchmarks/service_capacity.py [--rows 200] [--pollers 1000] [--figures FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import platform
+import socket
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from _capacity_model import Figures, Machine, Plan, find_most, simulate
+from _service import SETTINGS, TOOL, ServiceRun, cpu_s, cpu_with_children_s, say_load, share, tree
+from service_pollers import fill, measure
+
+from foldnote.service.config import ServiceConfig
+from foldnote.service.store.jobs.insertion import NewJob, insert_jobs
+from foldnote.service.store.store import Store
+
+ACCOUNTS = 300
+JOBS = 5
+TOGETHER = 50
+RECORDS = 1000
+TRIP_MS = 1.0
+"""Assumed, not measured: to a database on another machine and back, with its query."""
+MARK_S = 1.5
+
+
+def processor_ms(pid: int) -> float:
+    """Processor time of a process so far, in ms (Linux; finer than `cpu_s`)."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in files) / 1e6
+
+
+def low(values: Iterable[float]) -> float:
+    """The lower quartile, which other load of the machine raises least."""
+    return statistics.quantiles(values, n=4)[0]
+
+
+class Asker:
+    """Connections that ask together, so that what an idle service does in between costs nothing."""
+
+    def __init__(self, service: ServiceRun, keys: Sequence[str]) -> None:
+        self._pid = service.process.pid
+        host, port = urlsplit(service.url).hostname, urlsplit(service.url).port
+        self._connections = [socket.create_connection((host, port)) for _ in range(TOGETHER)]
+        self._keys = keys
+
+    def ask(self, keys: Sequence[str], path: str = "/jobs") -> float:
+        """Ask once with each key; return the processor ms of the service for each request."""
+        before = processor_ms(self._pid)
+        pairs = list(zip(self._connections, keys, strict=False))
+        for connection, key in pairs:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\n\r\n".encode())
+        for connection, _ in pairs:
+            read_answer(connection)
+        return (processor_ms(self._pid) - before) / len(pairs)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in self._connections:
+            connection.close()
+
+
+def read_answer(connection: socket.socket) -> None:
+    """Read one answer with status 200."""
+    data = b""
+    while (end := data.find(b"\r\n\r\n")) < 0:
+        data += connection.recv(65_536)
+    if not data.startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(data[:200].decode())
+    head = data[:end].lower().split(b"content-length:")[1]
+    rest = int(head.split(b"\r\n")[0]) - (len(data) - end - 4)
+    while rest > 0:
+        rest -= len(connection.recv(min(rest, 1 << 20)))
+
+
+def measure_requests() -> dict[str, float]:
+    """Processor ms of each kind of request, and the time that a request takes outside the service."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        keys = [line.split()[0] for line in fill(folder, ACCOUNTS, JOBS)]
+        add_records(folder)
+        with ServiceRun(folder, ("/bin/true",), "--workers", "0") as service:
+            asker = Asker(service, keys)
+            asker.ask(keys[:TOGETHER])
+            groups = [keys[begin : begin + TOGETHER] for begin in range(TOGETHER, ACCOUNTS, TOGETHER)]
+            together = low(asker.ask(group) for group in groups)
+            poll = low(asker.ask(keys[:TOGETHER]) for _ in _remembered(asker, keys))
+            alone = low(asker.ask(keys[:1]) for _ in _remembered(asker, keys))
+            apart = low(asker.ask([key]) for key in _forgotten(keys))
+            page = low(asker.ask([service.key] * 5, f"/jobs?limit={RECORDS}") for _ in range(20))
+            pings = [_seconds(lambda: asker.ask(keys[:1])) * 1000 for _ in range(50)]
+            begun = processor_ms(service.process.pid)
+            for number in range(100):
+                service.submit(f"submitted-{number}")
+            submit = (processor_ms(service.process.pid) - begun) / 100
+            asker.close()
+    lookup = max(0.0, apart - alone)
+    return {
+        "poll": poll,
+        "lookup": lookup,
+        "lookup_key": max(0.0, together - poll - lookup / TOGETHER),
+        "page": page,
+        "submit": submit,
+        "transit": max(0.0, low(pings) - alone),
+    }
+
+
+def _remembered(asker: Asker, keys: Sequence[str]) -> Iterator[None]:
+    """Moments at which the service knows the first keys."""
+    for _ in range(20):
+        asker.ask(keys[:TOGETHER])
+        yield
+
+
+def _forgotten(keys: Sequence[str]) -> Iterator[str]:
+    """Keys that the service has not seen for more than five seconds, one after the other."""
+    time.sleep(5.5)
+    for key in keys[:20]:
+        time.sleep(0.02)
+        yield key
+
+
+def add_records(folder: Path) -> None:
+    """Give the account of the service's own key a page of jobs."""
+    data = folder / "data"
+    store = Store(data / "service.sqlite3")
+    account = store.accounts.ensure_account(ServiceConfig(data).email)
+    jobs = [NewJob(f"job-{number}", TOOL, SETTINGS, SETTINGS) for number in range(RECORDS)]
+    with store.database.write() as connection:
+        insert_jobs(connection, account, jobs)
+    store.close()
+
+
+def measure_batch(rows: int, slots: int) -> tuple[float, float, float]:
+    """Short jobs a second with so many slots; processor ms of a job in the service and outside it."""
+    settings = [SETTINGS | {"sequence": SETTINGS["sequence"] + "A" * (row % 50)} for row in range(rows)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ServiceRun(Path(folder), ("/bin/cp", "job.json", "outputs/"), "--workers", str(slots)) as service,
+    ):
+        service.submit("first")
+        service.wait("first")
+        pid = service.process.pid
+        body = {"batchName": "many", "type": TOOL, "settings": settings}
+        service.client.post("/submit-batch", json=body).raise_for_status()
+        skipped = _count_ended(service)
+        begun, own, whole = time.perf_counter(), processor_ms(pid), cpu_with_children_s(tree(pid))
+        service_s = cpu_s({pid})
+        while (ended := _count_ended(service)) < rows:
+            time.sleep(0.05)
+        seconds = time.perf_counter() - begun
+        own, whole = processor_ms(pid) - own, cpu_with_children_s(tree(pid)) - whole
+        done = ended - skipped
+        others = whole - (cpu_s({pid}) - service_s)
+    return done / seconds, own / done, others * 1000 / done
+
+
+def _count_ended(service: ServiceRun) -> int:
+    found = service.client.get("/jobs", params={"batch": "many", "limit": 1}).json()["statuses"]
+    return int(found["Complete"])
+
+
+def measure_download(megabytes: int = 512) -> float:
+    """Processor ms of the service for one MB of a download over a kept connection."""
+    with tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder)) as service:
+        service.client.put("/upload/big.bin", content=bytes(megabytes << 20)).raise_for_status()
+        before = processor_ms(service.process.pid)
+        with service.client.stream("GET", "/files/big.bin") as answer:
+            answer.raise_for_status()
+            size = sum(len(part) for part in answer.iter_raw(1 << 20))
+        return (processor_ms(service.process.pid) - before) / (size >> 20)
+
+
+def measure_sync(runs: int = 50) -> float:
+    """One write with fsync beside the other files of this machine, in ms."""
+    with tempfile.NamedTemporaryFile() as file:
+
+        def write() -> None:
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+
+        return statistics.median(_seconds(write) for _ in range(runs)) * 1000
+
+
+def measure_free(seconds: float = 3.0) -> float:
+    """The share of this machine's processors that processes get which ask for all of them."""
+    with multiprocessing.Pool() as pool:
+        number = os.cpu_count() or 1
+        return sum(pool.map(_spin, [seconds] * number, chunksize=1)) / number / seconds
+
+
+def _spin(seconds: float) -> float:
+    until, begun = time.monotonic() + seconds, time.process_time()
+    while time.monotonic() < until:
+        pass
+    return time.process_time() - begun
+
+
+def _seconds(act: object) -> float:
+    begun = time.perf_counter()
+    act()  # type: ignore[operator]
+    return time.perf_counter() - begun
+
+
+def measure_figures(rows: int) -> Figures:
+    """Everything that the simulation needs; the slot's wait is what is left of a job with one slot."""
+    requests = measure_requests()
+    free = measure_free()
+    rate, own, engine = measure_batch(rows, 1)
+    print(f"One slot: {rate:.1f} short jobs a second; free processors: {free:.0%}.")
+    sync = measure_sync()
+    wait = 1000 / rate - (own + engine) / free - sync
+    return Figures(
+        **requests,
+        job=own,
+        engine=engine,
+        wait=max(0.0, wait),
+        sync=sync,
+        download_mb=measure_download(),
+    )
+
+
+def validate(figures: Figures, rows: int, pollers: int, seconds: float) -> None:
+    """Predict two measurements that were no input, and print the deviations."""
+    number = os.cpu_count() or 1
+    free = measure_free()
+    machine = Machine(number, free, 2)
+    predicted = simulate(figures, machine, Plan(queued=2000, seconds=10.0)).ended
+    measured, _, _ = measure_batch(rows, 2)
+    print(f"Free processors: {free:.0%} of {number}.")
+    deviate("short jobs a second, two slots", predicted, measured, "")
+    options = argparse.Namespace(processes=1, seconds=seconds, every=5.0, spread=None)
+    with tempfile.TemporaryDirectory() as name:
+        lines = fill(Path(name), pollers, JOBS)
+        with ServiceRun(Path(name), ("/bin/true",), "--workers", "0") as service:
+            found = measure(service, Path(name), lines, options)
+    free = measure_free()
+    told = simulate(figures, Machine(number, free, 0), Plan(pollers=pollers, seconds=seconds))
+    what = f"GET /jobs, {pollers} accounts every 5 s,"
+    deviate(f"{what} median", told.p(0.5), share(found.times_ms, 0.5), "ms")
+    deviate(f"{what} p99", told.p(0.99), share(found.times_ms, 0.99), "ms")
+    deviate(
+        f"{what} processor of the service", told.busy * 100, found.service_cpu_s / found.seconds * 100, "%"
+    )
+
+
+def deviate(what: str, predicted: float, measured: float, unit: str) -> None:
+    """Print a prediction beside its measurement."""
+    deviation = (predicted - measured) / measured
+    print(f"{what}: simulated {predicted:.3g} {unit}, measured {measured:.3g} {unit}, {deviation:+.0%}")
+
+
+SETS = {
+    "one service": (Machine(cores=2, slots=2), Plan()),
+    "two replicas, one database": (
+        Machine(cores=2, slots=2, trip=TRIP_MS),
+        Plan(services=2, has_one_database=True),
+    ),
+    "four services, accounts divided": (Machine(cores=2, slots=2), Plan(services=4)),
+}
+"""Each service on a machine of its own with two processors that do nothing else."""
+
+
+def tell_limits(figures: Figures) -> None:
+    """Print the highest load of each kind that each set of services holds, as a Markdown table."""
+    print("\n| load | " + " | ".join(SETS) + " |\n|---|" + "---|" * len(SETS))
+    for what, row in LOADS.items():
+        cells = [row(figures, machine, plan) for machine, plan in SETS.values()]
+        print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _pollers(figures: Figures, machine: Machine, plan: Plan) -> str:
+    begin = 16_000 * plan.services
+    most = find_most(figures, machine, replace(plan, seconds=11.0), "pollers", begin, MARK_S * 1000)
+    return f"{round(most, -2):,.0f}"
+
+
+def _short_jobs(figures: Figures, machine: Machine, plan: Plan) -> str:
+    most = find_most(figures, machine, replace(plan, seconds=30.0), "jobs", 20.0)
+    return f"{most:.0f} a second, {most * 86_400 / 1e6:.1f} million a day"
+
+
+def _jobs_elsewhere(figures: Figures, machine: Machine, plan: Plan) -> str:
+    elsewhere = replace(machine, is_elsewhere=True, slots=100_000)
+    most = find_most(figures, elsewhere, replace(plan, seconds=30.0), "jobs", 50.0)
+    return f"{most:.0f} a second, {most * 86_400 / 1e6:.1f} million a day"
+
+
+def _pages(figures: Figures, machine: Machine, plan: Plan) -> str:
+    return f"{find_most(figures, machine, plan, 'pages', 100.0):.0f} a second"
+
+
+def _bytes(figures: Figures, machine: Machine, plan: Plan) -> str:
+    most = find_most(figures, machine, plan, "downloads_mb", 1000.0)
+    return f"{most / 1024:.1f} GB a second"
+
+
+def _both(figures: Figures, machine: Machine, plan: Plan) -> str:
+    elsewhere = replace(machine, is_elsewhere=True, slots=100_000)
+    busy = replace(plan, jobs=1.0, pages=1.0, seconds=11.0)
+    most = find_most(figures, elsewhere, busy, "pollers", 16_000 * plan.services, MARK_S * 1000)
+    return f"{round(most, -2):,.0f}"
+
+
+LOADS = {
+    f"accounts that ask every 5 s (p99 below {MARK_S} s)": _pollers,
+    "the same, with 86,400 jobs and 86,400 list pages a day": _both,
+    "short jobs, engines on the service's machine": _short_jobs,
+    "short jobs, engines on other machines": _jobs_elsewhere,
+    "list pages of 1,000 jobs": _pages,
+    "bytes of results": _bytes,
+}
+
+
+def tell_surroundings() -> None:
+    """Print the date, the machine and the versions."""
+    names = ("foldnote", "fastapi", "uvicorn", "sqlalchemy", "simpy")
+    versions = ", ".join(f"{each} {importlib.metadata.version(each)}" for each in names)
+    processor = "unknown processor"
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        processor = next(line.split(": ")[1] for line in lines if line.startswith("model name"))
+    print(f"{time.strftime('%d %B %Y', time.gmtime())}, {os.cpu_count()} x {processor},", end=" ")
+    print(f"Python {platform.python_version()}, {versions}.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=200, help="short jobs of a measurement")
+    parser.add_argument("--pollers", type=int, default=1000, help="accounts of the validation")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of the validation's polling")
+    parser.add_argument("--figures", type=Path, help="JSON file of the measured times: read, or else written")
+    parser.add_argument("--only", choices=["measure", "validate", "limits"])
+    options = parser.parse_args()
+    tell_surroundings()
+    say_load()
+    if options.figures is not None and options.figures.exists():
+        figures = Figures(**json.loads(options.figures.read_text()))
+    else:
+        figures = measure_figures(options.rows)
+        if options.figures is not None:
+            options.figures.write_text(json.dumps(asdict(figures), indent=2) + "\n")
+    for name, value in asdict(figures).items():
+        print(f"    {name}: {value:.3f} ms")
+    if options.only in (None, "validate"):
+        validate(figures, options.rows, options.pollers, options.seconds)
+    if options.only in (None, "limits"):
+        tell_limits(figures)
+
+
+if __name__ == "__main__":
+    main()
