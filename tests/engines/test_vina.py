@@ -255,6 +255,28 @@ def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_th
     assert "replaced" not in read_notes(outputs[1])
 
 
+def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
+    """HIS 31 has a hydrogen at Nδ only, ASP 10 one at Oδ2; without hydrogens names count, and that is said."""
+    lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
+    for name, residue, place in (
+        ("HD1", "HIS A  31", "45.0  40.0  15.0"),
+        ("HD2", "ASP A  10", "40.0  30.0  10.0"),
+    ):
+        x, y, z = map(float, place.split())
+        last = max(number for number, line in enumerate(lines) if line[17:26] == residue)
+        lines.insert(
+            last + 1, f"ATOM   9999  {name} {residue}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           H\n"
+        )
+    site = {"boxCenter": [42.3, 45.4, 18.2], "boxSize": [12, 12, 12], "exhaustiveness": 1}
+    outcome, outputs = dock(tmp_path / "kept", "".join(lines), XYLENE, protonation="file", **site)
+    assert outcome.state == "succeeded", outcome.error
+    assert list_hydrogens(outputs) == {"H", "HD1"}
+    assert "unlike at neutral pH: ASH A:10, HID A:31." in read_notes(outputs)
+    _, bare = dock(tmp_path / "bare", LYSOZYME.read_text(), XYLENE, protonation="file", **site)
+    assert list_hydrogens(bare) == {"H", "HE2"}
+    assert "The receptor's file has no hydrogens." in read_notes(bare)
+
+
 TRP_CAGE = EXAMPLE["receptorFile"]
 BACKBONE = "".join(
     line

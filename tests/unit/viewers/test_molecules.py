@@ -1,6 +1,7 @@
 """Small molecules alone and docked: what stands in their scenes, and what is said where something is missing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,14 @@ def test_a_pose_shows_its_hydrogen_bonds_as_lines_and_text():
     assert "MET A 318 N → N24" in dict(scene.facts)["Pose 1"]
     assert "Baker and Hubbard 1984" in dict(scene.facts)["Criterion"]
     assert json.loads(scene.to_json())["steps"][0]["lines"][0]["label"].endswith("Å")
+
+
+def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():
+    (pose, *_) = open_poses()
+    scores = {f"score_{number}": 1.0 for number in range(6)} | {"rmsd_to_reference": 1.27}
+    docked = replace(pose, scores=scores, reference="STI A:201")
+    facts = compose_poses(Structure.open(DATA / "abl_pocket.pdb"), [docked]).steps[0].facts
+    assert "1.27 Å from STI A:201" in dict(facts).values()
 
 
 def open_poses():

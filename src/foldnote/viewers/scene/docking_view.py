@@ -17,6 +17,7 @@ from foldnote.results import Pose, Structure, find_metric
 from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
 from foldnote.results.docking.interactions import KINDS, Interaction, detect_interactions
 from foldnote.results.docking.poses import FLEXIBLE
+from foldnote.results.docking.reference import RMSD
 from foldnote.results.molecules.pdbqt import list_side_chains
 from foldnote.results.structure.interfaces.chain_interfaces import SALT_BRIDGE_A
 from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
@@ -171,8 +172,11 @@ def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction])
     if FLEXIBLE in pose.molecule.properties:
         facts.append(("Flexible side chains", str(pose.molecule.properties[FLEXIBLE])))
     labels = label_figures(list(pose.scores))
-    scores = list(pose.scores.items())[:_MAX_SCORES]
+    scores = [(key, value) for key, value in pose.scores.items() if key != RMSD][:_MAX_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]
+    if RMSD in pose.scores:
+        told = f" from {pose.reference}" if pose.reference else ""
+        facts.append((labels[RMSD], f"{_write_score(RMSD, pose.scores[RMSD])[1]}{told}"))
     for kind in KINDS:
         own = [one for one in found if one.kind == kind]
         if kind == "hydrogen bond":

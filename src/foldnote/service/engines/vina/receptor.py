@@ -19,14 +19,33 @@ PROTONATION = (
     " are charged and His has its hydrogen on Nε."
 )
 """What Meeko's templates make of residues that come without hydrogens."""
+KEPT = "Protonation states of His, Asp, Glu and Lys follow the hydrogens of the file where it has them"
+STATES = {
+    "HIS": (("HIP", {"HD1", "HE2"}), ("HID", {"HD1"}), ("HIE", {"HE2"})),
+    "ASP": (("ASH", {"HD1"}), ("ASH", {"HD2"}), ("ASP", set())),
+    "GLU": (("GLH", {"HE1"}), ("GLH", {"HE2"}), ("GLU", set())),
+    "LYS": (("LYS", {"HZ1", "HZ2", "HZ3"}), ("LYN", {"HZ1", "HZ2"}), ("LYN", {"HZ2", "HZ3"})),
+}
+"""For each residue, its states with the hydrogens that tell them; the first that fits counts."""
+FAMILIES = {
+    **dict.fromkeys(("HIS", "HID", "HIE", "HIP"), "HIS"), **dict.fromkeys(("ASP", "ASH"), "ASP"),
+    **dict.fromkeys(("GLU", "GLH"), "GLU"), **dict.fromkeys(("LYS", "LYN"), "LYS"),
+}  # fmt: skip
+USUAL = {"HIS": "HIE"}
+"""The state of a residue with its usual name, where that is another name."""
 MAIN_CHAIN = ("N", "CA", "C", "O")
 BACKBONE = frozenset(MAIN_CHAIN)
 MAX_TOLERATED = 0.1
 """Share of residues that may be mended, or of atoms on others, before the receptor counts as unfit."""
 
 
-def read_receptor(path: Path) -> tuple[Any, list[str], list[tuple[str, Any]]]:
-    """The receptor's heavy atoms that have a template, notes, and what was left out, by name."""
+def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str], list[tuple[str, Any]]]:
+    """The receptor's heavy atoms that have a template, notes, and what was left out, by name.
+
+    Args:
+        path: the file.
+        protonation: whether residue ``names`` or the hydrogens of the ``file`` tell protonation states.
+    """
     import gemmi
 
     text = path.read_text("utf-8", "replace")
@@ -47,6 +66,7 @@ def read_receptor(path: Path) -> tuple[Any, list[str], list[tuple[str, Any]]]:
         structure.remove_alternative_conformations()
     check_places(structure[0])
     hydrogens = sum(each.atom.is_hydrogen() for each in structure[0].all())
+    named = name_states(structure[0]) if protonation == "file" else []
     structure.remove_hydrogens()
     structure.remove_waters()
     given = count_residues(structure)
@@ -57,11 +77,34 @@ def read_receptor(path: Path) -> tuple[Any, list[str], list[tuple[str, Any]]]:
         kept = f"Docked to {count_residues(structure)} of the {given} residues of its file without waters"
         names = [name for name, _ in left_out]
         notes.append(f"Left out of the receptor: {shorten(names)}. {kept}.")
-    if hydrogens:
+    if hydrogens and protonation == "file":
+        unusual = f", unlike at neutral pH: {shorten(named)}" if named else ""
+        notes.append(f"The {hydrogens} hydrogens of the receptor's file were placed anew. {KEPT}{unusual}.")
+    elif hydrogens:
         notes.append(f"The {hydrogens} hydrogens of the receptor's file were replaced. {PROTONATION}")
+    elif protonation == "file":
+        notes.append(f"The receptor's file has no hydrogens. {PROTONATION}")
     if not any(True for _ in structure[0].all()):
         fail("The receptor has no protein or nucleic acid that Vina's preparation knows.")
     return structure, notes, left_out
+
+
+def name_states(model: Any) -> list[str]:
+    """Name residues by the hydrogens that they have; gives those that are unlike the usual state."""
+    unusual = []
+    for chain in model:
+        for residue in chain:
+            family = FAMILIES.get(residue.name)
+            own = {atom.name for atom in residue if atom.is_hydrogen()}
+            if family is None or not own:
+                continue
+            state = next((state for state, told in STATES[family] if told <= own), None)
+            if state is None:
+                continue
+            residue.name = state
+            if state != USUAL.get(family, family):
+                unusual.append(f"{state} {name_of(chain, residue)}")
+    return unusual
 
 
 def check_places(model: Any) -> None:

@@ -69,7 +69,8 @@ def main() -> None:
     settings, files = job["settings"], job["files"]
     seed = settings.get("seed") or job["seed"] or 1
     report(0.05, "Preparing the receptor")
-    structure, notes, left_out = read_receptor(Path(files["receptorFile"][0]))
+    protonation = settings.get("protonation", "names")
+    structure, notes, left_out = read_receptor(Path(files["receptorFile"][0]), protonation)
     receptor = prepare_receptor(structure, notes)
     OUTPUTS.joinpath("receptor.pdbqt").write_text(receptor, "utf-8")
     report(0.2, "Preparing the ligand")
