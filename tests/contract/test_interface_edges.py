@@ -69,7 +69,14 @@ def test_the_catalog_needs_no_key(served):
     rows = served.open.get("/tools.json").json()
     assert rows == served.http.get("/tools").json() == served.open.get("/v1/tools.json").json()
     beyond = [row["type"] for row in rows if row["schema"].get("x-foldnote", {}).get("beyondReference")]
-    assert beyond == ["hydration-free-energy", "propka", "proteinmpnn", "sequence-properties", "vina"]
+    assert beyond == [
+        "hydration-free-energy",
+        "ligandmpnn",
+        "propka",
+        "proteinmpnn",
+        "sequence-properties",
+        "vina",
+    ]
     assert sorted(row["type"] for row in rows) == sorted([*TYPES.split(), *beyond])
     for row in rows:
         assert set(row) == TOOL

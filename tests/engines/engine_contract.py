@@ -107,7 +107,8 @@ class EngineContract:
 
     def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
         engine = load_engines()[self.engine]
-        program = "".join(path.read_text() for path in engine.folder.glob("*.py"))
+        folders = [engine.folder, *(engine.folder / name for name in engine.environment.modules)]
+        program = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
         ignored = read_manifest(run)["settingsIgnored"]
         for tool in engine.tools:
             for setting in catalog.tool(tool).settings_schema["properties"]:

@@ -12,6 +12,7 @@ import pytest
 from real_engine import load_engines, run_engine
 from stand_ins import install_stand_ins
 
+from foldnote import catalog
 from foldnote.service.engines import build_attempt
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
@@ -31,13 +32,16 @@ JOBS = {
     "abodybuilder2": {"heavy": HEAVY, "light": LIGHT},
     "ablang": {"task": "scan", "heavySequence": HEAVY},
     "abgpt": {"startingResidues": "EVQLVESGG", "chainType": "heavy", "numSequences": 4},
+    "ligandmpnn": {"numSequences": 2, "designedResidues": {"A": "17-22"}},
 }
+TEXTS = {"ligandmpnn": {"pdbFile": catalog.tool("ligandmpnn").example_job["settings"]["pdbFile"]}}
 MARKS = {
     "antiberty": pytest.mark.extra_engine,
     "admet_ai": pytest.mark.extra_engine,
     "abodybuilder2": pytest.mark.exhaustive,
     "ablang": pytest.mark.extra_engine,
     "abgpt": pytest.mark.extra_engine,
+    "ligandmpnn": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240
 
@@ -63,7 +67,7 @@ def test_a_worker_gives_what_the_program_gives(name, tmp_path):
 
 
 def compare(name, tmp_path):
-    outcome, outputs = run_engine(name, tmp_path / "program", JOBS[name])
+    outcome, outputs = run_engine(name, tmp_path / "program", JOBS[name], texts=TEXTS.get(name))
     assert outcome.state == "succeeded", outcome.error
     executor = LocalRunners(process_environment())
     try:
@@ -82,6 +86,11 @@ def compare(name, tmp_path):
 def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
     """Run the job of an engine; gives the seconds it took and its folder."""
     engine, nonce = load_engines()[name], uuid.uuid4().hex
+    texts = TEXTS.get(name, {})
+    places = {field: f"inputs/{field}/0/{field}.txt" for field in texts}
+    sources = {places[field]: folder / f"{nonce}-{field}" for field in texts}
+    for field, text in texts.items():
+        sources[places[field]].write_text(text)
     spec = build_attempt(
         engine,
         attempt_dir=folder / nonce,
@@ -89,11 +98,12 @@ def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
         job_name="a-test",
         tool=engine.tools[0],
         settings=JOBS[name],
+        files={field: [place] for field, place in places.items()},
         seed=7,
     )
     assert spec.worker
     spec = replace(spec, owner="1")
-    prepare_attempt(spec)
+    prepare_attempt(spec, sources)
     begun = time.monotonic()
     executor.submit(spec)
     while (outcome := Outcome.read(spec.folder)) is None:

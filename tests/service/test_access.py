@@ -38,6 +38,7 @@ def test_both_catalogs_are_the_same(client):
     notes = {row["type"]: row["schema"]["x-foldnote"] for row in rows}
     assert [each for each, note in notes.items() if note.get("beyondReference")] == [
         "hydration-free-energy",
+        "ligandmpnn",
         "propka",
         "proteinmpnn",
         "sequence-properties",

@@ -65,6 +65,21 @@ def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(open_file
     assert "Mean probability of each amino acid" in str(result_bundles(result))
 
 
+def test_designs_around_a_ligand_are_told_by_confidence_and_come_with_their_context(open_files):
+    probabilities = PROBABILITIES.replace("designed,", "designed,ligand_distance,", 1)
+    probabilities = probabilities.replace("A,G,", "A,G,3.4,").replace("C,C,", "C,C,9.1,")
+    files = {
+        "designs.csv": DESIGNS.replace("score", "overall_confidence", 1),
+        "probabilities.csv": probabilities,
+        "context.csv": "component,chain,residue,heavy_atoms,seen,designed_distance\nHEM,A,201,43,yes,3.4\n",
+    }
+    table, plot, *rest = result_bundles(open_files("ligandmpnn", files))
+    shown = show_designs(open_files("ligandmpnn", files))
+    assert "highest confidence first" in table["text/plain"]
+    assert list(shown[1].data.index) == ["A", "C"]
+    assert any("HEM" in each.get("text/plain", "") for each in [plot, *rest])
+
+
 def test_many_designed_residues_are_cut_and_this_is_said(open_files):
     rows = "".join(f"A,{number},A,C,0.1,0.9\n" for number in range(1, 302))
     head = PROBABILITIES.split("\n")[0] + "\n"

@@ -121,6 +121,7 @@ def _extend(axis: Axis, value: float) -> Axis:
 
 
 @builtin_view("abmpnn")
+@builtin_view("ligandmpnn")
 @builtin_view("proteinmpnn")
 def show_designs(result: Result) -> list[Any]:
     """Show the designed sequences, best first, and the mean probabilities of the amino acids by residue."""
@@ -128,7 +129,7 @@ def show_designs(result: Result) -> list[Any]:
     if designs is None or probabilities is None or not {*_ABOUT_RESIDUE} <= {*probabilities.columns}:
         return default_view(result)
     rows = probabilities.head(_MAX_RESIDUES)
-    matrix = rows.drop(columns=_ABOUT_RESIDUE).T
+    matrix = rows[[column for column in rows.columns if len(column) == 1]].T
     matrix.columns = pd.Index(rows["chain"] + rows["residue"].astype(str), name="Residue")
     matrix.index.name = "Amino acid"
     left = len(probabilities) - len(rows)
@@ -138,8 +139,9 @@ def show_designs(result: Result) -> list[Any]:
         plots = [plot_matrix(matrix, title, "Probability", 0.0, 1.0)]
     except ArgumentError:
         plots = []
+    order = "lowest score" if "score" in designs.columns else "highest confidence"
     return [
-        table_bundle(designs, "The input, then the designs, lowest score first"),
+        table_bundle(designs, f"The input, then the designs, {order} first"),
         *plots,
         *default_view(result, without=["designs.csv", "designs.fasta"]),
     ]

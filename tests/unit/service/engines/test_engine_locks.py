@@ -41,6 +41,8 @@ def read_pins(engine, python, platform, machine):
 
 
 def list_pythons(engine):
+    if exact := engine.environment.requires_python:
+        return [exact]
     newest = int(engine.environment.newest_python.split(".")[1])
     return [f"3.{minor}" for minor in range(11, newest + 1)]
 

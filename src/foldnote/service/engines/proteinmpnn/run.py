@@ -9,85 +9,52 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backbones import BACKBONE, LETTERS, NOWHERE, Backbone, read_backbone
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
-from positions import choose_positions, join_sequence, tie_chains
+from designs import (
+    DesignSettings,
+    check_size,
+    choose_batch,
+    note_lost,
+    read_options,
+    write_designs,
+    write_probabilities,
+)
+from engine_protocol import read_job, report, write_notes, write_score, write_used
+from positions import choose_positions, tie_chains
 
 ALPHABET = LETTERS + "X"
 WEIGHTS = {"0.02": "v_48_002", "0.1": "v_48_010", "0.2": "v_48_020", "0.3": "v_48_030"}
 MODELS = {"general": "vanilla_model_weights", "soluble": "soluble_model_weights"}
 OMITTED = {"abmpnn": "C"}
 """Amino acids that a tool leaves out where nothing is said of it."""
-COLDEST = 1e-4
-"""Temperature in place of 0, by which ProteinMPNN would divide."""
-MAX_SEQUENCES = 10_000
-MAX_RESIDUES = 3000
-RESIDUES_AT_ONCE = 1000
-LARGEST_BATCH = 8
-OUTPUTS = Path("outputs")
-
-
-@dataclass(frozen=True)
-class DesignSettings:
-    """How to sample."""
-
-    number: int
-    temperature: float
-    weights: str
-    omitted: str
-    seed: int
-    biases: Mapping[str, float]
-    is_symmetric: bool
 
 
 def main() -> None:
     """Run the job of this folder."""
     job = read_job()
     settings = job["settings"]
-    options = read_options(settings, int(job["seed"] or 1), omitted=OMITTED.get(job["type"], ""))
+    kind = MODELS[settings.get("model", "general")]
+    weights = {noise: f"{kind}/{name}" for noise, name in WEIGHTS.items()}
+    omitted = OMITTED.get(job["type"], "")
+    options = read_options(settings, int(job["seed"] or 1), weights=weights, noise="0.2", omitted=omitted)
     report(0.02, "Reading the structure")
     found = read_backbone(Path(job["files"]["pdbFile"][0]))
+    if left_out := len(found.others):
+        found.notes.append(f"{left_out} residues of ligands, nucleic acids, water or others were left out.")
     chosen, computed = choose_positions(settings, found)
-    if sum(map(len, found.chains.values())) > MAX_RESIDUES:
-        fail(f"The structure has more than {MAX_RESIDUES} residues. Leave out chains far from the design.")
+    check_size(found)
     computed |= {"omitAAs": options.omitted, "temperature": options.temperature}
     ties = tie_chains(found, chosen) if options.is_symmetric else []
     write_used(seed=options.seed, settings=computed, ignored=dict(find_ignored(settings)))
-    find_doubts(found, chosen, options)
+    note_lost(found, chosen, options)
     report(0.05, "Loading ProteinMPNN")
     rows, probabilities = design(found, chosen, ties, options)
     write_results(found, chosen, rows, probabilities)
     write_notes(found.notes)
     report(1.0, "Done")
-
-
-def read_options(settings: Mapping[str, Any], seed: int, omitted: str) -> DesignSettings:
-    """The settings of sampling; ends with a sentence for the user where one cannot be used."""
-    number = settings.get("numSequences", 2)
-    if number != int(number) or not 1 <= number <= MAX_SEQUENCES:
-        fail(f"numSequences is {number}; give a whole number from 1 to {MAX_SEQUENCES}.")
-    omitted = "".join(sorted(set("".join(settings.get("omitAAs", omitted).split()).upper())))
-    if strange := sorted(set(omitted) - set(LETTERS)):
-        fail(f"omitAAs has {', '.join(strange)}; give one-letter codes of the 20 amino acids.")
-    if len(omitted) == len(LETTERS):
-        fail("omitAAs leaves no amino acid to design with.")
-    noise = str(settings.get("noiseLevel", "0.2"))
-    if noise not in WEIGHTS:
-        fail(f"noiseLevel is {noise}; there are weights for {', '.join(WEIGHTS)}.")
-    temperature = float(settings.get("temperature", 0.1))
-    return DesignSettings(
-        number=int(number),
-        temperature=max(temperature, COLDEST),
-        weights=f"{MODELS[settings.get('model', 'general')]}/{WEIGHTS[noise]}",
-        omitted=omitted,
-        seed=seed,
-        biases=settings.get("biasAAs") or {},
-        is_symmetric=bool(settings.get("sameSequence")),
-    )
 
 
 def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -96,18 +63,6 @@ def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "verifySequences", "No program that predicts structures belongs to this engine."
     if settings.get("verifyTopK"):
         yield "verifyTopK", "Nothing is verified: no program that predicts structures belongs to this engine."
-
-
-def find_doubts(found: Backbone, chosen: Mapping[str, set[int]], options: DesignSettings) -> None:
-    """Note what is lost of the input's sequence by the omitted amino acids."""
-    lost = sum(
-        found.chains[chain][place].letter in options.omitted for chain in chosen for place in chosen[chain]
-    )
-    if lost:
-        found.notes.append(
-            f"{lost} designed residues have an amino acid of omitAAs ({options.omitted}) in the input and get"
-            " another one. Leave cysteines of disulfide bonds out of the design, or empty omitAAs."
-        )
 
 
 def describe_protein(found: Backbone) -> dict[str, Any]:
@@ -151,8 +106,8 @@ def design(
     random.seed(options.seed)
     numpy.random.seed(options.seed % 2**32)
     model = load_model(options.weights)
-    length = sum(map(len, found.chains.values()))
-    size = max(1, min(LARGEST_BATCH, options.number, RESIDUES_AT_ONCE // length))
+    length = found.size
+    size = choose_batch(options.number, length)
     designed, visible = sorted(chosen), sorted(set(found.chains) - set(chosen))
     order = [(chain, place) for chain in designed + visible for place in range(len(found.chains[chain]))]
     protein = describe_protein(found)
@@ -219,40 +174,8 @@ def write_results(
 ) -> None:
     """Write the sequences, the best first, the probabilities and the figures of the run."""
     given, designs = rows[0], sorted(rows[1:], key=lambda row: row["score"])
-    chains = [chain for chain in found.chains if chain in chosen]
-    table, fasta = [], []
-    for row in (given, *designs):
-        parts = {}
-        for chain in chains:
-            letters = {place: row["letters"][chain, place] for place in range(len(found.chains[chain]))}
-            parts[chain] = join_sequence(found.chains[chain], letters)
-        changed = sum(row["letters"][key] != letter for key, letter in given["letters"].items())
-        figures = {key: row.get(key, "") for key in ("score", "global_score", "seq_recovery")}
-        about = {"mutations": changed, "temperature": row.get("temperature", ""), "seed": row.get("seed", "")}
-        sequences = {f"sequence_{chain}": text for chain, text in parts.items()}
-        table.append({"name": row["name"], **figures, **about, **sequences})
-        said = ", ".join(f"{key}={value}" for key, value in figures.items())
-        fasta.append(f">{row['name']} {said}, chains={'/'.join(chains)}\n{'/'.join(parts.values())}\n")
-    write_table("designs.csv", table)
-    (OUTPUTS / "designs.fasta").write_text("".join(fasta), "utf-8")
-    best = designs[0]["letters"]
-    write_table(
-        "probabilities.csv",
-        [
-            {
-                "chain": chain,
-                "residue": found.chains[chain][place].number,
-                "given": found.chains[chain][place].letter,
-                "designed": best[chain, place],
-                **{
-                    letter: round(float(value), 4)
-                    for letter, value in zip(LETTERS, probabilities[chain, place], strict=False)
-                },
-            }
-            for chain in chains
-            for place in sorted(chosen[chain])
-        ],
-    )
+    write_designs(found, chosen, [given, *designs], ("score", "global_score", "seq_recovery"))
+    write_probabilities(found, chosen, designs[0]["letters"], probabilities)
     mean = sum(row["seq_recovery"] for row in designs) / len(designs)
     write_score(
         {

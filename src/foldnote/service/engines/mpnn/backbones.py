@@ -1,4 +1,4 @@
-"""Reads the protein chains of a structure with their backbone atoms, as ProteinMPNN needs them."""
+"""Reads the protein chains of a structure with their backbone atoms, as the MPNN models need them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = "X"
 BROKEN = 2.5
 """Å between C and the next N from which on residues are missing between the two."""
 LONGEST_GAP = 64
-"""Missing residues that are filled in at most; ProteinMPNN sees no difference from 33 on."""
+"""Missing residues that are filled in at most; the models see no difference from 33 on."""
 Place = tuple[float, float, float]
 NOWHERE: Place = (math.nan, math.nan, math.nan)
 
@@ -29,6 +29,8 @@ class BackboneResidue:
     number: str
     letter: str
     atoms: dict[str, Place]
+    source: Any = field(default=None, repr=False, compare=False)
+    """The residue as gemmi read it, with all of its atoms."""
 
     @property
     def is_whole(self) -> bool:
@@ -43,10 +45,19 @@ class BackboneResidue:
 
 @dataclass
 class Backbone:
-    """The protein chains of the first model by id, and what was left out."""
+    """The protein chains of the first model by id, and what else it has."""
 
     chains: dict[str, list[BackboneResidue]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    others: list[tuple[str, Any]] = field(default_factory=list)
+    """Chain id and residue, as gemmi read it, of ligands, nucleic acids, waters and all else."""
+    structure: Any = None
+    """The whole file as gemmi read it."""
+
+    @property
+    def size(self) -> int:
+        """Residues of all chains, with those that are missing from the structure."""
+        return sum(map(len, self.chains.values()))
 
 
 def read_backbone(path: Path) -> Backbone:
@@ -61,27 +72,24 @@ def read_backbone(path: Path) -> Backbone:
         fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}")
     if not len(structure) or not structure[0].count_atom_sites():
         fail("The file holds no atoms. Give the structure of a protein as PDB or mmCIF.")
-    found = Backbone()
+    found = Backbone(structure=structure)
     if len(structure) > 1:
         found.notes.append(f"The first of {len(structure)} models was used.")
     structure.merge_chain_parts()
-    left_out = 0
     for chain in structure[0]:
         residues, others = read_chain(chain)
-        left_out += others
+        found.others += [(chain.name, each) for each in others]
         if residues:
             found.chains[chain.name] = fill_gaps(residues)
-    if left_out:
-        found.notes.append(f"{left_out} residues of ligands, nucleic acids, water or others were left out.")
     check_backbone(found)
     return found
 
 
-def read_chain(chain: Any) -> tuple[list[BackboneResidue], int]:
-    """The amino acids of a chain, and how many other residues it has."""
+def read_chain(chain: Any) -> tuple[list[BackboneResidue], list[Any]]:
+    """The amino acids of a chain, and its other residues."""
     residues: list[BackboneResidue] = []
     seen: set[str] = set()
-    others = 0
+    others: list[Any] = []
     for residue in chain:
         number = str(residue.seqid).strip()
         if number in seen:
@@ -95,23 +103,31 @@ def read_chain(chain: Any) -> tuple[list[BackboneResidue], int]:
             or (letter == UNKNOWN and not {"N", "CA", "C"} <= set(atoms))
             or (is_hetero and not is_bonded)
         ):
-            others += 1
+            others.append(residue)
             continue
         seen.add(number)
-        residues.append(BackboneResidue(number, letter, atoms))
+        residues.append(BackboneResidue(number, letter, atoms, residue))
     return residues, others
 
 
 def read_atoms(residue: Any) -> dict[str, Place]:
-    """Places of the backbone atoms, those of the highest occupancy."""
+    """Places of the backbone atoms."""
+    atoms = pick_atoms(residue)
+    return {
+        name: (atom.pos.x, atom.pos.y, atom.pos.z)
+        for name, atom in atoms.items()
+        if name in BACKBONE and not (name == "CA" and atom.element.name not in {"C", "X"})
+    }
+
+
+def pick_atoms(residue: Any) -> dict[str, Any]:
+    """The atoms by name; of alternate locations the one of the highest occupancy, of equal ones the first."""
     atoms: dict[str, Any] = {}
     for atom in residue:
-        is_calcium = atom.name == "CA" and atom.element.name not in {"C", "X"}
-        if atom.name in BACKBONE and not is_calcium:
-            known = atoms.get(atom.name)
-            if known is None or atom.occ > known.occ:
-                atoms[atom.name] = atom
-    return {name: (atom.pos.x, atom.pos.y, atom.pos.z) for name, atom in atoms.items()}
+        known = atoms.get(atom.name)
+        if known is None or atom.occ > known.occ:
+            atoms[atom.name] = atom
+    return atoms
 
 
 def find_letter(residue: Any) -> str:
@@ -154,14 +170,12 @@ def check_backbone(found: Backbone) -> None:
         fail("The structure has no protein chain.")
     if not any(each.is_whole for _, each in residues):
         fail(
-            "No residue has all of the backbone atoms N, CA, C and O, which ProteinMPNN needs. A trace of CA"
+            "No residue has all of the backbone atoms N, CA, C and O, which the model needs. A trace of CA"
             " atoms is not enough."
         )
     missing = sum(not each.number for _, each in residues)
     if missing:
-        found.notes.append(
-            f"{missing} residues are missing where chains are broken; ProteinMPNN sees the gap."
-        )
+        found.notes.append(f"{missing} residues are missing where chains are broken; the model sees the gap.")
     partial = [f"{chain}{each.number}" for chain, each in residues if each.number and not each.is_whole]
     if partial:
         found.notes.append(f"Not designed for lack of backbone atoms: {name_some(partial)}.")
