@@ -166,6 +166,7 @@ def test_a_file_of_errors_without_atoms_is_not_a_structure(opened):
         ("r_i_glide_gscore", "GlideScore", False),
         ("SCORE.INTER", "docking score", False),
         ("overall_confidence", "mean confidence of the design", True),
+        ("ligand_confidence", "mean confidence near the ligand", True),
     ],
 )
 def test_a_figure_of_such_a_table_has_its_direction(name, label, is_higher):

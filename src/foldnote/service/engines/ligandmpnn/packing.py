@@ -86,9 +86,9 @@ def write_structures(
     numbers: Sequence[int],
     packed: Sequence[tuple[int, Any, Any]],
 ) -> None:
-    """Write the designs ``numbers``: the input with the designed residues in place of its own."""
+    """Write the designs ``numbers``, the best first: the input with what was designed in place of its own."""
     side_chains = {number: (places, there) for number, places, there in packed}
-    for number in numbers:
+    for rank, number in enumerate(numbers, 1):
         structure = found.structure.clone()
         del structure[1:]
         for atom in structure[0].all():
@@ -103,7 +103,7 @@ def write_structures(
             if number in side_chains:
                 places, there = side_chains[number]
                 add_side_chain(residue, places[row], there[row])
-        write_structure(structure, f"design_{number + 1}")
+        write_structure(structure, f"design_{rank}")
 
 
 def replace_residue(residue: Any, letter: str, probability: float) -> None:

@@ -202,9 +202,7 @@ def write_results(
     rows = [make_row("input", order, given, drawn.given_logs[None], given, (wanted, near))]
     for number in range(len(drawn.letters)):
         one = slice(number, number + 1)
-        row = make_row(
-            f"design_{number + 1}", order, drawn.letters[one], drawn.logs[one], given, (wanted, near)
-        )
+        row = make_row("", order, drawn.letters[one], drawn.logs[one], given, (wanted, near))
         about = {"temperature": options.temperature, "seed": options.seed, "number": number}
         rows.append(row | about)
     # Names of the missing residues of a chain are needed for its sequence, not their amino acids.
@@ -216,6 +214,8 @@ def write_results(
             if not each.number
         }
     designs = sorted(rows[1:], key=lambda row: (-row["exact"], row["number"]))
+    for rank, row in enumerate(designs, 1):
+        row["name"] = f"design_{rank}"
     figures = ("overall_confidence", "ligand_confidence", "seq_recovery", "ligand_seq_recovery")
     write_designs(found, chosen, [rows[0], *designs], figures)
     distances = find_distances(place_betas(protein), place_atoms(around.atoms))
