@@ -1,11 +1,12 @@
 """Build the documentation site into ``build/site``, without a network; warnings are errors. Run it with ``make docs``.
 
-The notebooks are executed first, on an embedded service in a home of its own, where their engines are installed; with
-``--kept`` what they showed at the last build is taken. Without the engines they are shown without outputs, which is said.
+The notebooks are executed first, on an embedded service in a home of its own; with ``--kept`` what they showed at the last
+build is taken. A notebook that needs an engine which is not installed is shown without outputs, and its page says so.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,19 +20,23 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site"
 KEPT = ROOT / "build" / "notebooks"
-ENGINES = ("abodybuilder2", "aggrescan3d", "anarci", "iqtree", "vina")
+sys.path.insert(0, str(DOCS))
+
+from _reference.notebook_facts import list_missing_engines, read_notebooks  # noqa: E402
 
 
 def main() -> int:
     shutil.rmtree(DOCS / "tutorials", ignore_errors=True)
     (DOCS / "tutorials").mkdir()
     engines = settings.engines_dir()
-    lacking = [name for name in ENGINES if not (engines / name / "ready.json").is_file()]
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        shown = notebook if lacking else execute(notebook, engines)
-        shutil.copy(shown, DOCS / "tutorials" / notebook.name)
-    if lacking:
-        print(f"The tutorials have no outputs, since these engines are not installed: {', '.join(lacking)}.")
+    for notebook in read_notebooks(ROOT / "notebooks"):
+        page = DOCS / "tutorials" / notebook.path.name
+        missing = list_missing_engines(notebook, engines)
+        if missing:
+            print(f"{notebook.path.name} is shown without outputs: not installed: {', '.join(missing)}")
+            page.write_text(say_without_outputs(notebook.path, missing), "utf-8")
+        else:
+            shutil.copy(execute(notebook.path, engines), page)
     with tempfile.TemporaryDirectory() as home:  # pages say what the engines are before anything is installed
         environment = os.environ | {"FOLDNOTE_HOME": home, "FOLDNOTE_ENGINE_PATH": ""}
         environment.pop("FOLDNOTE_ENGINES_DIR", None)
@@ -50,6 +55,20 @@ def main() -> int:
     if done.returncode == 0:
         print(f"The site is in {SITE}: open index.html.")
     return done.returncode
+
+
+def say_without_outputs(notebook: Path, missing: list[str]) -> str:
+    """The notebook with a note below its title."""
+    content = json.loads(notebook.read_text("utf-8"))
+    text = f"The outputs are missing: this site was built without the engine {' and '.join(missing)}."
+    note = {
+        "cell_type": "markdown",
+        "id": "without-outputs",
+        "metadata": {},
+        "source": [f"```{{note}}\n{text}\n```"],
+    }
+    content["cells"].insert(1, note)
+    return json.dumps(content)
 
 
 def execute(notebook: Path, engines: Path) -> Path:

