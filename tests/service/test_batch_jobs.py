@@ -342,7 +342,7 @@ def test_slurm_runs_jobs_once_and_a_stop_leaves_none(on_slurm, cluster):
     long = "long.deaf.daemon.child.sleep-60"
     on_slurm.submit(long)
     wait_for_sleep(on_slurm, long)
-    (job,) = cluster.jobs()
+    (job,) = wait_until(lambda: len(found := cluster.jobs()) == 1 and found, "the end of the other jobs")
     shown = cluster.ask("scontrol", "show", "job", "-dd", job[0]).stdout
     assert "Requeue=0" in shown
     ((nonce,),) = rows(on_slurm, "SELECT nonce FROM attempts ORDER BY job_id DESC LIMIT 1")
