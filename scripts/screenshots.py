@@ -1,12 +1,16 @@
 """The pictures that the docs show, taken from the running product.
 
 JupyterLab is started with folders of its own and the network cut, and the quickstart's story is clicked through
-in Chromium; the engines must be installed. Run it with ``make screenshots``.
+in Chromium; the engines must be installed. The gallery's pictures are taken from the notebooks that ``make docs``
+executed. Run it with ``make screenshots``; ``--gallery`` takes the gallery's only.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -31,6 +35,9 @@ WINDOW = {"width": 1440, "height": 1000}
 
 
 def main() -> int:
+    take_gallery_pictures(ROOT / "build" / "notebooks", IMAGES / "gallery")
+    if "--gallery" in sys.argv:
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         server = LabServer(Path(folder))
         server.start()
@@ -40,6 +47,19 @@ def main() -> int:
             server.stop()
     print(f"The pictures are in {IMAGES}.")
     return 0
+
+
+def take_gallery_pictures(executed: Path, folder: Path) -> None:
+    """The figure of each executed notebook, else the first picture of its results."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(executed.glob("*.ipynb")):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+        figures = [("png", data["image/png"]) for data in shown if "image/png" in data]
+        texts = "".join(text for data in shown for text in data.get("text/html", []))
+        drawn = re.findall(r'<img[^>]*src="data:image/(png|svg)[^,"]*,([^"]+)"', texts)
+        kind, content = (figures + drawn)[0]
+        (folder / f"{path.stem}.{kind}").write_bytes(base64.b64decode(content))
 
 
 def take_pictures(server: LabServer) -> None:

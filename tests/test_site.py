@@ -135,6 +135,18 @@ def test_llms_txt_has_the_pages_in_the_order_of_the_menu(tmp_path):
     )
 
 
+def test_the_gallery_lists_every_notebook_with_its_question_tools_and_time():
+    rows = re.findall(r"^\| !\[.+$", (DOCS / "gallery.md").read_text(), re.M)
+    notebooks = read_notebooks(DOCS.parent / "notebooks")
+    assert len(rows) == len(notebooks)
+    for each in notebooks:
+        (row,) = [row for row in rows if f"[{each.question}](../notebooks/{each.path.name})" in row]
+        time = f"{each.seconds // 60} min" if each.seconds >= 60 else f"{each.seconds} s"
+        assert row.endswith(f" {time} |")
+        assert f"**{each.family}:**" in row
+        assert read_tools(each) <= set(re.findall(r"`([\w-]+)`", row))
+
+
 def read_tools(notebook):
     """The tools that a notebook's cells run."""
     cells = json.loads(notebook.path.read_text())["cells"]
