@@ -32,6 +32,7 @@ JOBS = {
     "abodybuilder2": {"heavy": HEAVY, "light": LIGHT},
     "ablang": {"task": "scan", "heavySequence": HEAVY},
     "abgpt": {"startingResidues": "EVQLVESGG", "chainType": "heavy", "numSequences": 4},
+    "flashabb": {"heavy": HEAVY, "light": LIGHT},
     "ligandmpnn": {"numSequences": 2, "designedResidues": {"A": "17-22"}},
 }
 TEXTS = {"ligandmpnn": {"pdbFile": catalog.tool("ligandmpnn").example_job["settings"]["pdbFile"]}}
@@ -41,6 +42,7 @@ MARKS = {
     "abodybuilder2": pytest.mark.exhaustive,
     "ablang": pytest.mark.extra_engine,
     "abgpt": pytest.mark.extra_engine,
+    "flashabb": pytest.mark.extra_engine,
     "ligandmpnn": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240

@@ -47,7 +47,15 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
     assert BEYOND.isdisjoint(REFERENCE)
     assert (len(REFERENCE), BEYOND) == (
         39,
-        {"hydration-free-energy", "ligandmpnn", "propka", "proteinmpnn", "sequence-properties", "vina"},
+        {
+            "flashabb",
+            "hydration-free-energy",
+            "ligandmpnn",
+            "propka",
+            "proteinmpnn",
+            "sequence-properties",
+            "vina",
+        },
     )
 
 
