@@ -9,6 +9,8 @@ document.addEventListener("DOMContentLoaded", () => {
     icons.setAttribute("role", "navigation");
     icons.setAttribute("aria-label", "This page");
   }
+  // pandas leaves headers of columns without a name empty
+  for (const head of document.querySelectorAll("table.dataframe thead th:empty")) head.replaceWith(document.createElement("td"));
   for (const part of document.querySelectorAll("pre, .table-wrapper, .cell_output .output")) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
   }
