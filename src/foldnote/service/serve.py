@@ -42,7 +42,8 @@ from foldnote.service.http.handshakes import listen_with_tls
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import FORMATS, JSON, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
-from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
+from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.sqlite_database import DamagedDatabaseError
 
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0

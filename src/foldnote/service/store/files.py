@@ -47,7 +47,7 @@ class FileStore:
     def put(self, account_id: int, folder: str, name: str, size: int, sha256: str) -> StoredFile:
         """Commit a file; a file of the same name is replaced."""
         new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             _bury(
                 connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name
             )
@@ -93,7 +93,7 @@ class FileStore:
             if folder.startswith(prefix) and folder != inside:
                 name = prefix + folder[len(prefix) :].split("/")[0]
                 old = merged.get(name, FolderRow(name, 0, uploaded))
-                merged[name] = FolderRow(name, old.size + size, max(old.uploaded, uploaded))
+                merged[name] = FolderRow(name, old.size + int(size), max(old.uploaded, uploaded))
         return [merged[name] for name in sorted(merged)]
 
     def all_folders(self, account_id: int) -> list[str]:
@@ -110,7 +110,7 @@ class FileStore:
 
     def delete(self, account_id: int, folder: str, name: str) -> bool:
         """Mark one file as deleted; False if it does not exist."""
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             own = files.c.account_id == account_id
             count = _bury(connection, own, files.c.folder == folder, files.c.name == name)
             if count:
@@ -120,7 +120,7 @@ class FileStore:
     def delete_folder(self, account_id: int, folder: str) -> int:
         """Mark every file in a folder and below it as deleted; return their number."""
         below = sa.func.substr(files.c.folder, 1, len(folder) + 1) == f"{folder}/"
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             count = _bury(connection, files.c.account_id == account_id, (files.c.folder == folder) | below)
             if count:
                 write_event(connection, account_id, None, "folder deleted", folder)

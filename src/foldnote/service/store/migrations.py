@@ -5,10 +5,11 @@ They are SQL text and do not use the tables of `schema.py`, because a migration 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 
-Migration = Callable[[sqlite3.Connection], None]
+from foldnote.service.store.database import BareConnection
+
+Migration = Callable[[BareConnection], None]
 MIGRATIONS: list[tuple[str, Migration]] = []
 
 
@@ -18,7 +19,7 @@ def migration(function: Migration) -> Migration:
     return function
 
 
-def migrate(connection: sqlite3.Connection, *, until: str | None = None) -> list[str]:
+def migrate(connection: BareConnection, *, until: str | None = None) -> list[str]:
     """Apply missing migrations, each in its own transaction, and return their names.
 
     `until` stops after that migration (tests upgrade from every older version).
@@ -35,7 +36,7 @@ def migrate(connection: sqlite3.Connection, *, until: str | None = None) -> list
     return applied
 
 
-def _apply(connection: sqlite3.Connection, name: str, function: Migration) -> None:
+def _apply(connection: BareConnection, name: str, function: Migration) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         function(connection)
@@ -48,14 +49,14 @@ def _apply(connection: sqlite3.Connection, name: str, function: Migration) -> No
     connection.execute("COMMIT")
 
 
-def _run(connection: sqlite3.Connection, statements: str) -> None:
+def _run(connection: BareConnection, statements: str) -> None:
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
 
 
 @migration
-def m0001_accounts(connection: sqlite3.Connection) -> None:
+def m0001_accounts(connection: BareConnection) -> None:
     """Owners of jobs: organizations, accounts, hashed keys, secrets that sign links."""
     _run(
         connection,
@@ -74,7 +75,7 @@ def m0001_accounts(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0002_jobs(connection: sqlite3.Connection) -> None:
+def m0002_jobs(connection: BareConnection) -> None:
     """Jobs, their attempts and inputs, and the counters by status."""
     _run(
         connection,
@@ -111,7 +112,7 @@ def m0002_jobs(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0003_files(connection: sqlite3.Connection) -> None:
+def m0003_files(connection: BareConnection) -> None:
     """Uploaded files: names in folders, content by hash."""
     _run(
         connection,
@@ -126,7 +127,7 @@ def m0003_files(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0004_events(connection: sqlite3.Connection) -> None:
+def m0004_events(connection: BareConnection) -> None:
     """Events, append-only: triggers refuse to change or remove them."""
     connection.execute(
         "CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL,"
@@ -141,7 +142,7 @@ def m0004_events(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0005_trials(connection: sqlite3.Connection) -> None:
+def m0005_trials(connection: BareConnection) -> None:
     """Provisioned accounts: claim links, numbers of jobs used, and recently issued keys."""
     _run(
         connection,
@@ -159,14 +160,14 @@ def m0005_trials(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0006_run_limits(connection: sqlite3.Connection) -> None:
+def m0006_run_limits(connection: BareConnection) -> None:
     """Limits of a submission: seconds per run, weighted hours per batch."""
     connection.execute("ALTER TABLE jobs ADD COLUMN max_runtime_s REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN hours_budget REAL")
 
 
 @migration
-def m0007_pipelines(connection: sqlite3.Connection) -> None:
+def m0007_pipelines(connection: BareConnection) -> None:
     """Saved pipelines, and jobs that wait for earlier stages."""
     _run(
         connection,
@@ -181,14 +182,14 @@ def m0007_pipelines(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0008_budgets(connection: sqlite3.Connection) -> None:
+def m0008_budgets(connection: BareConnection) -> None:
     """Weighted hours: the monthly budget of organizations, and the usage of accounts."""
     connection.execute("ALTER TABLE organizations ADD COLUMN budget_weighted_hours REAL")
     connection.execute("ALTER TABLE usage ADD COLUMN weighted_hours REAL NOT NULL DEFAULT 0")
 
 
 @migration
-def m0009_deployments(connection: sqlite3.Connection) -> None:
+def m0009_deployments(connection: BareConnection) -> None:
     """Tools that administrators registered."""
     connection.execute(
         "CREATE TABLE deployments (type TEXT PRIMARY KEY, definition TEXT NOT NULL, created TEXT NOT NULL)"
@@ -197,7 +198,7 @@ def m0009_deployments(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
+def m0010_queue_indexes(connection: BareConnection) -> None:
     """Indexes for the queue's queries (see `conditions.py`)."""
     _run(
         connection,
@@ -214,13 +215,13 @@ def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0011_account_events(connection: sqlite3.Connection) -> None:
+def m0011_account_events(connection: BareConnection) -> None:
     """Index for the newest event of an account, which requests that wait for a change query."""
     connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")
 
 
 @migration
-def m0012_failed_counters(connection: sqlite3.Connection) -> None:
+def m0012_failed_counters(connection: BareConnection) -> None:
     """Numbers of failed subjobs of each batch."""
     connection.execute(
         "INSERT INTO counters SELECT account_id, parent_id, 'failed', count(*) FROM jobs"
@@ -230,7 +231,7 @@ def m0012_failed_counters(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0013_records(connection: sqlite3.Connection) -> None:
+def m0013_records(connection: BareConnection) -> None:
     """Records in a table of their own, stored newest first, in the order in which pages read them."""
     _run(
         connection,
@@ -245,7 +246,7 @@ def m0013_records(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
+def m0014_attempt_folders(connection: BareConnection) -> None:
     """Folders of attempts, and a unique name of the database, which only its copies share."""
     _run(
         connection,
@@ -259,13 +260,13 @@ def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0015_runs(connection: sqlite3.Connection) -> None:
+def m0015_runs(connection: BareConnection) -> None:
     """The latest run of the service, which shows whether a write-ahead log belongs to the database."""
     connection.execute("ALTER TABLE identity ADD COLUMN run TEXT NOT NULL DEFAULT ''")
 
 
 @migration
-def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
+def m0016_deleted_contents(connection: BareConnection) -> None:
     """Clear inputs and results of jobs that were deleted earlier."""
     _run(
         connection,
@@ -278,7 +279,7 @@ def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0017_storage(connection: sqlite3.Connection) -> None:
+def m0017_storage(connection: BareConnection) -> None:
     """Storage of each account, and released contents that are not removed yet."""
     _run(
         connection,
@@ -295,39 +296,39 @@ def m0017_storage(connection: sqlite3.Connection) -> None:
 
 
 @migration
-def m0018_measured_runs(connection: sqlite3.Connection) -> None:
+def m0018_measured_runs(connection: BareConnection) -> None:
     """Resources used by a run, as counted by the kernel."""
     connection.execute("ALTER TABLE jobs ADD COLUMN cpu_seconds REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_memory_mb REAL")
 
 
 @migration
-def m0019_extensions(connection: sqlite3.Connection) -> None:
+def m0019_extensions(connection: BareConnection) -> None:
     """What was submitted beside the settings: consent, an own alignment, a label."""
     connection.execute("ALTER TABLE jobs ADD COLUMN extensions TEXT")
 
 
 @migration
-def m0020_gpu_memory(connection: sqlite3.Connection) -> None:
+def m0020_gpu_memory(connection: BareConnection) -> None:
     """GPU memory used by a run."""
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_gpu_memory_mb REAL")
 
 
 @migration
-def m0021_executors(connection: sqlite3.Connection) -> None:
+def m0021_executors(connection: BareConnection) -> None:
     """Which executor runs an attempt, and the token of its runner on another machine."""
     connection.execute("ALTER TABLE attempts ADD COLUMN executor TEXT NOT NULL DEFAULT 'local'")
     connection.execute("ALTER TABLE attempts ADD COLUMN token_sha256 TEXT")
 
 
 @migration
-def m0022_retries(connection: sqlite3.Connection) -> None:
+def m0022_retries(connection: BareConnection) -> None:
     """How often a job was run again because its tool failed."""
     connection.execute("ALTER TABLE jobs ADD COLUMN retries INTEGER")
 
 
 @migration
-def m0023_reused_stages(connection: sqlite3.Connection) -> None:
+def m0023_reused_stages(connection: BareConnection) -> None:
     """What decides the result of a pipeline's stage, and whose result it took."""
     connection.execute("ALTER TABLE jobs ADD COLUMN stage_digest TEXT")
     connection.execute("ALTER TABLE jobs ADD COLUMN reused_from TEXT")

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 
 from foldnote.io import write_atomically
 from foldnote.service.runner.attempt import set_aside
-from foldnote.service.store.database import DamagedDatabaseError, Database
 from foldnote.service.store.schema import identity
+from foldnote.service.store.sqlite_database import DamagedDatabaseError, SqliteDatabase
 
 log = logging.getLogger(__name__)
 _ASIDE = "-wal.of-"
@@ -45,7 +45,7 @@ def check_files(database: Path) -> None:
             _look_through(database)
 
 
-def begin_run(database: Database) -> None:
+def begin_run(database: SqliteDatabase) -> None:
     """Name this run, in the database and beside it.
 
     Raises:

@@ -81,7 +81,7 @@ class OperationStore:
             StorageFaultError: the database cannot be written now.
         """
         try:
-            with self._database.write() as connection:
+            with self._database.write(jobs=()) as connection:
                 connection.execute(_UNCHANGED)
                 raise _TakenBack
         except _TakenBack:

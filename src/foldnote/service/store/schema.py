@@ -9,13 +9,15 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 metadata = sa.MetaData()
+Whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+"""A whole number of up to 63 bits."""
 MEASURED = {"is_measured": True}
 """Marks a column of `jobs` that holds a measurement, written when the run ends."""
 
 organizations = sa.Table(
     "organizations",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("id", Whole, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("created", sa.Text, nullable=False),
     # of a calendar month (UTC), None for no limit
@@ -25,11 +27,11 @@ organizations = sa.Table(
 accounts = sa.Table(
     "accounts",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("id", Whole, primary_key=True),
     sa.Column("email", sa.Text, nullable=False, unique=True),
     # "full" (no limits), "trial" (unclaimed) or "claimed" (free account)
     sa.Column("tier", sa.Text, nullable=False),
-    sa.Column("organization_id", sa.Integer, sa.ForeignKey("organizations.id")),
+    sa.Column("organization_id", Whole, sa.ForeignKey("organizations.id")),
     sa.Column("created", sa.Text, nullable=False),
     # provisioned accounts: hash of the claim link's token, and when and for whom it was claimed
     sa.Column("claim_sha256", sa.Text),
@@ -41,8 +43,8 @@ keys = sa.Table(
     "keys",
     metadata,
     sa.Column("sha256", sa.Text, primary_key=True),
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
-    sa.Column("is_admin", sa.Integer, nullable=False, default=0),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("is_admin", Whole, nullable=False, default=0),
     sa.Column("created", sa.Text, nullable=False),
     sa.Column("expires", sa.Text),
     sa.Column("revoked", sa.Text),
@@ -59,8 +61,8 @@ secrets = sa.Table(
 jobs = sa.Table(
     "jobs",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("id", Whole, primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("type", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
@@ -68,13 +70,13 @@ jobs = sa.Table(
     sa.Column("normalized", sa.Text, nullable=False),
     sa.Column("project_tag", sa.Text),
     # subjobs of a batch: their parent and their row in it
-    sa.Column("parent_id", sa.Integer, sa.ForeignKey("jobs.id")),
+    sa.Column("parent_id", Whole, sa.ForeignKey("jobs.id")),
     sa.Column("batch", sa.Text),
-    sa.Column("row_index", sa.Integer),
+    sa.Column("row_index", Whole),
     # parents only
     sa.Column("tool", sa.Text),
     sa.Column("batch_state", sa.Text),
-    sa.Column("batch_size", sa.Integer),
+    sa.Column("batch_size", Whole),
     sa.Column("created", sa.Text, nullable=False),
     sa.Column("started", sa.Text),
     sa.Column("completed", sa.Text),
@@ -90,34 +92,34 @@ jobs = sa.Table(
     sa.Column("hours_budget", sa.Float),
     # a pipeline's subjobs: the stage's name, and whether it waits for preceding stages
     sa.Column("stage", sa.Text),
-    sa.Column("is_held", sa.Integer, nullable=False, default=0),
+    sa.Column("is_held", Whole, nullable=False, default=0),
     # SHA-256 of what decides a stage's result, and the name of the job whose result it took
     sa.Column("stage_digest", sa.Text),
     sa.Column("reused_from", sa.Text),
     # the number of the attempt that owns the row; 0 before the first claim
-    sa.Column("attempt", sa.Integer, nullable=False, default=0),
+    sa.Column("attempt", Whole, nullable=False, default=0),
     # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again
-    sa.Column("losses", sa.Integer, nullable=False, default=0),
+    sa.Column("losses", Whole, nullable=False, default=0),
     sa.Column("not_before", sa.Float, nullable=False, default=0.0),
     # runs that were repeated because the tool failed, None for none
-    sa.Column("retries", sa.Integer),
-    sa.Column("is_cancelled", sa.Integer, nullable=False, default=0),
+    sa.Column("retries", Whole),
+    sa.Column("is_cancelled", Whole, nullable=False, default=0),
     sa.Column("result_sha256", sa.Text),
-    sa.Column("result_size", sa.Integer),
+    sa.Column("result_size", Whole),
     sa.Column("deleted", sa.Text),
     # approximate size of settings and inline files
-    sa.Column("stored_bytes", sa.Integer, nullable=False, default=0, server_default="0"),
+    sa.Column("stored_bytes", Whole, nullable=False, default=0, server_default="0"),
     # JSON: what was submitted beside the settings, None for nothing
     sa.Column("extensions", sa.Text),
     # whether the folders of a deleted job are gone
-    sa.Column("is_purged", sa.Integer, nullable=False, default=0),
+    sa.Column("is_purged", Whole, nullable=False, default=0),
 )
 
 records = sa.Table(
     "records",
     metadata,
     # the negative job id, so that records are stored newest first
-    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("number", Whole, primary_key=True),
     # placeholder in a page for a record that is completed for each response, else None
     sa.Column("mark", sa.Text),
     # the wire record, serialised once by the last change of the job
@@ -127,8 +129,8 @@ records = sa.Table(
 attempts = sa.Table(
     "attempts",
     metadata,
-    sa.Column("job_id", sa.Integer, sa.ForeignKey("jobs.id"), primary_key=True),
-    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), primary_key=True),
+    sa.Column("number", Whole, primary_key=True),
     sa.Column("nonce", sa.Text, nullable=False, unique=True),
     sa.Column("claimed", sa.Text, nullable=False),
     sa.Column("ended", sa.Text),
@@ -154,19 +156,19 @@ identity = sa.Table(
 leavings = sa.Table(
     "leavings",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("id", Whole, primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
     # a content released by a deleted file or job; the row is removed with it
     sa.Column("sha256", sa.Text, nullable=False),
-    sa.Column("bytes", sa.Integer, nullable=False),
+    sa.Column("bytes", Whole, nullable=False),
 )
 
 inputs = sa.Table(
     "inputs",
     metadata,
-    sa.Column("job_id", sa.Integer, sa.ForeignKey("jobs.id"), primary_key=True),
+    sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), primary_key=True),
     sa.Column("field", sa.Text, primary_key=True),
-    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("position", Whole, primary_key=True),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("sha256", sa.Text, nullable=False),
 )
@@ -174,7 +176,7 @@ inputs = sa.Table(
 pipelines = sa.Table(
     "pipelines",
     metadata,
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
     sa.Column("name", sa.Text, primary_key=True),
     # JSON array of name, type, settings
     sa.Column("stages", sa.Text, nullable=False),
@@ -193,12 +195,12 @@ deployments = sa.Table(
 files = sa.Table(
     "files",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("id", Whole, primary_key=True),
     sa.Column("file_id", sa.Text, nullable=False, unique=True),
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
     sa.Column("folder", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("size", Whole, nullable=False),
     sa.Column("sha256", sa.Text, nullable=False),
     sa.Column("uploaded", sa.Text, nullable=False),
     sa.Column("deleted", sa.Text),
@@ -207,10 +209,10 @@ files = sa.Table(
 usage = sa.Table(
     "usage",
     metadata,
-    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
     # "trial", or a calendar month (UTC) as 2026-11
     sa.Column("period", sa.Text, primary_key=True),
-    sa.Column("jobs", sa.Integer, nullable=False),
+    sa.Column("jobs", Whole, nullable=False),
     # of the runs that ended in the month
     sa.Column("weighted_hours", sa.Float, nullable=False, default=0.0),
 )
@@ -218,7 +220,7 @@ usage = sa.Table(
 provisions = sa.Table(
     "provisions",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("id", Whole, primary_key=True),
     # keyed hash of the requesting address
     sa.Column("source", sa.Text, nullable=False),
     # Unix time (s)
@@ -228,20 +230,20 @@ provisions = sa.Table(
 counters = sa.Table(
     "counters",
     metadata,
-    sa.Column("account_id", sa.Integer, primary_key=True),
+    sa.Column("account_id", Whole, primary_key=True),
     # 0: the account's top-level jobs; -1: all its jobs; else the subjobs of that parent
-    sa.Column("parent_id", sa.Integer, primary_key=True),
+    sa.Column("parent_id", Whole, primary_key=True),
     sa.Column("state", sa.Text, primary_key=True),
-    sa.Column("count", sa.Integer, nullable=False),
+    sa.Column("count", Whole, nullable=False),
 )
 
 events = sa.Table(
     "events",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("id", Whole, primary_key=True),
     sa.Column("at", sa.Text, nullable=False),
-    sa.Column("account_id", sa.Integer, nullable=False),
-    sa.Column("job_id", sa.Integer),
+    sa.Column("account_id", Whole, nullable=False),
+    sa.Column("job_id", Whole),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("detail", sa.Text),
 )

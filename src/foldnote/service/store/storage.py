@@ -41,7 +41,7 @@ class StorageStore:
 
     def forget(self, rows: list[int]) -> None:
         """Delete the rows of these contents, which were removed or are still used elsewhere."""
-        with self._database.write() as connection:
+        with self._database.write(jobs=()) as connection:
             connection.execute(
                 sa.delete(leavings).where(leavings.c.id == sa.bindparam("row")),
                 [{"row": row} for row in rows],

@@ -8,7 +8,6 @@ from pathlib import Path
 from foldnote.service.store.accounts.accounts import AccountStore
 from foldnote.service.store.accounts.organizations import OrganizationStore
 from foldnote.service.store.accounts.trials import TrialStore
-from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs.batches import BatchStore
 from foldnote.service.store.jobs.jobs import JobStore
@@ -20,6 +19,7 @@ from foldnote.service.store.jobs.queue import QueueStore
 from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.retention import RetentionStore
+from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
 
@@ -37,7 +37,7 @@ class Store:
     def __init__(
         self, path: Path, quotas: Quotas | None = None, on_full: Callable[[], None] = lambda: None
     ) -> None:
-        self.database = Database(path, on_full)
+        self.database = SqliteDatabase(path, on_full)
         self.accounts = AccountStore(self.database)
         self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.insertion import Input, NameTakenError, NewJob
 from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.jobs.queue import JobEnd
+from foldnote.service.store.sqlite_database import file_system_of, refuse_network_file_system
 from foldnote.service.store.store import Store
 
 DONE = JobEnd(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_size=2)
@@ -222,7 +223,7 @@ def take_step(store, account, position, step, number):
 
 
 def test_a_database_that_another_process_holds_is_a_fault(store, account, monkeypatch, tmp_path):
-    monkeypatch.setattr("foldnote.service.store.database.BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("foldnote.service.store.sqlite_database.BUSY_TIMEOUT_S", 0.1)
     impatient = Store(tmp_path / "other")
     with closing(sqlite3.connect(tmp_path / "other", isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")

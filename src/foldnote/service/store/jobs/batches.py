@@ -91,7 +91,7 @@ class BatchStore:
         If the batch was deleted meanwhile, the archive is soon removed.
         """
         mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
-        with self._database.write() as connection:
+        with self._database.write(jobs=[parent_id]) as connection:
             owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
             account_id = connection.execute(owner).scalar_one()
             statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
@@ -107,7 +107,7 @@ class BatchStore:
     def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
         values = {"state": str(status), "batch_state": str(state), "completed": clock.now()} | more
         running = (jobs.c.state == str(JobStatus.RUNNING), jobs.c.deleted.is_(None))
-        with self._database.write() as connection:
+        with self._database.write(jobs=[parent.job_id]) as connection:
             statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
             if connection.execute(statement).rowcount == 0:
                 if "result_sha256" in more:

@@ -40,7 +40,7 @@ class JobStore:
             NameTakenError: the account has a job of this name.
             QuotaError: the account may not submit any more jobs.
         """
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             job_id = insert_jobs(connection, account_id, [new])[0]
             count_jobs(connection, account_id, 1, self._quotas)
             return job_id
@@ -61,7 +61,7 @@ class JobStore:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
             QuotaError: the account may not submit so many.
         """
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             values: dict[str, object] = {
                 "type": BATCH_TYPE,
                 "tool": parent.type,
@@ -113,7 +113,7 @@ class JobStore:
         return self._database.repeat_while_full(lambda: self._delete(account_id, name))
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             found = _family(connection, account_id, name)
             for row in found:
                 _bury(connection, row)
@@ -148,7 +148,7 @@ class JobStore:
         return self._database.repeat_while_full(lambda: self._stop(account_id, name))
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             found = _family(connection, account_id, name)
             if not found:
                 return None

@@ -72,5 +72,5 @@ class NodeAttemptStore:
 
     def _set(self, job_id: int, number: int, nonce: str, before: str | None, after: str) -> bool:
         values = {"job": job_id, "held": number, "own_nonce": nonce, "before": before, "after": after}
-        with self._database.write() as connection:
+        with self._database.write(jobs=()) as connection:
             return connection.execute(_SET_TOKEN, values).rowcount == 1

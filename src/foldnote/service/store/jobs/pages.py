@@ -1,4 +1,4 @@
-"""Pages of jobs, each concatenated by SQLite into one text from stored, serialised records.
+"""Pages of jobs, each concatenated by the database into one text from stored, serialised records.
 
 A record is serialised once, by the transaction that changes its row, so a page needs no object per row: in
 `benchmarks/service_listing.py` a page of 1,000 takes half the time that rows take. Records of batches and
@@ -9,11 +9,12 @@ with the page. Progress of running jobs and links are not known here.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldnote.service.store.database import Database, StorageFaultError
+from foldnote.service.store.database import BareConnection, Database, StorageFaultError
 from foldnote.service.store.jobs.counting import (
     ALL_JOBS,
     TOP_LEVEL,
@@ -96,6 +97,10 @@ class Page:
     last: int | None = None
 
 
+class PageTooLongError(Exception):
+    """The text of a page is longer than allowed."""
+
+
 class PageStore:
     """Reads pages of jobs."""
 
@@ -108,11 +113,10 @@ class PageStore:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._database.glance() as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SHORT_BYTES)
+        with self._connect(SHORT_BYTES) as connection:
             try:
-                return _read_page(connection, wanted, before, limit)
-            except sqlite3.DataError:  # SQLite's maximum length of a text
+                return self._read(connection, wanted, before, limit)
+            except PageTooLongError:
                 return None
 
     def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
@@ -121,45 +125,59 @@ class PageStore:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._database.glance() as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_PAGE_BYTES)
+        with self._connect(MAX_PAGE_BYTES) as connection:
             while True:
                 try:
-                    return _read_page(connection, wanted, before, limit)
-                except sqlite3.DataError as exc:
+                    return self._read(connection, wanted, before, limit)
+                except PageTooLongError as exc:
                     if limit == 1:
-                        raise StorageFaultError(str(exc)) from exc
+                        raise StorageFaultError("A record is too long.") from exc
                     limit //= 2
 
+    @contextmanager
+    def _connect(self, most_bytes: int) -> Iterator[BareConnection]:
+        """A connection with a maximum length of the page's text."""
+        with self._database.glance() as connection:
+            if isinstance(connection, sqlite3.Connection):
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
+            yield connection
 
-def _read_page(connection: sqlite3.Connection, wanted: JobFilter, before: int | None, limit: int) -> Page:
-    if not wanted.account_ids:
-        return Page(b"", {}, no_counts())
-    text, last = _read_text(connection, wanted, before, limit)
-    live = _read_live(connection, text)
-    parents = [row.id for row in live.values() if row.type == BATCH_TYPE]
-    counts = glance_at_counts(connection, wanted.account_ids, [wanted.scope, *parents])
-    has_more = last is not None and _has_any(connection, wanted, last)
-    children = {parent: counts[parent] for parent in parents}
-    return Page(text, live, counts[wanted.scope], children, last if has_more else None)
+    def _read(self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int) -> Page:
+        if not wanted.account_ids:
+            return Page(b"", {}, no_counts())
+        text, last = self._read_text(connection, wanted, before, limit)
+        live = _read_live(connection, text)
+        parents = [row.id for row in live.values() if row.type == BATCH_TYPE]
+        counts = glance_at_counts(connection, wanted.account_ids, [wanted.scope, *parents])
+        has_more = last is not None and _has_any(connection, wanted, last)
+        children = {parent: counts[parent] for parent in parents}
+        return Page(text, live, counts[wanted.scope], children, last if has_more else None)
 
+    def _read_text(
+        self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int
+    ) -> tuple[bytes, int | None]:
+        """The text, and the number of the last row, None for an empty page.
 
-def _read_text(
-    connection: sqlite3.Connection, wanted: JobFilter, before: int | None, limit: int
-) -> tuple[bytes, int | None]:
-    """The text, and the number of the last row, None for an empty page."""
-    which, values = _condition(wanted, before)
-    accounts = wanted.account_ids
-    if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
-        which = f"account_id IN ({marks(accounts)}) AND {which}"
-        values = (*accounts, *values)
-    else:  # find the newest of each account by index, then the newest of all
-        one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
-        each = " UNION ALL ".join([f"SELECT id FROM ({one})"] * len(accounts))  # noqa: S608
-        which = f"id IN (SELECT id FROM ({each}) ORDER BY id DESC LIMIT ?)"  # noqa: S608
-        values = (*(value for account in accounts for value in (account, *values, limit)), limit)
-    text, last = connection.execute(_PAGE.format(which=which), (*values, limit)).fetchone()
-    return text or b"", last
+        Raises:
+            PageTooLongError: the text is too long.
+        """
+        which, values = _condition(wanted, before)
+        accounts = wanted.account_ids
+        if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
+            which = f"account_id IN ({marks(accounts)}) AND {which}"
+            values = (*accounts, *values)
+        else:  # find the newest of each account by index, then the newest of all
+            one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
+            each = " UNION ALL ".join([f"SELECT id FROM ({one}) AS own"] * len(accounts))  # noqa: S608
+            which = f"id IN (SELECT id FROM ({each}) AS newest ORDER BY id DESC LIMIT ?)"  # noqa: S608
+            values = (*(value for account in accounts for value in (account, *values, limit)), limit)
+        try:
+            text, last = connection.execute(_PAGE.format(which=which), (*values, limit)).fetchone()
+        except sqlite3.DataError as exc:  # SQLite's maximum length of a text
+            raise PageTooLongError from exc
+        if text is None and last is not None:
+            raise PageTooLongError
+        return text.encode() if isinstance(text, str) else text or b"", last
 
 
 def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
@@ -176,7 +194,7 @@ def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int
     return " AND ".join(conditions), values
 
 
-def _has_any(connection: sqlite3.Connection, wanted: JobFilter, before: int) -> bool:
+def _has_any(connection: BareConnection, wanted: JobFilter, before: int) -> bool:
     """Whether the listing has a job older than `before`."""
     which, values = _condition(wanted, before)
     accounts = wanted.account_ids
@@ -184,7 +202,7 @@ def _has_any(connection: sqlite3.Connection, wanted: JobFilter, before: int) -> 
     return connection.execute(query, (*accounts, *values)).fetchone() is not None
 
 
-def _read_live(connection: sqlite3.Connection, text: bytes) -> dict[int, LiveRow]:
+def _read_live(connection: BareConnection, text: bytes) -> dict[int, LiveRow]:
     """The rows whose numbers are enclosed in marks."""
     numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
     found: dict[int, LiveRow] = {}

@@ -93,7 +93,7 @@ class PipelineStore:
         row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
         statement = insert(pipelines).values(row)
         new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
-        with self._database.write() as connection:
+        with self._database.write(account_id) as connection:
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["account_id", "name"], set_=new)
             )
@@ -123,7 +123,7 @@ class PipelineStore:
             QuotaError: the account may not have so many jobs; nothing is changed.
         """
         first, *others = variants
-        with self._database.write() as connection:
+        with self._database.write(jobs=[held.job_id]) as connection:
             values: dict[str, object] = {"is_held": 0, "message": None, "stage_digest": first.digest}
             if first.paths:
                 values["settings"] = _with_paths(held.settings, first)
@@ -173,7 +173,7 @@ class PipelineStore:
 
     def abandon(self, held: HeldStage, error: str) -> None:
         """End a stage that can no longer start."""
-        with self._database.write() as connection:
+        with self._database.write(jobs=[held.job_id]) as connection:
             query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
                 stop_waiting(connection, held.account_id, held.parent_id, [held.job_id], error=error)

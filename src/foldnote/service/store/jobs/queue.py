@@ -206,7 +206,7 @@ class QueueStore:
     def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
         """Start the next attempt of a waiting job; None if another claim won the race."""
         tally = Tally()
-        with self._database.write() as connection:
+        with self._database.write(jobs=[waiting.job_id]) as connection:
             found = self._claim(connection, tally, waiting, nonce)
             tally.write(connection)
             return None if found is None else _read_claims(connection, [found])[0]
@@ -215,7 +215,7 @@ class QueueStore:
         """Commit the ends of attempts and claim the chosen jobs, in one transaction."""
         tally = Tally()
         rows: list[Mapping[str, Any]] = []
-        with self._database.write() as connection:
+        with self._database.write(jobs=[each.job_id for each, _ in ends]) as connection:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
             if tally.has_limit:  # a batch that reached a limit stops its waiting jobs before the choice
                 tally.write(connection)
@@ -263,7 +263,7 @@ class QueueStore:
         False if another end was committed before; this one's result is soon removed.
         """
         tally = Tally()
-        with self._database.write() as connection:
+        with self._database.write(jobs=[claim.job_id]) as connection:
             has_won = _finish(connection, tally, claim, ending)
             tally.write(connection)
             return has_won
@@ -275,7 +275,7 @@ class QueueStore:
         the job is due.
         """
         tally = Tally()
-        with self._database.write() as connection:
+        with self._database.write(jobs=[claim.job_id]) as connection:
             row = _find_held(connection, held_by(claim))
             if row is None:
                 return False
@@ -307,7 +307,7 @@ class QueueStore:
 
     def mark_purged(self, job_id: int) -> None:
         """Record that the folders of a deleted job are removed, and release its inputs, record and result."""
-        with self._database.write() as connection:
+        with self._database.write(jobs=[job_id]) as connection:
             job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
             given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
             rows = [{"sha256": each, "bytes": 0} for each in given]
