@@ -6,6 +6,10 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := .venv
+# What is asked of SQLite by the other tests, and by these of PostgreSQL, too.
+STORE_TESTS := tests/contract $(patsubst %,tests/unit/service/store/test_%.py,store_queue pages unowned_results) $(patsubst %,tests/service/test_%.py,\
+	access batch_jobs changes chaos choose_best damaged_results dask executors files jobs left_scratch listing pipelines screening service_batches \
+	service_limits spoilt_attempts trials untrusted_outputs workers)
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences -type f 2>/dev/null)
 # Messages of make itself are not wanted, the programs' own are.
@@ -30,10 +34,12 @@ test-engines: ## Install every bundled engine and run the tests of all: gigabyte
 	@$(MAKE) test-setup
 	@scripts/check --engines
 
-test-cluster: ## Install Slurm, and run the tests of jobs on other machines, with every kill: 10 minutes
+test-cluster: ## Install Slurm, and run the tests of jobs on other machines and of PostgreSQL, with every kill: 20 minutes
 	@$(MAKE) test-setup
 	@scripts/install-test-programs --cluster
-	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_batch_jobs.py
+	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_replicas.py
+	@FOLDNOTE_TEST_STORE=postgresql $(BIN)/python -m pytest -n 4 --dist loadfile -m "not exhaustive and not engine" $(STORE_TESTS) \
+		--deselect tests/contract/test_interface_edges.py::test_a_service_ends_begins_again_and_says_why_it_cannot  # a second service is a replica
 
 test-all: ## The same with every kill, fault and engine: hours
 	@$(MAKE) test-setup

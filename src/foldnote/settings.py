@@ -86,6 +86,7 @@ OPTIONS: tuple[Option, ...] = (
            "Additional folders of engines, separated as in PATH."),
 )  # fmt: skip
 _BY_NAME = {row.name: row for row in OPTIONS}
+_SECRETS = frozenset({"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", "PGPASSWORD", "PGPASSFILE"})
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,24 @@ def executor_options() -> dict[str, Any]:
         where = config_dir() / "config.toml"
         raise ConfigurationError(f"{where} sets executors to a value; make it a section: [executors].")
     return section
+
+
+def store_options() -> dict[str, Any]:
+    """The section ``[store]`` of ``config.toml``: the PostgreSQL database of ``foldnote serve``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    section = _config().get("store", {})
+    if not isinstance(section, dict):
+        where = config_dir() / "config.toml"
+        raise ConfigurationError(f"{where} sets store to a value; make it a section: [store].")
+    return section
+
+
+def store_url() -> str | None:
+    """The address in ``FOLDNOTE_STORE_URL``, which may have a password; None if it is not set."""
+    return os.environ.get("FOLDNOTE_STORE_URL") or None
 
 
 def _parse(row: Option, text: str, where: str) -> Any:
@@ -431,12 +450,12 @@ def notebook_path() -> str:
 
 
 def process_environment(**options: str) -> dict[str, str]:
-    """A copy of the environment for a child process, without the key of a hosted service.
+    """A copy of the environment for a child process, without the key of a hosted service or a database.
 
     A relative home is made absolute, since the child may run in another folder. ``options`` that are not
     empty override the values set here.
     """
-    copy = {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}
+    copy = {name: value for name, value in os.environ.items() if name not in _SECRETS}
     if copy.get("FOLDNOTE_HOME"):
         copy["FOLDNOTE_HOME"] = str(Path(copy["FOLDNOTE_HOME"]).expanduser().absolute())
     return copy | {_BY_NAME[name].environment: value for name, value in options.items() if value}

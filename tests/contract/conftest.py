@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx
 import pytest
+from chosen_store import store_place
 from fastapi.testclient import TestClient
 from job_settings import SETTINGS, TOOLS
 from probe_engine import write_probe_engine
@@ -34,7 +35,13 @@ def http(tmp_path_factory) -> Iterator[TestClient]:
     folder = tmp_path_factory.mktemp("service")
     engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
     limits = Limits(batch_rows=2000)  # more than one validation takes
-    config = ServiceConfig(data_dir=folder / "data", rate_limit=False, engine_paths=(engines,), limits=limits)
+    config = ServiceConfig(
+        data_dir=folder / "data",
+        rate_limit=False,
+        engine_paths=(engines,),
+        limits=limits,
+        store=store_place(folder / "data"),
+    )
     with TestClient(create_app(config)) as client:
         yield client
 

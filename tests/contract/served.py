@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+from chosen_store import store_environment
 from probe_engine import write_probe_engine
 
 COMMAND = Path(sys.executable).parent / "foldnote"
@@ -37,6 +38,7 @@ class Served:
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self.engines),
+            **store_environment(self.folder / "data"),
         }
         return subprocess.Popen(
             [COMMAND, "serve", *arguments],

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from chaos import free_port
+from chosen_store import cluster
 from service_process import ServiceProcess
 
 _numbers = itertools.count()
@@ -46,6 +48,29 @@ def make_service(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
         if data is not None:
             shutil.copytree(data, folder / "data", symlinks=True)
         return made[-1].start() if is_started else made[-1]
+
+    yield make
+    for each in made:
+        if each.process is not None and each.process.poll() is None:
+            each.kill()
+
+
+@pytest.fixture
+def make_replicas(tmp_path: Path) -> Iterator[Callable[..., list[ServiceProcess]]]:
+    """Makes replicas of a service on one folder and database; `lease_s` is how long each owns its jobs."""
+    made: list[ServiceProcess] = []
+
+    def make(
+        number: int, lease_s: float = 60, is_started: bool = True, url: str = ""
+    ) -> list[ServiceProcess]:
+        config = tmp_path / "home" / "config" / "config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(f"[store]\nlease_s = {lease_s}\n")
+        url = url or cluster().make_database()
+        for _ in range(number):
+            made.append(ServiceProcess(tmp_path, "--no-rate-limit", "--port", str(free_port())))
+            made[-1].environment = {"FOLDNOTE_STORE_URL": url}
+        return [each.start() for each in made] if is_started else made
 
     yield make
     for each in made:

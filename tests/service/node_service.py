@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import uvicorn
+from chosen_store import store_place
 from service_process import SETTINGS
 from thread_executor import node_environment, offer
 
@@ -43,6 +44,7 @@ class NodeService:
             rate_limit=False,
             has_dispatcher=False,
             engine_paths=(engines,),
+            store=store_place(folder / "data"),
             executors={
                 "default": "nodes",
                 "service_url": self.url,

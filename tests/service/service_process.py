@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import httpx
+from chosen_store import store_environment
 from forked_python import ForkedPython
 from probe_engine import write_probe_engine
 
@@ -41,33 +42,45 @@ class ServiceProcess:
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder = folder
         self.arguments = arguments
-        self.engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
+        self.engines = folder / "engines"
+        if not self.engines.exists():  # another replica has made them
+            write_probe_engine(self.engines, tools=TOOLS, memory_mb=16)
         self.environment: dict[str, str] = {}
         self.code = QUICK
+        self.prefix: tuple[str, ...] = ()
+        """A program that starts the service, with its arguments."""
         self.process: ForkedPython | subprocess.Popen | None = None
+        self.client: httpx.Client | None = None
 
     def spawn(self) -> ForkedPython | subprocess.Popen:
         """A process of the service that may not answer yet."""
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self.engines),
+            **store_environment(self.folder / "data"),
             **self.environment,
         }
         where = () if "--embedded" in self.arguments else ("--data-dir", str(self.folder / "data"))
         with (self.folder / "service.log").open("ab") as log:
             arguments = ("--json", *where, *self.arguments)
-            if "LD_PRELOAD" not in environment:
+            if "LD_PRELOAD" not in environment and not self.prefix:
                 return ForkedPython(self.code, *arguments, environment=environment, stderr=log)
             return subprocess.Popen(
-                [sys.executable, "-c", self.code, *arguments],
+                [*self.prefix, sys.executable, "-c", self.code, *arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=environment,
             )
 
+    def store_url(self) -> str:
+        """The address of its PostgreSQL database; empty where it has SQLite."""
+        return (store_environment(self.folder / "data") | self.environment).get("FOLDNOTE_STORE_URL", "")
+
     def start(self) -> "ServiceProcess":
         self.process = self.spawn()
         line = self.process.stdout.readline()
+        if not line:
+            self.process.stdout.close()
         assert line, (self.folder / "service.log").read_text()[-3000:]
         ready = json.loads(line)
         self.url, self.key = ready["url"], ready["key"]
@@ -81,7 +94,8 @@ class ServiceProcess:
         self.process.send_signal(number)
         code = self.process.wait(30)
         self.process.stdout.close()
-        self.client.close()
+        if self.client is not None:
+            self.client.close()
         return code
 
     def submit(self, name: str, **more) -> httpx.Response:

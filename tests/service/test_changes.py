@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from chosen_store import store_place
 from service_process import SETTINGS
 from starlette.testclient import TestClient
 
@@ -15,7 +16,8 @@ from foldnote.service.store.jobs.insertion import NewJob
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     """A client of a service that runs nothing, with its key."""
-    config = ServiceConfig(tmp_path_factory.mktemp("changes"), rate_limit=False, has_dispatcher=False)
+    folder = tmp_path_factory.mktemp("changes")
+    config = ServiceConfig(folder, rate_limit=False, has_dispatcher=False, store=store_place(folder))
     with TestClient(create_app(config)) as client:
         yield client
 

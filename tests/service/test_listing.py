@@ -4,6 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
+from chosen_store import store_place
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from service_process import SETTINGS
@@ -19,7 +20,8 @@ _numbers = itertools.count()
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     """A service in this process that keeps everything in the queue."""
-    config = ServiceConfig(tmp_path_factory.mktemp("listing"), rate_limit=False, has_dispatcher=False)
+    folder = tmp_path_factory.mktemp("listing")
+    config = ServiceConfig(folder, rate_limit=False, has_dispatcher=False, store=store_place(folder))
     with TestClient(create_app(config)) as client:
         yield client
 

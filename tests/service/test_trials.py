@@ -5,6 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from chosen_store import store_place
 from probe_engine import write_probe_engine
 from service_process import PDB, SETTINGS
 from starlette.testclient import TestClient
@@ -30,7 +31,7 @@ def make(tmp_path_factory):
         more = {"embedded": terms.pop("embedded", False)}
         config = ServiceConfig(
             folder / "data", rate_limit=False, has_dispatcher=False, engine_paths=(engines,),
-            trials=TrialTerms(**terms), **more,
+            trials=TrialTerms(**terms), store=store_place(folder / "data"), **more,
         )  # fmt: skip
         client = TestClient(create_app(config))
         opened.append(client)

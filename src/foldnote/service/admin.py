@@ -31,6 +31,7 @@ from foldnote.service.draining import Draining
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 from foldnote.text import count, format_size
@@ -416,7 +417,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         command = _add_command(commands, name, sentence, arguments)
         command.set_defaults(administer=lambda folder, given, do=function: _use_store(folder, given, do))
     for name, sentence, act, arguments in FOLDER_COMMANDS:
-        _add_command(commands, name, sentence, arguments).set_defaults(administer=act)
+        command = _add_command(commands, name, sentence, arguments)
+        command.set_defaults(administer=lambda folder, given, do=act: _use_folder(folder, given, do))
 
 
 def _add_command(
@@ -440,15 +442,31 @@ def run_admin(options: argparse.Namespace) -> int:
     return 0
 
 
+def _read_address() -> StoreAddress | None:
+    return StoreAddress.read(settings.store_options(), settings.store_url())
+
+
+def _use_folder(
+    folder: Path, options: argparse.Namespace, do: Callable[[Path, argparse.Namespace], Report]
+) -> Report:
+    if not options.embedded and (address := _read_address()) is not None:
+        raise ConfigurationError(
+            f"The service's database is {address.shown}: this command is for services with SQLite."
+        )
+    return do(folder, options)
+
+
 def _use_store(
     folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
 ) -> Report:
-    if not (folder / DATABASE).is_file():
-        raise ConfigurationError(
-            f"{folder} is not the data folder of a service. Start `foldnote serve` there first."
-        )
-    require_whole(folder)
-    store = Store(folder / DATABASE)
+    address = None if options.embedded else _read_address()
+    if address is None:
+        if not (folder / DATABASE).is_file():
+            raise ConfigurationError(
+                f"{folder} is not the data folder of a service. Start `foldnote serve` there first."
+            )
+        require_whole(folder)
+    store = Store(address or folder / DATABASE)
     try:
         return do(store, options)
     finally:

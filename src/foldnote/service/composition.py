@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
-from foldnote.io import sync
+from foldnote.io import hold_lock, sync
 from foldnote.ownership import check_owner
 from foldnote.service.backups.swapping import finish_restore
 from foldnote.service.config import ServiceConfig
@@ -35,22 +35,26 @@ from foldnote.service.draining import Draining
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS
+from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.queue.executors.protocol import Executor
 from foldnote.service.queue.executors.table import LOCAL, Executors, ExecutorTable, make_executor
 from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.queue.replica import Replica, ReplicaName, find_taken, require_shared_folder
 from foldnote.service.store import opening
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
+_KEY_S = 10.0
 
 
 class Service:
-    """One running service on one data folder.
+    """One running service on one data folder, or one of several replicas on a folder that they share.
 
     Raises:
         ConfigurationError: another service uses the folder, or it cannot hold a database.
@@ -61,17 +65,17 @@ class Service:
         self.config = config
         _make_folder(config.data_dir)
         _make_private(config.data_dir)
-        self._lock = FolderLock(config.data_dir, "data folder")
-        self._lock.take()
-        finish_restore(config.data_dir)
-        quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
         limits = config.limits
-        self.draining = Draining(config.data_dir)
         self.disk = Disk(config.data_dir, limits.free_disk_bytes, limits.ballast_bytes)
-        opening.check_files(config.data_dir / DATABASE)
-        self.store = Store(config.data_dir / DATABASE, quotas, self.disk.drop_ballast)
-        opening.begin_run(self.store.database)
-        self.objects = ObjectStore(config.data_dir / OBJECTS)
+        self._lock: FolderLock | ReplicaName
+        self.replica: Replica | None = None
+        if config.store is None:
+            self.store = self._open_file(config.data_dir)
+        else:
+            self.store = self._open_server(config.data_dir, config.store)
+        own = config.data_dir / REPLICAS / self.replica.name if self.replica else None
+        self.draining = Draining(config.data_dir, own)
+        self.objects = ObjectStore(config.data_dir / OBJECTS, self.replica.name if self.replica else "")
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
         self.links = LinkSigner(secrets, config.limits.link_s)
@@ -88,6 +92,41 @@ class Service:
         self.active_at = time.monotonic()
         self.is_closing = False
         """Whether it is stopping, so that held requests are answered."""
+
+    def _open_file(self, folder: Path) -> Store:
+        """Open the data folder, which no other service may use."""
+        if (folder / REPLICAS).exists():  # a database without its jobs would have their results removed
+            raise ConfigurationError(
+                f"The data folder {folder} belongs to a service whose database is at PostgreSQL. Set its"
+                " address in FOLDNOTE_STORE_URL or the section [store] of config.toml, or give another"
+                " --data-dir."
+            )
+        self._lock = FolderLock(folder, "data folder")
+        self._lock.take()
+        finish_restore(folder)
+        opening.check_files(folder / DATABASE)
+        store = Store(folder / DATABASE, self._quotas(), self.disk.drop_ballast)
+        if isinstance(store.database, SqliteDatabase):
+            opening.begin_run(store.database)
+        return store
+
+    def _open_server(self, folder: Path, address: StoreAddress) -> Store:
+        """Open the database that the replicas share."""
+        if (folder / DATABASE).exists():
+            raise ConfigurationError(
+                f"The data folder {folder} has a database of its own. Give the replicas another --data-dir,"
+                " or remove url from the section [store] of config.toml."
+            )
+        store = Store(address, self._quotas())
+        rows = store.replicas.all()
+        require_shared_folder(folder, store.queue.identity, has_replicas=bool(rows))
+        own = self._lock = ReplicaName(folder, find_taken(rows, address.lease_s))
+        self.replica = Replica(store.replicas, own, address.lease_s)
+        store.queue.replica = own.name
+        return store
+
+    def _quotas(self) -> Quotas:
+        return Quotas(self.config.trials.jobs, self.config.trials.monthly_jobs)
 
     def _build_queue(self) -> None:
         config = self.config
@@ -109,6 +148,7 @@ class Service:
             self.disk,
             config.limits.output_bytes,
             self.draining.is_on,
+            self.replica,
         )
         self.default_executor = executors.default
         self.files = FileResolver(self.store, self.objects)
@@ -130,7 +170,8 @@ class Service:
     def _build_executors(self, root: Path, engines: Collection[str]) -> tuple[NodeAttempts, Executors]:
         """The executors of the configuration, and the attempts that run on other machines."""
         table = ExecutorTable.read(self.config.executors, engines, self.config.public_url)
-        attempts = NodeAttempts(self.store.node_attempts, root, table.timing)
+        name = self.replica.name if self.replica else ""
+        attempts = NodeAttempts(self.store.node_attempts, root, table.timing, name)
         members: dict[str, Executor] = {LOCAL: LocalExecutor(root, settings.process_environment())}
         for name, options in table.sections.items():
             members[name] = make_executor(name, {**options, "service_url": table.service_url}, attempts)
@@ -149,7 +190,12 @@ class Service:
         self.aggregator.wake()
 
     def _make_local_key(self) -> str:
-        key = read_or_make_key_file(self.config.data_dir / KEY_FILE)
+        place = self.config.data_dir / KEY_FILE
+        if self.replica is None:
+            key = read_or_make_key_file(place)
+        else:  # another replica may start for the first time, too
+            with hold_lock(place.with_suffix(".lock"), timeout_s=_KEY_S):
+                key = read_or_make_key_file(place)
         account = self.store.accounts.ensure_account(self.config.email)
         self.store.accounts.add_key(account, hash_key(key), is_admin=True)
         return key
@@ -164,6 +210,9 @@ class Service:
     def start(self) -> None:
         """Recover unfinished work and start running jobs."""
         if self.config.has_dispatcher:
+            if self.replica is not None:
+                self.replica.start(self.dispatcher.extend_leases)
+            self.store.database.listen(self.dispatcher.wake)
             self.aggregator.start()
             self.scheduler.start()
             self.dispatcher.start()
@@ -171,6 +220,8 @@ class Service:
     def stop(self) -> None:
         """Stop; running jobs continue and are adopted at the next start."""
         self.dispatcher.stop()
+        if self.replica is not None:
+            self.replica.stop()
         self.scheduler.stop()
         self.aggregator.stop()
         self.store.close()

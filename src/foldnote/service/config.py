@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from foldnote.service.store.address import StoreAddress
+
 MB = 1024 * 1024
 
 
@@ -134,6 +136,7 @@ class ServiceConfig:
         certificate: file with the certificate chain of TLS; None for HTTP.
         certificate_key: file with its key, if the first one lacks it.
         log_format: how the log is written, `json` or `text`.
+        store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
     """
 
     data_dir: Path
@@ -160,3 +163,4 @@ class ServiceConfig:
     certificate: Path | None = None
     certificate_key: Path | None = None
     log_format: str = "json"
+    store: StoreAddress | None = None

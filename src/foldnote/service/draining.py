@@ -21,15 +21,17 @@ class Draining:
     """Whether the service of one data folder is draining.
 
     Args:
-        folder: the data folder.
+        folder: the data folder. Where replicas share it, its file is for all of them.
+        own: folder of this replica, which a signal drains alone; None if it is the only one.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / _FILE
+    def __init__(self, folder: Path, own: Path | None = None) -> None:
+        self._all = folder / _FILE
+        self._file = (own or folder) / _FILE
 
     def is_on(self) -> bool:
         """Whether it is draining."""
-        return self._file.exists()
+        return self._file.exists() or (self._all != self._file and self._all.exists())
 
     def begin(self) -> None:
         """Begin to drain; does nothing if it is draining.

@@ -42,6 +42,7 @@ from foldnote.service.http.handshakes import listen_with_tls
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import FORMATS, JSON, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.sqlite_database import DamagedDatabaseError
 
@@ -333,6 +334,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         log_format=options.log_format,
         certificate=options.tls_cert,
         certificate_key=options.tls_key,
+        store=StoreAddress.read(settings.store_options(), settings.store_url()),
     )
 
 

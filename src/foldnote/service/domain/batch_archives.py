@@ -1,7 +1,7 @@
 """Build a batch's archive when its last subjob has ended: a folder per subjob, and a merged table.
 
-A single thread builds all archives, so none is built twice. It reads and writes stored contents; the store
-keeps the state of batches.
+A single thread builds all archives, so that none is built twice at the same time. It reads and writes stored
+contents; the store keeps the state of batches.
 """
 
 from __future__ import annotations
@@ -74,11 +74,13 @@ class Aggregator:
             return sha256
 
     def build_all(self) -> None:
-        """Build the archive of every batch whose jobs have all ended."""
+        """Build the archive of every batch whose jobs have all ended, unless another replica builds it."""
         for parent in self._store.batches.aggregating():
             if self._rounds.is_stopping:
                 return
-            self._build(parent)
+            with self._store.database.alone(f"archive {parent.job_id}") as is_alone:
+                if is_alone:
+                    self._build(parent)
 
     def _build(self, parent: Parent) -> None:
         subjobs = self._store.batches.subjobs(parent.job_id)

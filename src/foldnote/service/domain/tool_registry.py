@@ -51,7 +51,7 @@ class Toolbox:
         Raises:
             RefusalError: 400 with the most similar types.
         """
-        registered = self._look().get(tool_type)
+        registered = self._find_registered(tool_type)
         if registered is not None:
             return registered.tool
         tool_type = tool_type[:_MAX_TYPE_LENGTH]
@@ -86,8 +86,16 @@ class Toolbox:
 
     def registered_engine(self, tool_type: str) -> Engine | None:
         """The engine of a registered tool, else None."""
-        registered = self._look().get(tool_type)
+        registered = self._find_registered(tool_type)
         return None if registered is None else registered.engine
+
+    def _find_registered(self, tool_type: str) -> Registered | None:
+        """A tool that another process may have registered just now, unless it is of the catalog."""
+        found = self._look().get(tool_type)
+        if found is None and tool_type not in catalog.tools():
+            self.refresh()
+            found = self._registered.get(tool_type)
+        return found
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
         """The extensions accepted beside the tool's settings: its own, a label, policies and reuse."""

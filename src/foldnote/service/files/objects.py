@@ -28,11 +28,16 @@ invalid."""
 
 
 class ObjectStore:
-    """A folder of contents, each named by its SHA-256 in hex."""
+    """A folder of contents, each named by its SHA-256 in hex.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: may be shared by several replicas.
+        replica: name of this one; empty where there is only one.
+    """
+
+    def __init__(self, folder: Path, replica: str = "") -> None:
         self._folder = folder
-        self._drafts = folder / "drafts"
+        self._drafts = folder / (f"drafts-{replica}" if replica else "drafts")
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync(folder.parent)
         self._lock = threading.Lock()
@@ -112,11 +117,21 @@ class ObjectStore:
 
     def _collect_one(self, path: Path, is_used: Callable[[str], bool], young_s: float) -> bool:
         with self._lock:
-            is_young = 0 <= time.time() - path.stat().st_mtime < young_s  # a time in the future is wrong
+            found = path.stat()
+            is_young = 0 <= time.time() - found.st_mtime < young_s  # a time in the future is wrong
             if is_young or is_used(path.name):
                 return False
-            path.unlink()
-            return True
+            return self._remove(path, found.st_mtime_ns)
+
+    def _remove(self, path: Path, modified_ns: int) -> bool:
+        """Remove a content, unless another replica has touched it meanwhile, since it will be used again."""
+        aside = self.new_draft_path()
+        path.rename(aside)
+        if aside.stat().st_mtime_ns != modified_ns:
+            aside.rename(path)
+            return False
+        aside.unlink()
+        return True
 
     def _contents(self) -> Iterator[Path]:
         for folder in self._folder.iterdir():

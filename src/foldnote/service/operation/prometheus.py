@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from foldnote.late import find_version
 from foldnote.service.composition import Service
-from foldnote.service.layout import DATABASE
 from foldnote.service.operation.request_tally import BUCKETS_S, RequestTally
 from foldnote.service.queue.figures import ExecutorUse
 
@@ -139,13 +138,12 @@ class Measurements:
 
     def _describe_storage(self) -> Iterator[Metric]:
         free, total = self._service.disk.measure()
-        folder = self._service.config.data_dir
-        sizes = [path.stat().st_size for path in folder.glob(f"{DATABASE}*") if path.is_file()]
+        size = self._service.store.database.size_bytes()
         yield _gauge("disk_free_bytes", "Free space on the disk of the data folder.", (), [((), free)])
         yield _gauge("disk_size_bytes", "Size of that disk.", (), [((), total)])
         floor = self._service.config.limits.free_disk_bytes
         yield _gauge("disk_floor_bytes", "Free space below which nothing new is accepted.", (), [((), floor)])
-        yield _gauge("database_bytes", "Size of the database and its log.", (), [((), sum(sizes))])
+        yield _gauge("database_bytes", "Size of the database and its log.", (), [((), size)])
         if time.monotonic() - self._stored[0] >= _STORED_EVERY_S:
             self._stored = (time.monotonic(), self._service.store.operation.stored_bytes())
         yield _gauge(

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +35,8 @@ from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.placement import find_machine
-from foldnote.service.runner.attempt import RESULT, Outcome, without_path
+from foldnote.service.queue.replica import Replica
+from foldnote.service.runner.attempt import RESULT, Outcome, extend_lease, read_progress, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
@@ -42,6 +44,8 @@ from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
+_BUSY_PAUSE_S = 0.05
+"""Until a replica tries again to claim jobs whose accounts another one was changing."""
 _LEAST = Capacity(1, 0)
 """The smallest run: unless it fits, waiting jobs are not even queried."""
 
@@ -78,6 +82,7 @@ class Dispatcher:
         disk: nothing is started while it has no space; None skips the check.
         output_bytes: maximum size of a run's outputs.
         is_draining: whether no waiting job is to be started now.
+        replica: this replica of the service; None if it is the only one.
     """
 
     def __init__(
@@ -93,11 +98,15 @@ class Dispatcher:
         disk: Disk | None = None,
         output_bytes: int = Limits.output_bytes,
         is_draining: Callable[[], bool] = lambda: False,
+        replica: Replica | None = None,
     ) -> None:
         self._store = store
         self._objects = objects
         self._executors = executors
-        self._launcher = Launcher(root, objects, toolbox, executors, output_bytes)
+        self._replica = replica
+        self._launcher = Launcher(
+            root, objects, toolbox, executors, output_bytes, has_lease=replica is not None
+        )
         self._root = root
         self._pace = pace
         self._workers = workers
@@ -108,6 +117,8 @@ class Dispatcher:
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
         self._live: dict[int, Live] = {}
+        self._elsewhere: dict[int, str] = {}
+        """Folders of attempts that other replicas run."""
         self._cleanup = Cleanup(root, store, objects, disk)
         self._woken = threading.Event()
         self._is_asked = False
@@ -150,7 +161,18 @@ class Dispatcher:
 
     def live(self, job_id: int) -> Live | None:
         """The latest progress of a running job; None if it is not running."""
-        return self._live.get(job_id)
+        found = self._live.get(job_id)
+        return found if found is not None or self._replica is None else self._read_elsewhere(job_id)
+
+    def _read_elsewhere(self, job_id: int) -> Live | None:
+        """The progress of a job that another replica runs, from the folder that they share."""
+        place = self._elsewhere.get(job_id) or self._store.queue.find_running_folder(job_id)
+        if place is None:
+            return None
+        self._elsewhere[job_id] = place
+        with suppress(Exception):  # an engine can overwrite the file with anything
+            return Live(*read_progress(self._root / place))
+        return None
 
     def _run(self) -> None:
         while not self._is_stopping:
@@ -162,6 +184,8 @@ class Dispatcher:
             except Exception:  # outermost handler: a full disk or busy database must not end the thread
                 log.exception("A pass of the dispatcher failed; retrying in a second.")
                 self._is_asked = self._is_asked or is_asked
+                if self._replica is not None:
+                    self._next_sweep = 0.0  # a commit whose answer was lost may have claimed jobs
                 time.sleep(_FAULT_PAUSE_S)
 
     def _round(self, is_asked: bool) -> None:
@@ -206,6 +230,8 @@ class Dispatcher:
             ended = ()
             for claim in moved.claims:
                 self._launch(claim)
+            if moved.is_incomplete:
+                self._next_due = time.time() + _BUSY_PAUSE_S
             if not moved.claims:
                 return
 
@@ -225,6 +251,7 @@ class Dispatcher:
             if id(active.executor) in rooms:
                 rooms[id(active.executor)].taken.append(active.need)
         may_start = not self._is_stopping and self._has_space() and not self._is_draining()
+        may_start = may_start and (self._replica is None or self._replica.has_lease)
 
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
             closed: set[str] = set()
@@ -262,6 +289,7 @@ class Dispatcher:
             if need is None:
                 raise UnreachableError("No machine of the executor can be reached.")
             order = self._launcher.prepare(claim, need, is_remote=executor.is_remote)
+            self._extend_lease(claim, executor)
         except UnreachableError as exc:
             self._lose(claim, exc.message, is_counted=False)
         except EngineError as exc:
@@ -447,17 +475,49 @@ class Dispatcher:
         """Adopt every running attempt, stop cancelled jobs and purge deleted ones.
 
         With ``is_start``, attempts that an earlier process claimed but never delivered are requeued
-        uncounted.
+        uncounted. So are those of a dead replica, and those that this one does not know that it claimed,
+        since the connection was lost during the commit.
         """
         if self._disk is not None:
             self._disk.tend()
-        for claim in self._store.queue.running():
+        running = self._store.queue.running()
+        if self._replica is not None:
+            running = self._share(self._replica, running)
+        for claim in running:
             if claim.job_id not in self._active:
-                self._adopt(claim, is_start)
+                self._adopt(claim, is_start or self._replica is not None)
         self._cancel_marked()
         self._cleanup.wake(is_purge_due=True)
         self._next_due = self._store.queue.next_due()
         self._next_sweep = time.monotonic() + self._pace.until_sweep_s(has_space=self._has_space())
+
+    def _share(self, replica: Replica, running: Sequence[Claim]) -> list[Claim]:
+        """The attempts of this replica, with those of dead ones, which it takes over."""
+        dead = {"", *replica.find_dead()} if replica.has_lease else set()  # "": the only one, before a move
+        mine = []
+        for claim in running:
+            if claim.replica == replica.name:
+                mine.append(claim)
+            elif claim.replica in dead and replica.take_over(claim.job_id, claim.attempt, claim.replica):
+                log.warning("job %s is taken over from %s", claim.job_id, claim.replica)
+                mine.append(claim)
+        own = {(claim.job_id, claim.attempt) for claim in mine}
+        self._elsewhere = {each.job_id: each.folder for each in running if each.replica != replica.name}
+        for active in list(self._active.values()):
+            if (active.claim.job_id, active.claim.attempt) not in own:  # it was taken over from this replica
+                self._forget(active)
+        self._has_news = True  # archives and stages that a dead replica left
+        return mine
+
+    def extend_leases(self) -> None:
+        """Let the runs on this machine continue, after this replica's lease was renewed."""
+        for active in list(self._active.values()):
+            self._extend_lease(active.claim, active.executor)
+
+    def _extend_lease(self, claim: Claim, executor: Executor) -> None:
+        if self._replica is not None and not executor.is_remote:
+            with suppress(FileNotFoundError):
+                extend_lease(self._root / claim.folder, self._replica.until)
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder
@@ -470,6 +530,7 @@ class Dispatcher:
         if is_undelivered and executor.revoke(identity):
             self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
+            self._extend_lease(claim, executor)
             declared = self._launcher.need(claim.type)
             self._watch(claim, executor, self._launcher.read_need(claim, declared, executor))
 

@@ -61,11 +61,20 @@ class Launcher:
     Args:
         root: folder of all attempts.
         output_bytes: maximum size of a run's outputs.
+        has_lease: whether runs on this machine end with a lease.
     """
 
     def __init__(
-        self, root: Path, objects: ObjectStore, toolbox: Toolbox, executors: Executors, output_bytes: int
+        self,
+        root: Path,
+        objects: ObjectStore,
+        toolbox: Toolbox,
+        executors: Executors,
+        output_bytes: int,
+        *,
+        has_lease: bool = False,
     ) -> None:
+        self._has_lease = has_lease
         self._root = root
         self._objects = objects
         self._toolbox = toolbox
@@ -127,6 +136,7 @@ class Launcher:
             output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
             time_limit_s=_time_limit_s(claim, template),
+            has_lease=self._has_lease,
         )
 
     def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:

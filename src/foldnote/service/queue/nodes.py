@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from foldnote.io import hash_bytes, hash_file
+from foldnote.io import hash_bytes, hash_file, write_atomically
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
@@ -37,6 +37,8 @@ UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
 """The files that a node may upload, by name."""
 DRAFT = ".upload-"
 _MANY = 10_000
+_HEARD = "heard"
+"""File with the Unix time (s) of the last heartbeat, whichever replica it was sent to."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,14 @@ class NodeAttempts:
         store: starts and revocations.
         root: folder of all attempts.
         timing: leases and heartbeats.
+        replica: name of this replica of the service; empty if it is the only one. A runner may speak with
+            any replica, so that what each knows of it is in the attempt's folder.
     """
 
-    def __init__(self, store: NodeAttemptStore, root: Path, timing: LeaseTiming | None = None) -> None:
+    def __init__(
+        self, store: NodeAttemptStore, root: Path, timing: LeaseTiming | None = None, replica: str = ""
+    ) -> None:
+        self.replica = replica
         self._store = store
         self._root = root
         self.timing = timing or LeaseTiming()
@@ -239,7 +246,7 @@ class NodeAttempts:
     def _recall(self, job_id: int, number: int) -> HeldAttempt | None:
         """What is known of an attempt; read from the database at the first request after a start."""
         held = self._held.get((job_id, number))
-        if held is not None:
+        if held is not None and not self.replica:
             return held
         row = self._store.find(job_id, number)
         return None if row is None or not row.is_current else self._hold(job_id, number, row)
@@ -251,10 +258,15 @@ class NodeAttempts:
             self._held = {key: each for key, each in self._held.items() if moment - each.until < old_s}
         folder = self._root / row.folder
         held = HeldAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment + self.timing.wait_s)
+        if self.replica and row.token_sha256:
+            with contextlib.suppress(OSError, ValueError):
+                heard = float((folder / _HEARD).read_text("ascii"))
+                held.until = moment + min(0.0, heard - time.time()) + self.timing.wait_s
         held.is_over = (folder / files.OUTCOME).exists()
-        if (folder / files.CANCEL).exists():
-            held.cancel_grace_s = 0.0
-        self._held[job_id, number] = held
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            held.cancel_grace_s = float((folder / files.CANCEL).read_text("ascii"))
+        if not self.replica:
+            self._held[job_id, number] = held
         return held
 
     # for requests of nodes
@@ -278,6 +290,7 @@ class NodeAttempts:
         self, job_id: int, number: int, row: NodeAttemptRow, order: NodeOrder
     ) -> tuple[str, NodeOrder]:
         token = secrets.token_urlsafe(32)
+        self._note_heard(self._root / row.folder)
         if not self._store.start(job_id, number, row.nonce, hash_token(token)):
             raise refused()
         self.slots.begin(row.nonce)
@@ -346,6 +359,7 @@ class NodeAttempts:
                 return HeartbeatAnswer(None, _append_log(held.folder, Reported()))
             self._require_live(held)
             held.until = time.monotonic() + self.timing.wait_s
+            self._note_heard(held.folder)
             grace_s = held.cancel_grace_s
         return HeartbeatAnswer(grace_s, _note(held.folder, reported))
 
@@ -415,6 +429,10 @@ class NodeAttempts:
             self.keep(held, name, draft)
         finally:
             draft.unlink(missing_ok=True)
+
+    def _note_heard(self, folder: Path) -> None:
+        if self.replica:
+            write_atomically(folder / _HEARD, str(time.time()))
 
     @staticmethod
     def _require_live(held: HeldAttempt) -> None:

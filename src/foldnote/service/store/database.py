@@ -1,7 +1,8 @@
-"""What the store's queries need of a database: transactions, and a sign of changes.
+"""What the store's queries need of a database, whichever it is: transactions, and a sign of changes.
 
-Queries are SQLAlchemy Core, or SQL that is not of one database only. A write transaction names the accounts
-whose rows it changes, so that a database with several writers can keep others from changing them meanwhile.
+Queries are SQLAlchemy Core or SQL that both databases understand. SQLite has one writer at a time. PostgreSQL
+has one writer per account, and one in all for what belongs to no account, so that a query may rely on what it
+read in its own transaction with either.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ class BareConnection(Protocol):
 class Database(Protocol):
     """A database of the service."""
 
+    is_shared: bool
+    """Whether several replicas of the service use it, on other machines, too."""
+
     def read(self) -> AbstractContextManager[sa.Connection]:
         """Open a read transaction, which sees one snapshot.
 
@@ -52,11 +56,16 @@ class Database(Protocol):
 
         Args:
             owners: accounts whose jobs, files and counters it changes.
-            jobs: the same, for the accounts of these jobs; empty for none.
+            jobs: the same, for the accounts of these jobs; empty for none yet (see `try_own`).
 
         Raises:
-            StorageFaultError: the database cannot be written now.
+            StorageFaultError: the database cannot be written now. If the connection was lost during the
+                commit, it is not known whether it took place.
         """
+        ...
+
+    def try_own(self, connection: sa.Connection, account_id: int) -> bool:
+        """Add an account to those that a write transaction may change; False if another one changes it."""
         ...
 
     def glance(self) -> AbstractContextManager[BareConnection]:
@@ -77,6 +86,36 @@ class Database(Protocol):
 
     def version(self, account_id: int = 0) -> int:
         """A number that changes when the account's rows may have changed; reading it takes microseconds.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        ...
+
+    def listen(self, on_change: Callable[[], None]) -> None:
+        """Call a function from another thread after commits of other replicas; it is a hint only."""
+        ...
+
+    def alone(self, work: str) -> AbstractContextManager[bool]:
+        """Whether no other replica does this work, nor begins it before the block ends.
+
+        It saves work and protects nothing: after the connection is lost, two may do it.
+
+        Raises:
+            StorageFaultError: the database cannot be used now.
+        """
+        ...
+
+    def seconds(self) -> float:
+        """The clock by which leases are kept: Unix time (s).
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        ...
+
+    def size_bytes(self) -> int:
+        """Size of the database and its log, in bytes.
 
         Raises:
             StorageFaultError: the database cannot be read now.

@@ -1,6 +1,7 @@
 """Numbered migrations, applied in order and named in a table; a written one is never edited.
 
 They are SQL text and do not use the tables of `schema.py`, because a migration must never change its effect.
+The text is SQLite's; `postgres_dialect.py` translates it for PostgreSQL.
 """
 
 from __future__ import annotations
@@ -334,4 +335,17 @@ def m0023_reused_stages(connection: BareConnection) -> None:
     connection.execute("ALTER TABLE jobs ADD COLUMN reused_from TEXT")
     connection.execute(
         "CREATE INDEX jobs_by_stage_digest ON jobs (account_id, stage_digest) WHERE stage_digest IS NOT NULL"
+    )
+
+
+@migration
+def m0024_replicas(connection: BareConnection) -> None:
+    """The replicas of the service, and which one watches an attempt."""
+    _run(
+        connection,
+        """
+        CREATE TABLE replicas (name TEXT PRIMARY KEY, machine TEXT NOT NULL, lease_until REAL NOT NULL)
+            WITHOUT ROWID;
+        ALTER TABLE attempts ADD COLUMN replica TEXT NOT NULL DEFAULT '';
+        """,
     )

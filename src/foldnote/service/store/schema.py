@@ -139,8 +139,20 @@ attempts = sa.Table(
     sa.Column("folder", sa.Text, nullable=False, server_default=""),
     # which executor runs it
     sa.Column("executor", sa.Text, nullable=False, server_default="local"),
+    # the replica of the service that watches it; empty where there is only one
+    sa.Column("replica", sa.Text, nullable=False, server_default=""),
     # of a run on another machine: hash of its token, None until it was started, empty once it may not be
     sa.Column("token_sha256", sa.Text),
+)
+
+replicas = sa.Table(
+    "replicas",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    # one boot of one machine, or of one container on it
+    sa.Column("machine", sa.Text, nullable=False),
+    # until when it owns its attempts: Unix time (s) of the database
+    sa.Column("lease_until", sa.Float, nullable=False),
 )
 
 identity = sa.Table(

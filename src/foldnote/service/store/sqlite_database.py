@@ -67,6 +67,8 @@ class SqliteDatabase:
         StorageFaultError: the disk is full or fails, or the file is damaged.
     """
 
+    is_shared = False
+
     def __init__(self, path: Path, on_full: Callable[[], None] = lambda: None) -> None:
         refuse_network_file_system(path.parent)
         self._on_full = on_full
@@ -162,6 +164,22 @@ class SqliteDatabase:
             time.sleep(pause_s)
         return act()
 
+    def try_own(self, connection: sa.Connection, account_id: int) -> bool:  # noqa: ARG002
+        """Always true: the only writer owns every account."""
+        return True
+
+    def listen(self, on_change: Callable[[], None]) -> None:
+        """Nothing to listen to: no other service uses the database."""
+
+    @contextmanager
+    def alone(self, work: str) -> Iterator[bool]:  # noqa: ARG002
+        """Always true: there are no other replicas."""
+        yield True
+
+    def seconds(self) -> float:
+        """This machine's clock: Unix time (s)."""
+        return time.time()
+
     def version(self, account_id: int = 0) -> int:  # noqa: ARG002
         """A number that changes with each commit by this or another process; reading it takes microseconds.
 
@@ -174,6 +192,11 @@ class SqliteDatabase:
             except sqlite3.OperationalError as exc:
                 raise StorageFaultError(str(exc)) from exc
             return found[0]
+
+    def size_bytes(self) -> int:
+        """Size of the files."""
+        beside = self.path.parent.glob(f"{self.path.name}-*")
+        return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
 
     @contextmanager
     def glance(self) -> Iterator[sqlite3.Connection]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
+from foldnote.errors import ConfigurationError
 from foldnote.service.store.accounts.accounts import AccountStore
 from foldnote.service.store.accounts.organizations import OrganizationStore
 from foldnote.service.store.accounts.trials import TrialStore
+from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs.batches import BatchStore
 from foldnote.service.store.jobs.jobs import JobStore
@@ -16,6 +20,7 @@ from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.pages import PageStore
 from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
+from foldnote.service.store.jobs.replicas import ReplicaStore
 from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.retention import RetentionStore
@@ -28,16 +33,20 @@ class Store:
     """The service's whole persistent state.
 
     Args:
+        place: SQLite's file, or the address of a PostgreSQL database.
         on_full: called if a write fails because the disk is full.
 
     Raises:
-        ConfigurationError: the folder is on a network file system.
+        ConfigurationError: the folder is on a network file system, or the server cannot be used.
     """
 
     def __init__(
-        self, path: Path, quotas: Quotas | None = None, on_full: Callable[[], None] = lambda: None
+        self,
+        place: Path | StoreAddress,
+        quotas: Quotas | None = None,
+        on_full: Callable[[], None] = lambda: None,
     ) -> None:
-        self.database = SqliteDatabase(path, on_full)
+        self.database = open_database(place, on_full)
         self.accounts = AccountStore(self.database)
         self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)
@@ -49,6 +58,7 @@ class Store:
         self.leftovers = LeftoverStore(self.database)
         self.queue = QueueStore(self.database)
         self.node_attempts = NodeAttemptStore(self.database)
+        self.replicas = ReplicaStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
         self.storage = StorageStore(self.database)
@@ -58,3 +68,20 @@ class Store:
     def close(self) -> None:
         """Close the database."""
         self.database.close()
+
+
+def open_database(place: Path | StoreAddress, on_full: Callable[[], None]) -> Database:
+    """Open SQLite's file, or a PostgreSQL database, whose driver is imported only then.
+
+    Raises:
+        ConfigurationError: it cannot be used, or the driver is not installed.
+    """
+    if isinstance(place, Path):
+        return SqliteDatabase(place, on_full)
+    if find_spec("psycopg") is None:
+        raise ConfigurationError(
+            "A store at PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
+        )
+    from foldnote.service.store.postgres_database import PostgresDatabase
+
+    return PostgresDatabase(place, on_full)

@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import closing
 
 import pytest
+from chosen_store import store_place
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ DONE = JobEnd(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_s
 
 @pytest.fixture
 def store(tmp_path):
-    opened = Store(tmp_path / "db")
+    opened = Store(store_place(tmp_path) or tmp_path / "db")
     yield opened
     opened.close()
 
@@ -184,7 +185,8 @@ STEPS = st.lists(
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_counters_always_agree_with_the_rows(tmp_path_factory, steps):
-    store = Store(tmp_path_factory.mktemp("counters") / "db")
+    folder = tmp_path_factory.mktemp("counters")
+    store = Store(store_place(folder) or folder / "db")
     account = store.accounts.ensure_account("a@lab.example")
     for position, (step, number) in enumerate(steps):
         take_step(store, account, position, step, number)

@@ -1,6 +1,7 @@
 """A result that no job takes, since the job was deleted or ended otherwise meanwhile, is let go at once."""
 
 import pytest
+from chosen_store import store_place
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store.jobs.insertion import NewJob
@@ -13,7 +14,7 @@ ROW = NewJob("many-1", "anarci", {"sequence": "EVQ"}, {})
 
 @pytest.fixture
 def store(tmp_path):
-    opened = Store(tmp_path / "service.sqlite3")
+    opened = Store(store_place(tmp_path) or tmp_path / "service.sqlite3")
     opened.accounts.ensure_account("a@b.c")
     yield opened
     opened.close()

@@ -101,7 +101,7 @@ class BatchExecutor(NodeExecutor):
         super().__init__(attempts)
         self._options = options
         self._shared = Path(options.work_dir)
-        owner = f"{os.uname().nodename}:{attempts.root.resolve()}"
+        owner = f"{attempts.replica or os.uname().nodename}:{attempts.root.resolve()}"
         self._folder = self._shared / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
         """Of this service only, so that several may share the folder."""
         self._system: Slurm | None = None

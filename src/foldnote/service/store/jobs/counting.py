@@ -81,7 +81,10 @@ def no_counts() -> Counts:
 
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> Counts:
     """The counts of one scope."""
-    return _by_scope([scope], connection.exec_driver_sql(*_ask(tuple(account_ids), [scope])))[scope]
+    query, values = _ask(tuple(account_ids), [scope])
+    if connection.dialect.name != "sqlite":
+        query = query.replace("?", "%s")
+    return _by_scope([scope], connection.exec_driver_sql(query, values))[scope]
 
 
 def glance_at_counts(

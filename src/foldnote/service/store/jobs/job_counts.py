@@ -6,6 +6,7 @@ statements per transaction instead of a few per job. This module changes no job 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -60,17 +61,9 @@ class Tally:
         """Add the new record of a job."""
         self._records.append(record)
 
-    def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str, executor: str) -> None:
-        """Add an attempt that started."""
-        attempt = {
-            "job_id": row["id"],
-            "number": number,
-            "nonce": nonce,
-            "claimed": self.moment,
-            "folder": folder,
-            "executor": executor,
-        }
-        self._begun.append(attempt)
+    def begin(self, row: sa.RowMapping, number: int, values: Mapping[str, object]) -> None:
+        """Add an attempt that started, with the values of its other columns."""
+        self._begun.append({"job_id": row["id"], "number": number, **values})
         self._tell(row, "claimed", f"attempt {number}")
 
     def end(self, row: sa.RowMapping, outcome: str, reason: str | None = None) -> None:

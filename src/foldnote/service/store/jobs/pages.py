@@ -9,8 +9,7 @@ with the page. Progress of running jobs and links are not known here.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,6 +38,12 @@ _PAGE = """
         SELECT number, coalesce(mark, text) AS text FROM jobs CROSS JOIN records ON number = -id
         WHERE {which} ORDER BY id DESC LIMIT ?
     )"""
+_POSTGRESQL_PAGE = """
+    SELECT CASE WHEN sum(octet_length(text)) <= {most_bytes}
+        THEN string_agg(text, ',' ORDER BY number) END, -max(number) FROM (
+        SELECT number, coalesce(mark, text) AS text FROM jobs JOIN records ON number = -id
+        WHERE {which} ORDER BY id DESC LIMIT ?
+    ) AS page"""
 _LIVE = """
     SELECT id, account_id, name, state, type, result_sha256, text
     FROM jobs JOIN records ON number = -id WHERE id IN"""
@@ -106,6 +111,7 @@ class PageStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._page = _POSTGRESQL_PAGE if database.is_shared else _PAGE
 
     def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
         """The same page as `read`, if it is short enough to need no thread; else None.
@@ -113,7 +119,10 @@ class PageStore:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._connect(SHORT_BYTES) as connection:
+        if self._database.is_shared:  # whose server may be slow
+            return None
+        with self._database.glance() as connection:
+            _limit_text(connection, SHORT_BYTES)
             try:
                 return self._read(connection, wanted, before, limit)
             except PageTooLongError:
@@ -125,7 +134,8 @@ class PageStore:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._connect(MAX_PAGE_BYTES) as connection:
+        with self._database.glance() as connection:
+            _limit_text(connection, MAX_PAGE_BYTES)
             while True:
                 try:
                     return self._read(connection, wanted, before, limit)
@@ -133,14 +143,6 @@ class PageStore:
                     if limit == 1:
                         raise StorageFaultError("A record is too long.") from exc
                     limit //= 2
-
-    @contextmanager
-    def _connect(self, most_bytes: int) -> Iterator[BareConnection]:
-        """A connection with a maximum length of the page's text."""
-        with self._database.glance() as connection:
-            if isinstance(connection, sqlite3.Connection):
-                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
-            yield connection
 
     def _read(self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int) -> Page:
         if not wanted.account_ids:
@@ -171,13 +173,20 @@ class PageStore:
             each = " UNION ALL ".join([f"SELECT id FROM ({one}) AS own"] * len(accounts))  # noqa: S608
             which = f"id IN (SELECT id FROM ({each}) AS newest ORDER BY id DESC LIMIT ?)"  # noqa: S608
             values = (*(value for account in accounts for value in (account, *values, limit)), limit)
+        query = self._page.format(which=which, most_bytes=MAX_PAGE_BYTES)
         try:
-            text, last = connection.execute(_PAGE.format(which=which), (*values, limit)).fetchone()
+            text, last = connection.execute(query, (*values, limit)).fetchone()
         except sqlite3.DataError as exc:  # SQLite's maximum length of a text
             raise PageTooLongError from exc
         if text is None and last is not None:
             raise PageTooLongError
         return text.encode() if isinstance(text, str) else text or b"", last
+
+
+def _limit_text(connection: BareConnection, most_bytes: int) -> None:
+    """Let SQLite refuse to make a longer text; PostgreSQL is told in the query."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
 
 
 def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:

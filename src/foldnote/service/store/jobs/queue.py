@@ -11,7 +11,6 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -74,6 +73,8 @@ class Claim:
     """JSON: what was submitted beside the settings; None for nothing."""
     executor: str = "local"
     """Name of the executor that runs the attempt."""
+    replica: str = ""
+    """Name of the replica that watches it; empty where there is only one."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ class Advance:
 
     has_won: list[bool]
     claims: list[Claim]
+    is_incomplete: bool = False
+    """Whether jobs were left out because another replica was changing their accounts."""
 
 
 def _change(*names: str) -> sa.Update:
@@ -158,9 +161,18 @@ _HELD = (
     .join(_PARENTS, _PARENTS.c.id == jobs.c.parent_id, isouter=True)
     .where(jobs.c.id == sa.bindparam("job"))
 )
+OF_JOB = (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt)
+"""An attempt that is its job's latest."""
 _RUNNING = (
-    sa.select(jobs, attempts.c.nonce, attempts.c.claimed, attempts.c.folder, attempts.c.executor)
-    .join(attempts, (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt))
+    sa.select(
+        jobs,
+        attempts.c.nonce,
+        attempts.c.claimed,
+        attempts.c.folder,
+        attempts.c.executor,
+        attempts.c.replica,
+    )
+    .join(attempts, OF_JOB)
     .where(IS_RUNNING)
     .order_by(jobs.c.id)
 )
@@ -179,8 +191,15 @@ class QueueStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.replica = ""
+        """Name of the replica that claims."""
         with database.read() as connection:
             self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
+
+    @property
+    def identity(self) -> str:
+        """Name of the database, which only its copies share."""
+        return self._identity
 
     def renew_identity(self) -> None:
         """Give the database a new identity, so that its new attempts share no folder with its copies'."""
@@ -219,13 +238,21 @@ class QueueStore:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
             if tally.has_limit:  # a batch that reached a limit stops its waiting jobs before the choice
                 tally.write(connection)
-            while (waiting := choose(partial(_find_waiting, connection))) is not None:
-                row = self._claim(connection, tally, waiting, secrets.token_hex(16))
-                if row is None:  # outside of the transaction
-                    break
-                rows.append(row)
+            busy: set[int] = set()
+
+            def find(without: Collection[str] = ()) -> list[Waiting]:
+                return [each for each in _find_waiting(connection, without) if each.account_id not in busy]
+
+            while (waiting := choose(find)) is not None:
+                row = None
+                if self._database.try_own(connection, waiting.account_id):
+                    row = self._claim(connection, tally, waiting, secrets.token_hex(16))
+                if row is None:  # another replica changes the account, or has just claimed the job
+                    busy.add(waiting.account_id)
+                else:
+                    rows.append(row)
             tally.write(connection)
-            return Advance(has_won, _read_claims(connection, rows))
+            return Advance(has_won, _read_claims(connection, rows), is_incomplete=bool(busy))
 
     def _claim(
         self, connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str
@@ -243,8 +270,14 @@ class QueueStore:
         }
         _set(connection, tally, _CLAIM, row, values)
         folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
-        tally.begin(row, number, nonce, folder, waiting.executor)
-        more = {"nonce": nonce, "claimed": tally.moment, "folder": folder, "executor": waiting.executor}
+        more = {
+            "nonce": nonce,
+            "claimed": tally.moment,
+            "folder": folder,
+            "executor": waiting.executor,
+            "replica": self.replica,
+        }
+        tally.begin(row, number, more)
         return {**row, **values, **more}
 
     def running(self) -> list[Claim]:
@@ -299,6 +332,12 @@ class QueueStore:
             ).first()
         return None if row is None else AttemptLocation(row.folder, row.nonce)
 
+    def find_running_folder(self, job_id: int) -> str | None:
+        """Folder of a running job's attempt; None if the job is not running."""
+        query = sa.select(attempts.c.folder).select_from(jobs.join(attempts, OF_JOB))
+        with self._database.read() as connection:
+            return connection.execute(query.where(jobs.c.id == job_id, IS_RUNNING)).scalar()
+
     def unpurged(self) -> list[int]:
         """Deleted jobs that have ended and whose folders may still exist."""
         query = sa.select(jobs.c.id).where(IS_UNPURGED, jobs.c.state != str(JobStatus.RUNNING))
@@ -309,6 +348,8 @@ class QueueStore:
         """Record that the folders of a deleted job are removed, and release its inputs, record and result."""
         with self._database.write(jobs=[job_id]) as connection:
             job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
+            if job["is_purged"]:  # by another replica
+                return
             given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
             rows = [{"sha256": each, "bytes": 0} for each in given]
             rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
@@ -445,6 +486,7 @@ def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
         claimed=row["claimed"],
         folder=row["folder"],
         executor=row["executor"],
+        replica=row["replica"],
         max_runtime_s=row["max_runtime_s"],
         extensions=row["extensions"],
         inputs=tuple(given),

@@ -1,0 +1,402 @@
+"""Connections and transactions of PostgreSQL, for several replicas of a service.
+
+A write transaction first locks what it will change, so that what it reads stays true until it is committed:
+the rows of its accounts, or everything if it is about no account. These locks are taken in one order, and an
+account that is added later is only taken if it is free, so that there are no deadlocks.
+
+After a commit the others are told which accounts changed. This saves them time, and nothing depends on it:
+where no message comes, they look every few seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import sqlalchemy as sa
+from psycopg.adapt import Buffer
+from psycopg.types.string import StrDumper
+from sqlalchemy import event
+from sqlalchemy.dialects.sqlite.dml import OnConflictDoNothing, OnConflictDoUpdate
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import QueuePool
+
+from foldnote.errors import ConfigurationError
+from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.database import Found, StorageFaultError
+from foldnote.service.store.migrations import migrate
+from foldnote.service.store.postgres_dialect import MigratedConnection
+
+log = logging.getLogger(__name__)
+_CHANNEL = "foldnote"
+_OLDEST = 13
+"""The first version of PostgreSQL that has everything used here."""
+_EVERYTHING = 0x666F6C64
+"""Advisory lock: shared by writers of some accounts, exclusive to one that may change any."""
+_MIGRATION = 0x666F6C65
+_WORK = 0x666F6C66
+"""Class of the advisory locks of work that one replica does at a time."""
+_POOL_TIMEOUT_S = 10.0
+_CONNECT_S = 5
+_LISTEN_S = 0.25
+_LOOK_S = 10.0
+"""Seconds after which a change counts as possible though no message came."""
+_RETRY_S = 1.0
+_REPEAT_AFTER_S = (0.05, 0.2, 0.5, 1.0)
+_MANY_ACCOUNTS = 300
+_FULL = "53100"
+_SETTINGS = {
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "30s",
+    "tcp_keepalives_idle": "20",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+}
+"""A replica that was cut off loses its locks."""
+
+
+class PostgresDatabase:
+    """A PostgreSQL database with the tables of the service.
+
+    Args:
+        address: where it is.
+        on_full: called if a write fails because the server's disk is full.
+
+    Raises:
+        ConfigurationError: it cannot be reached or used; the message says why and what to do.
+    """
+
+    is_shared = True
+
+    def __init__(self, address: StoreAddress, on_full: Callable[[], None] = lambda: None) -> None:
+        self._address = address
+        self._on_full = on_full
+        self._name = secrets.token_hex(4)
+        self._versions: Counter[int] = Counter()
+        self._on_change: Callable[[], None] = lambda: None
+        self._is_closing = threading.Event()
+        self._writers = self._engine()
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._readers = self._writers.execution_options(**snapshot)
+        self._telling = self._writers.execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            self._prepare()
+        except BaseException:
+            self._writers.dispose()
+            raise
+        self._listener = threading.Thread(target=self._hear, name="database listener", daemon=True)
+        self._listener.start()
+
+    def _engine(self) -> sa.Engine:
+        few = min(8, self._address.connections)
+        engine = sa.create_engine(
+            self._address.parsed,
+            poolclass=QueuePool,
+            pool_size=few,
+            max_overflow=self._address.connections - few - 1,  # one more listens
+            pool_timeout=_POOL_TIMEOUT_S,
+            pool_recycle=1800,
+            isolation_level="READ COMMITTED",
+            hide_parameters=True,
+            connect_args={
+                "application_name": "foldnote",
+                "connect_timeout": _CONNECT_S,
+                "keepalives_idle": 20,
+                "keepalives_interval": 5,
+                "keepalives_count": 3,
+                "tcp_user_timeout": 20_000,
+                "options": " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items()),
+            },
+        )
+        event.listen(engine, "connect", _configure)
+        return engine
+
+    def _prepare(self) -> None:
+        """Check the server and apply missing migrations, one replica at a time."""
+        try:
+            with self._telling.connect() as connection:
+                bare = _bare(connection)
+                self._require_usable(bare)
+                bare.execute("SET lock_timeout = 0")  # another replica may be migrating
+                bare.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
+                try:
+                    migrate(MigratedConnection(bare))
+                finally:
+                    bare.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
+                    bare.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")
+        except sa.exc.DBAPIError as exc:
+            raise self._unusable(str(exc.orig)) from None
+        except psycopg.Error as exc:
+            raise self._unusable(str(exc)) from None
+
+    def _unusable(self, reason: str) -> ConfigurationError:
+        told = " ".join(reason.split()).rstrip(".")
+        return ConfigurationError(
+            f"The database {self._address.shown} cannot be used: {told}. Check its address, user and password"
+            " (PGPASSFILE or PGPASSWORD), and that the server is running."
+        )
+
+    def _require_usable(self, connection: psycopg.Connection[Any]) -> None:
+        """Refuse a server on which a commit would not last, or that lacks something.
+
+        Raises:
+            ConfigurationError: with what it is, and what to do.
+        """
+        shown = self._address.shown
+        if connection.info.server_version < _OLDEST * 10_000:
+            found = connection.info.server_version // 10_000
+            raise ConfigurationError(
+                f"The server of {shown} is PostgreSQL {found}; the service needs {_OLDEST} or later."
+            )
+        row = connection.execute(
+            "SELECT current_setting('server_encoding'), current_setting('synchronous_commit'),"
+            " current_setting('fsync'),"
+            " pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+        ).fetchone()
+        encoding, synchronous, fsync, is_read_only = row or ("", "", "", True)
+        if encoding != "UTF8":
+            raise ConfigurationError(
+                f"The encoding of {shown} is {encoding}. Create a database with: createdb --encoding=UTF8"
+                " --template=template0 NAME"
+            )
+        if is_read_only:
+            raise ConfigurationError(f"{shown} can only be read. Give the address of the primary server.")
+        if "off" in (synchronous, fsync):
+            name = "fsync" if fsync == "off" else "synchronous_commit"
+            raise ConfigurationError(
+                f"{name} is off at {shown}: a power cut would lose jobs that were acknowledged. Set it to on."
+            )
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """See the protocol.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self._translated(), self._readers.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, *owners: int, jobs: Collection[int] | None = None) -> Iterator[sa.Connection]:
+        """See the protocol.
+
+        Raises:
+            StorageFaultError: the database cannot be written now.
+        """
+        is_about_all = not owners and jobs is None
+        touched: set[int] = set()
+        with self._translated(), self._writers.begin() as connection:
+            connection.info["touched"] = touched
+            if is_about_all:
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_EVERYTHING,))
+            else:
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock_shared(%s)", (_EVERYTHING,))
+                touched.update(owners)
+                if jobs:
+                    query = "SELECT DISTINCT account_id FROM jobs WHERE id = ANY(%s)"
+                    touched.update(connection.exec_driver_sql(query, (list(jobs),)).scalars())
+                if touched:
+                    query = "SELECT id FROM accounts WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+                    connection.exec_driver_sql(query, (sorted(touched),))
+            yield connection
+        self._tell(None if is_about_all else touched)
+
+    def try_own(self, connection: sa.Connection, account_id: int) -> bool:
+        """See the protocol."""
+        query = "SELECT id FROM accounts WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED"
+        if connection.exec_driver_sql(query, (account_id,)).first() is None:
+            return False
+        connection.info["touched"].add(account_id)
+        return True
+
+    @contextmanager
+    def glance(self) -> Iterator[QuestionMarks]:
+        """See the protocol.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self._translated(), self._readers.begin() as connection:
+            yield QuestionMarks(_bare(connection))
+
+    @contextmanager
+    def alone(self, work: str) -> Iterator[bool]:
+        """See the protocol.
+
+        Raises:
+            StorageFaultError: the database cannot be used now.
+        """
+        with self._translated(), self._telling.connect() as connection:
+            values = (_WORK, work)
+            query = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
+            is_alone = bool(connection.exec_driver_sql(query, values).scalar_one())
+            try:
+                yield is_alone
+            finally:
+                if is_alone:
+                    connection.exec_driver_sql("SELECT pg_advisory_unlock(%s, hashtext(%s))", values)
+
+    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
+        """See the protocol; the server may need a moment to free space.
+
+        Raises:
+            StorageFaultError: the disk is still full, or the database cannot be used.
+        """
+        for pause_s in _REPEAT_AFTER_S:
+            try:
+                return act()
+            except StorageFaultError as exc:
+                if not exc.is_full:
+                    raise
+            time.sleep(pause_s)
+        return act()
+
+    def seconds(self) -> float:
+        """The server's clock: Unix time (s).
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self.read() as connection:
+            query = "SELECT extract(epoch FROM clock_timestamp())::double precision"
+            return float(connection.exec_driver_sql(query).scalar_one())
+
+    def size_bytes(self) -> int:
+        """See the protocol; the log belongs to all databases of the server, and is not counted.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self.read() as connection:
+            query = "SELECT pg_database_size(current_database())"
+            return int(connection.exec_driver_sql(query).scalar_one())
+
+    def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:  # noqa: ARG002
+        """Nothing to do: the server's autovacuum frees deleted rows."""
+        return True
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._is_closing.set()
+        self._listener.join()
+        self._writers.dispose()
+
+    # changes
+
+    def version(self, account_id: int = 0) -> int:
+        """See the protocol."""
+        return self._versions[account_id] + self._versions[0] if account_id else self._versions.total()
+
+    def listen(self, on_change: Callable[[], None]) -> None:
+        """See the protocol."""
+        self._on_change = on_change
+
+    def _tell(self, accounts: Collection[int] | None) -> None:
+        """Tell the other replicas, and those who wait here, whose rows changed; None for anybody's."""
+        if accounts is not None and not accounts:
+            return
+        is_anybody = accounts is None or len(accounts) > _MANY_ACCOUNTS
+        self._note(None if is_anybody else accounts)
+        payload = f"{self._name} " + ("*" if is_anybody else ",".join(map(str, accounts or ())))
+        query = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)"
+        with contextlib.suppress(sa.exc.SQLAlchemyError), self._telling.connect() as connection:
+            connection.exec_driver_sql(query, (_CHANNEL, payload))  # which writes nothing that must last
+
+    def _note(self, accounts: Collection[int] | None) -> None:
+        self._versions.update([0] if accounts is None else accounts)
+
+    def _hear(self) -> None:
+        """Listen until the end; while that is impossible, assume that everything changes all the time."""
+        while not self._is_closing.is_set():
+            try:
+                self._listen()
+            except (sa.exc.SQLAlchemyError, psycopg.Error):
+                self._note(None)
+                self._on_change()
+                self._is_closing.wait(_RETRY_S)
+
+    def _listen(self) -> None:
+        with self._telling.connect() as connection:
+            bare = _bare(connection)
+            connection.detach()
+            bare.execute(f"LISTEN {_CHANNEL}")
+            look_at = 0.0
+            while not self._is_closing.is_set():
+                if time.monotonic() >= look_at:
+                    look_at = time.monotonic() + _LOOK_S
+                    self._note(None)
+                    self._on_change()
+                for each in bare.notifies(timeout=_LISTEN_S, stop_after=1):
+                    sender, _, accounts = each.payload.partition(" ")
+                    if sender != self._name:
+                        self._note(None if accounts == "*" else [int(each) for each in accounts.split(",")])
+                        self._on_change()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.TimeoutError as exc:
+            raise StorageFaultError("All connections to the database are in use.") from exc
+        except sa.exc.DBAPIError as exc:
+            if not isinstance(exc, sa.exc.OperationalError | sa.exc.InterfaceError):
+                raise
+            raise self._fault(exc.orig) from exc
+        except psycopg.OperationalError as exc:
+            raise self._fault(exc) from exc
+
+    def _fault(self, exc: BaseException | None) -> StorageFaultError:
+        is_full = getattr(exc, "sqlstate", None) == _FULL
+        if is_full:
+            self._on_full()
+        return StorageFaultError(" ".join(str(exc).split()), is_full=is_full)
+
+
+class QuestionMarks:
+    """A connection of the driver whose queries mark values as SQLite's do."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, query: str, values: Any = (), /) -> psycopg.Cursor[Any]:
+        """Run a query and return its cursor."""
+        return self._connection.execute(query.replace("?", "%s").encode(), values)
+
+
+class CleanText(StrDumper):
+    """Text without the character NUL, which an engine may print and PostgreSQL cannot store."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        """Encode the text."""
+        return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+
+def _configure(connection: psycopg.Connection[Any], _record: object) -> None:
+    connection.adapters.register_dumper(str, CleanText)
+
+
+def _bare(connection: sa.Connection) -> psycopg.Connection[Any]:
+    bare: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    return bare
+
+
+@compiles(OnConflictDoUpdate, "postgresql")
+def _compile_update(element: Any, compiler: Any, **options: Any) -> str:
+    """Statements are built once, in SQLite's terms, which lack one attribute that PostgreSQL's have."""
+    element.constraint_target = None
+    return str(compiler.visit_on_conflict_do_update(element, **options))
+
+
+@compiles(OnConflictDoNothing, "postgresql")
+def _compile_nothing(element: Any, compiler: Any, **options: Any) -> str:
+    element.constraint_target = None
+    return str(compiler.visit_on_conflict_do_nothing(element, **options))

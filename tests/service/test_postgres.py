@@ -1,0 +1,240 @@
+"""PostgreSQL as the store: its queries, its address, and two replicas of the service on one database and folder."""
+
+import io
+import signal
+import sys
+import time
+import traceback
+import zipfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from chaos import rows
+from chosen_store import cluster
+from service_process import QUICK, ServiceProcess
+
+from foldnote.errors import ConfigurationError
+from foldnote.models.status import JobStatus
+from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.jobs.queue import JobEnd
+from foldnote.service.store.schema import metadata
+from foldnote.service.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Two replicas for tests that do not disturb each other."""
+    folder, url = tmp_path_factory.mktemp("pair"), cluster().make_database()
+    made = [ServiceProcess(folder, "--no-rate-limit", "--allow-deploy-model") for _ in range(2)]
+    for each in made:
+        each.environment = {"FOLDNOTE_STORE_URL": url}
+        each.start()
+    yield made
+    for each in made:
+        each.end()
+
+
+@pytest.fixture
+def store():
+    opened = Store(StoreAddress.read({"url": cluster().make_database()}))
+    yield opened
+    opened.close()
+
+
+def test_the_migrations_make_the_tables_of_the_schema(store):
+    query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+    with store.database.read() as connection:
+        found = {tuple(row) for row in connection.exec_driver_sql(query)}
+    expected = {(table.name, column.name) for table in metadata.sorted_tables for column in table.columns}
+    assert {row for row in found if row[0] != "migrations"} == expected
+
+
+def test_what_an_engine_prints_is_stored_without_the_character_that_cannot_be(store):
+    account = store.accounts.ensure_account("a@lab.example")
+    store.jobs.add(account, NewJob("one", "anarci", {}, {}))
+    claim = store.queue.claim(store.queue.waiting()[0], "nonce")
+    assert store.queue.finish(claim, JobEnd(JobStatus.STOPPED, error="a\0b"))
+    assert store.jobs.find([account], "one")["error"] == "a\N{REPLACEMENT CHARACTER}b"
+
+
+def test_jobs_of_an_account_that_another_replica_changes_are_claimed_later(store):
+    busy, free = (store.accounts.ensure_account(f"{name}@lab.example") for name in ("busy", "free"))
+    for account in (busy, free):
+        store.jobs.add(account, NewJob("one", "anarci", {}, {}))
+
+    def claim():
+        return store.queue.advance([], lambda find: next(iter(find()), None))
+
+    with store.database.write(busy):
+        moved = claim()
+    assert [each.account_id for each in moved.claims] == [free]
+    assert moved.is_incomplete
+    assert [each.account_id for each in claim().claims] == [busy]
+
+
+def test_a_replica_name_that_another_machine_has_is_free_again_after_its_lease(store):
+    assert store.replicas.renew("lab-1", "one boot", 60)
+    assert store.replicas.renew("lab-1", "one boot", 60)
+    assert not store.replicas.renew("lab-1", "another", 60)
+    assert store.replicas.renew("lab-1", "one boot", -5)
+    assert not store.replicas.renew("lab-1", "another", 60, margin_s=15)
+    assert store.replicas.renew("lab-1", "another", 60)
+
+
+def test_a_hundred_identical_submissions_at_two_replicas_make_one_job(pair):
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda number: pair[number % 2].submit("same"), range(100)))
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 99}
+    assert {answer.json().get("code") for answer in answers} == {None, "job_name_taken"}
+    assert pair[0].wait("same")["status"] == "Complete"
+    assert rows(pair[0], "SELECT count(*) FROM jobs WHERE name = 'same'") == [(1,)]
+
+
+def test_a_link_of_one_replica_is_valid_at_the_other(pair):
+    pair[0].run("linked.output-1")
+    link = httpx.URL(pair[0].result("linked.output-1", noAsync=True).json())
+    assert httpx.get(link.copy_with(port=httpx.URL(pair[1].url).port)).status_code == 200
+
+
+def test_a_run_does_not_see_the_address_of_the_database(pair):
+    pair[0].run("curious.env")
+    link = pair[0].result("curious.env", noAsync=True).json()
+    with zipfile.ZipFile(io.BytesIO(pair[0].client.get(link).content)) as archive:
+        seen = archive.read("environment.json").decode()
+    assert "PATH" in seen
+    assert "FOLDNOTE_STORE_URL" not in seen
+
+
+def test_a_job_is_stopped_at_the_replica_that_does_not_run_it(pair):
+    runner, other = pair
+    assert runner.submit("stopped.sleep-60").status_code == 200
+    runner.wait("stopped.sleep-60", ("Running",))
+    for each in pair:  # whichever runs it, the other is asked, too
+        each.client.post("/stop-job", json={"jobName": "stopped.sleep-60"})
+    assert other.wait("stopped.sleep-60", patience_s=12)["status"] == "Stopped"
+
+
+def test_progress_is_the_same_at_both_replicas(pair):
+    pair[0].submit("seen.sleep-3")
+    pair[0].wait("seen.sleep-3", ("Running",))
+    for each in pair:
+        until = time.monotonic() + 3
+        while each.job("seen.sleep-3").get("progress") is None:
+            assert time.monotonic() < until
+
+
+def test_a_tool_registered_at_one_replica_runs_at_once_at_the_other(pair):
+    tool = {
+        "type": "stamp",
+        "schema": {"type": "object", "properties": {}},
+        "command": [sys.executable, "-c", "open('outputs/stamp', 'w').close()"],
+    }
+    assert pair[0].client.post("/deploy-model", json=tool).status_code == 200
+    assert pair[1].submit("stamped", type="stamp", settings={}).status_code == 200
+    assert pair[1].wait("stamped")["status"] == "Complete"
+
+
+def test_a_signal_drains_one_replica_and_the_other_takes_jobs(pair):
+    pair[0].process.send_signal(signal.SIGUSR1)
+    until = time.monotonic() + 10
+    while pair[0].client.get("/readyz").status_code == 200:
+        assert time.monotonic() < until
+    assert pair[0].submit("refused").status_code == 503
+    pair[1].run("taken.output-1")
+    pair[0].process.send_signal(signal.SIGUSR2)
+    while pair[0].client.get("/readyz").status_code == 503:
+        assert time.monotonic() < until
+
+
+def test_the_replicas_go_on_after_the_server_was_restarted(pair):
+    cluster().restart()
+    for number, each in enumerate(pair):
+        until = time.monotonic() + 10
+        while (answer := each.submit(f"after{number}")).status_code == 503:
+            assert answer.headers["retry-after"]
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert each.wait(f"after{number}")["status"] == "Complete"
+
+
+def test_who_waits_for_a_change_hears_of_one_at_the_other_replica(pair):
+    mark = pair[0].client.get("/jobs", params={"since": "x", "waitSeconds": 1}).json()["mark"]
+    with ThreadPoolExecutor(1) as pool:
+        waited = pool.submit(
+            pair[0].client.get, "/jobs", params={"since": mark, "waitSeconds": 20}, timeout=40
+        )
+        time.sleep(0.5)
+        pair[1].submit("news")
+        assert waited.result().json()["mark"] != mark
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("mysql://a:secret-word@h/d", "not that of a PostgreSQL database"),
+        ("postgresql://a:secret-word@127.0.0.1:1/d", "Connection refused"),
+        ("postgresql://a:secret-word@h", "not that of a PostgreSQL database"),
+    ],
+)
+def test_an_address_that_is_wrong_is_explained_without_its_password(url, told):
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        Store(StoreAddress.read({}, url))
+    assert "secret-word" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_wrong_password_is_explained_and_told_nowhere(make_replicas, tmp_path):
+    replica = make_replicas(1, is_started=False)[0]
+    replica.environment["FOLDNOTE_STORE_URL"] = cluster().address("postgres", "secret-word")
+    with pytest.raises(AssertionError, match="password authentication failed"):
+        replica.start()
+    log = (tmp_path / "service.log").read_text()
+    assert "Traceback" not in log
+    assert "secret-word" not in log
+
+
+def test_a_folder_of_replicas_is_not_opened_without_their_database(make_replicas):
+    replica = make_replicas(1)[0]
+    replica.end()
+    replica.environment = {}
+    with pytest.raises(AssertionError, match="belongs to a service whose database is at PostgreSQL"):
+        replica.start()
+
+
+def test_replicas_with_different_data_folders_are_refused(make_replicas, tmp_path):
+    first, second = make_replicas(2, is_started=False)
+    first.start()
+    second.folder = tmp_path / "other"
+    second.folder.mkdir()
+    with pytest.raises(AssertionError, match="share another data folder"):
+        second.start()
+
+
+def test_the_password_may_come_from_a_file(make_replicas, tmp_path):
+    replica = make_replicas(1, is_started=False)[0]
+    url = replica.environment["FOLDNOTE_STORE_URL"]
+    password = tmp_path / "pgpass"
+    password.write_text("127.0.0.1:*:*:foldnote:correct horse\n")
+    password.chmod(0o600)
+    replica.environment = {
+        "FOLDNOTE_STORE_URL": url.replace(":correct%20horse", ""),
+        "PGPASSFILE": str(password),
+    }
+    replica.start()
+    assert replica.client.get("/jobs").status_code == 200
+
+
+def test_what_a_killed_replica_ran_is_followed_by_the_other(make_replicas):
+    first, second = make_replicas(2, is_started=False)
+    second.code = QUICK.replace("grace_s=2.0", "grace_s=2.0, sweep_s=1.0")
+    first.start()
+    names = [f"kept{number}.sleep-3.output-1" for number in range(2)]
+    for name in [*names, "queued.output-1"]:
+        assert first.submit(name).status_code == 200
+    first.wait(names[0], ("Running",))
+    second.start()
+    first.kill()
+    assert {second.wait(name)["status"] for name in [*names, "queued.output-1"]} == {"Complete"}
+    assert rows(second, "SELECT max(attempt) FROM jobs") == [(1,)]
