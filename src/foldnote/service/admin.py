@@ -21,6 +21,7 @@ from typing import Any
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.service.backups.contents import Backup, check_backup
+from foldnote.service.backups.copying import MOVED, move_to_server, require_new
 from foldnote.service.backups.making import make_backup
 from foldnote.service.backups.restoring import restore_backup
 from foldnote.service.backups.swapping import require_whole
@@ -31,7 +32,7 @@ from foldnote.service.draining import Draining
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
-from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.address import EXAMPLE, StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 from foldnote.text import count, format_size
@@ -240,7 +241,7 @@ def back_up(folder: Path, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: there is no data, it is damaged, or the folder cannot be created.
     """
-    backup = make_backup(folder, options.backup)
+    backup = make_backup(folder, options.backup, _read_address(options))
     return {"message": f"{options.backup} is {_describe(backup)}.", **_report(backup)}
 
 
@@ -261,8 +262,13 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
         ConfigurationError: the service is running, the backup is damaged, or there is data and no
             `--replace`.
     """
+    address = _read_address(options)
+    require_new(folder, address)
     restored = restore_backup(options.backup, folder, is_replacing=options.replace)
     message = f"{folder} is {_describe(restored.backup)} now. Start the service."
+    if address is not None:
+        move_to_server(folder, address)
+        message += f" Its database is {address.shown}."
     if restored.repeated:
         message += f" {restored.repeated} jobs that were running at the time are queued again."
     if restored.kept is not None:
@@ -305,6 +311,24 @@ def resume(folder: Path, options: argparse.Namespace) -> Report:
     was_on = _use_store(folder, options, lambda *_: {"wasDraining": Draining(folder).end()})["wasDraining"]
     message = "The service takes jobs again." if was_on else "The service was not draining."
     return {"message": message, "wasDraining": was_on}
+
+
+def move(folder: Path, options: argparse.Namespace) -> Report:
+    """Move the database of a stopped service from SQLite to PostgreSQL.
+
+    Raises:
+        ConfigurationError: no address is set, the service is running, or the database there has data.
+    """
+    address = _read_address(options)
+    if address is None:
+        raise ConfigurationError(
+            "Set FOLDNOTE_STORE_URL, or url in the section [store] of config.toml, to the address of an empty"
+            f" database, such as {EXAMPLE}."
+        )
+    jobs = move_to_server(folder, address)
+    kept = str(folder / MOVED)
+    message = f"The database with {jobs} jobs is {address.shown} now. The previous one is kept as {kept}."
+    return {"message": message, "jobs": jobs, "kept": kept}
 
 
 def _describe(backup: Backup) -> str:
@@ -351,6 +375,7 @@ FOLDER_COMMANDS: tuple[
     ("backup", "Back up the service to a new folder.", back_up, ("backup",)),
     ("check-backup", "Verify a backup by its hashes.", check, ("backup",)),
     ("restore", "Restore a stopped service from a backup.", restore, ("backup", "--replace")),
+    ("move-to-postgresql", "Move a stopped service's database to PostgreSQL.", move, ()),
 )
 """The same for commands that use the whole data folder."""
 
@@ -417,8 +442,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         command = _add_command(commands, name, sentence, arguments)
         command.set_defaults(administer=lambda folder, given, do=function: _use_store(folder, given, do))
     for name, sentence, act, arguments in FOLDER_COMMANDS:
-        command = _add_command(commands, name, sentence, arguments)
-        command.set_defaults(administer=lambda folder, given, do=act: _use_folder(folder, given, do))
+        _add_command(commands, name, sentence, arguments).set_defaults(administer=act)
 
 
 def _add_command(
@@ -442,24 +466,16 @@ def run_admin(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read_address() -> StoreAddress | None:
+def _read_address(options: argparse.Namespace) -> StoreAddress | None:
+    if options.embedded:
+        return None
     return StoreAddress.read(settings.store_options(), settings.store_url())
-
-
-def _use_folder(
-    folder: Path, options: argparse.Namespace, do: Callable[[Path, argparse.Namespace], Report]
-) -> Report:
-    if not options.embedded and (address := _read_address()) is not None:
-        raise ConfigurationError(
-            f"The service's database is {address.shown}: this command is for services with SQLite."
-        )
-    return do(folder, options)
 
 
 def _use_store(
     folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
 ) -> Report:
-    address = None if options.embedded else _read_address()
+    address = _read_address(options)
     if address is None:
         if not (folder / DATABASE).is_file():
             raise ConfigurationError(

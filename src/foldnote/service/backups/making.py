@@ -1,8 +1,9 @@
 """Make a backup of a running or stopped service.
 
-The database is copied by SQLite's backup function, so the copy is a consistent snapshot. Meanwhile the
-service removes no content that the snapshot may refer to. The backup is written under a temporary name and
-renamed once it is complete and synced, so an interrupted one is never mistaken for a backup.
+The database is copied by SQLite's backup function, or row by row from one snapshot of PostgreSQL, so the copy
+is consistent, and a backup is the same from either. Meanwhile the service removes no content that the
+snapshot may refer to. The backup is written under a temporary name and renamed once it is complete and
+synced, so an interrupted one is never mistaken for a backup.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from foldnote.service.backups.contents import (
     hash_file,
     write_description,
 )
-from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS
+from foldnote.service.backups.copying import copy_rows
+from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
 from foldnote.service.lock import keep_contents
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.untrusted import open_file, open_folder
 from foldnote.service.store import clock
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.migrations import migrate
+from foldnote.service.store.sqlite_database import SqliteDatabase
+from foldnote.service.store.store import open_database
 
 _KEPT_OF_RUNS = (files.SPEC, files.RUNNER, files.LOG, files.MANIFEST, files.OUTCOME, files.RUNNER_LOG)
 _BUSY_S = 30.0
@@ -42,21 +47,27 @@ _NAMED = """
 _ENDED = "SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE ended IS NOT NULL AND is_purged = 0"
 
 
-def make_backup(data: Path, target: Path) -> Backup:
+def make_backup(data: Path, target: Path, address: StoreAddress | None = None) -> Backup:
     """Write a backup of the data folder ``data`` as the new folder ``target``.
+
+    Args:
+        data: the data folder.
+        target: it must not exist, or be empty.
+        address: of the service's PostgreSQL database; None where it is in the data folder.
 
     Raises:
         ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be created.
+        StorageFaultError: the PostgreSQL database cannot be read now.
     """
-    if not (data / DATABASE).is_file():
-        raise ConfigurationError(f"{data} is not the data folder of a service: it has no {DATABASE}.")
+    if not (data / (DATABASE if address is None else REPLICAS)).exists():
+        raise ConfigurationError(f"{data} is not the data folder of the service.")
     if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
         raise ConfigurationError(f"{target} already exists. Name a new folder for the backup.")
     draft = target.absolute().with_name(f".{target.name}.draft-{os.getpid()}")
     try:
         draft.mkdir(mode=0o700, parents=True)
         with keep_contents(data):
-            backup = _Maker(data, draft).make()
+            backup = _Maker(data, draft, address).make()
         os.sync()  # syncing thousands of files one by one takes minutes
         draft.rename(target)
         sync(draft.parent)
@@ -72,15 +83,17 @@ def make_backup(data: Path, target: Path) -> Backup:
 class _Maker:
     """Makes one backup in the empty folder ``target``."""
 
-    def __init__(self, data: Path, target: Path) -> None:
+    def __init__(self, data: Path, target: Path, address: StoreAddress | None) -> None:
         self._data = data
+        self._address = address
         self._target = target
         self._sums: dict[str, str] = {}
         self._size_bytes = 0
 
     def make(self) -> Backup:
         made = clock.now()
-        with closing(take_snapshot(self._data / DATABASE, self._target / DATABASE)) as snapshot:
+        source = self._address or self._data / DATABASE
+        with closing(take_snapshot(source, self._target / DATABASE)) as snapshot:
             named = [row[0] for row in snapshot.execute(_NAMED)]
             folders = [row[0] for row in snapshot.execute(_ENDED)]
             jobs = _count(snapshot, "jobs")
@@ -150,17 +163,26 @@ class _Maker:
         self._size_bytes += size_bytes
 
 
-def take_snapshot(source: Path, target: Path) -> sqlite3.Connection:
+def take_snapshot(source: Path | StoreAddress, target: Path) -> sqlite3.Connection:
     """Copy a database that may be in use; returns the copy, migrated to the newest schema.
 
     Raises:
         ConfigurationError: the database is damaged.
+        StorageFaultError: the PostgreSQL database cannot be read now.
     """
     target.touch(mode=0o600)
+    if isinstance(source, StoreAddress):
+        with (
+            closing(open_database(source, lambda: None)) as server,
+            closing(SqliteDatabase(target)) as file,
+        ):
+            copy_rows(server, file)
+        source = target
     copy = sqlite3.connect(target, isolation_level=None)
     try:
-        with closing(sqlite3.connect(source, timeout=_BUSY_S)) as original:
-            original.backup(copy)
+        if source != target:
+            with closing(sqlite3.connect(source, timeout=_BUSY_S)) as original:
+                original.backup(copy)
         copy.execute("PRAGMA journal_mode=DELETE")
         migrate(copy)
         faults = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
