@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import psutil
 from chaos import attempt_folders, rows, runners
 from probe_engine import write_probe_engine
 from service_process import SETTINGS, has_process
@@ -62,6 +63,19 @@ def test_a_graceful_end_leaves_jobs_running(make_service):
     service.start()
     assert service.wait("long.sleep-3")["status"] == "Complete"
     assert rows(service, "SELECT attempt FROM jobs") == [(1,)]
+
+
+def test_a_service_sleeps_after_a_retry_was_due(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("again.sleep-3")
+    wait_until_it_runs(service, "again.sleep-3")
+    os.kill(runners(service)[0], signal.SIGKILL)
+    service.wait("again.sleep-3", ("In Queue",))
+    service.wait("again.sleep-3", ("Running",))
+    before = psutil.Process(service.process.pid).cpu_times().user
+    time.sleep(1.5)
+    used_s = psutil.Process(service.process.pid).cpu_times().user - before
+    assert used_s < 0.3  # it could use 1.5
 
 
 def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_path):

@@ -195,6 +195,8 @@ class Dispatcher:
             self._has_news = True
             self._cancel_marked()
         self._take_hints()
+        if self._next_due is not None and self._next_due <= time.time():
+            self._next_due = self._store.queue.next_due()
         self._advance(self._look_at_due())
         if time.monotonic() >= self._next_sweep:
             self.recover()
