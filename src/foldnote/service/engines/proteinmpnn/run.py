@@ -43,7 +43,8 @@ def main() -> None:
     report(0.02, "Reading the structure")
     found = read_backbone(Path(job["files"]["pdbFile"][0]))
     if left_out := len(found.others):
-        found.notes.append(f"{left_out} residues of ligands, nucleic acids, water or others were left out.")
+        counted = "1 residue" if left_out == 1 else f"{left_out} residues"
+        found.notes.append(f"Left out: {counted} of ligands, nucleic acids, water or others.")
     chosen, computed = choose_positions(settings, found)
     check_size(found)
     computed |= {"omitAAs": options.omitted, "temperature": options.temperature}
