@@ -1,6 +1,7 @@
 """Keys that are asked for together are read together."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from foldnote.service.domain.access.joint_lookup import JointLookup
 
@@ -49,3 +50,14 @@ async def test_a_fault_reaches_every_request_and_the_next_query_runs():
     assert [type(each) for each in faults] == [OSError, OSError]
     table.fault = None
     assert await lookup.find("a") == "A"
+
+
+def test_requests_of_several_event_loops_wait_each_in_its_own():
+    table = Table()
+    lookup = JointLookup(table.read)
+
+    def ask(key):
+        return asyncio.run(asyncio.wait_for(lookup.find(key), 10))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(ask, "abcdefgh" * 5)) == list("ABCDEFGH" * 5)

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from starlette.concurrency import run_in_threadpool
 
@@ -21,11 +22,28 @@ PAUSE_S = 0.01
 class JointLookup(Generic[Found]):
     """Reads one key at once, and all that are asked for soon after it by the next query.
 
-    Used from the event loop only.
+    A server has one event loop. Where several use one service, as in-process clients do, each gathers the
+    keys of its own requests, since a task can only be awaited in its loop.
 
     Args:
-        read: finds the values of keys; called in a thread, by one query at a time.
+        read: finds the values of keys; called in a thread, by one query of a loop at a time.
     """
+
+    def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Found]]) -> None:
+        self._read = read
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering[Found]] = WeakKeyDictionary()
+
+    async def find(self, key: str) -> Found | None:
+        """The value of a key, None for none; what `read` raises, this raises."""
+        loop = asyncio.get_running_loop()
+        gathering = self._by_loop.get(loop)
+        if gathering is None:
+            gathering = self._by_loop[loop] = _Gathering(self._read)
+        return await gathering.find(key)
+
+
+class _Gathering(Generic[Found]):
+    """The keys that requests of one event loop wait for."""
 
     def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Found]]) -> None:
         self._read = read
@@ -35,7 +53,6 @@ class JointLookup(Generic[Found]):
         self._next: asyncio.Task[Mapping[str, Found]] | None = None
 
     async def find(self, key: str) -> Found | None:
-        """The value of a key, None for none; what `read` raises, this raises."""
         if self._next is None:
             self._next = asyncio.create_task(self._read_next())
         self._keys.add(key)
