@@ -10,6 +10,8 @@ def map_body(context, body):
     label = context.operation.label
     if not isinstance(body, dict) or not isinstance(body.get("jobName"), str | type(None)):
         return body
+    if not isinstance(body.get("type", ""), str):  # wrong on purpose
+        return body
     if label == "POST /submit-job" and body.get("settings") == {} and isinstance(body.get("jobName"), str):
         return body | {"type": "anarci", "settings": SETTINGS}
     return body

@@ -181,6 +181,11 @@ class JobHandleOperations(Api):
         return self.record.peak_gpu_memory_mb
 
     @property
+    def retries(self) -> int | None:
+        """How often it was run again because its tool failed; None if never."""
+        return self.record.retries
+
+    @property
     def batch(self) -> str | None:
         """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch
