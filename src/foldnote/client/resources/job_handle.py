@@ -186,6 +186,11 @@ class JobHandleOperations(Api):
         return self.record.retries
 
     @property
+    def reused_from(self) -> str | None:
+        """Name of the finished job whose result this stage of a pipeline has; None if it ran itself."""
+        return self.record.reused_from
+
+    @property
     def batch(self) -> str | None:
         """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch
