@@ -202,7 +202,7 @@ def test_a_job_that_failed_is_run_again_when_it_is_submitted_again(show, noteboo
     expect(card).to_contain_text("Failed", timeout=60_000)
     form.get_by_role("button", name="Submit", exact=True).click()
     expect(form).to_contain_text("Submitted as again.fail-2", timeout=30_000)
-    expect(card).to_have_count(1, timeout=30_000)
+    expect(card).to_have_count(1)
     expect(card).to_contain_text("again.fail-2")
 
 
