@@ -66,6 +66,18 @@ def explorer(chromium, server):
     context.close()
 
 
+_IS_BELOW = """side => new Promise((resolve, reject) => {
+  const stage = side.closest(".fne-explorer").querySelector(".fne-stage");
+  const deadline = Date.now() + 30_000;
+  const look = () => {
+    if (stage.offsetLeft === side.offsetLeft) resolve();
+    else if (Date.now() > deadline) reject(new Error("still beside the picture"));
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
 def test_what_python_chooses_is_marked(explorer):
     page, shown = explorer
     expect(shown.locator(".fne-bar")).to_contain_text("2 residues selected")
@@ -106,7 +118,7 @@ def test_a_narrow_explorer_puts_its_parts_below_each_other(explorer):
     stage, side = shown.locator(".fne-stage"), shown.locator(".fne-side")
     assert side.bounding_box()["x"] > stage.bounding_box()["x"] + 400
     page.page.set_viewport_size({"width": 700, "height": 1000})
-    expect(stage).to_have_js_property("offsetLeft", side.evaluate("side => side.offsetLeft"))
+    side.evaluate(_IS_BELOW)
     page.picture("explorer-narrow", shown)
     boxes = stage.bounding_box(), side.bounding_box()
     page.page.set_viewport_size({"width": 1400, "height": 1000})

@@ -29,6 +29,9 @@ CELLS = [
     "done = batch.wait(60, progress=False)",
     "fn.submit('anarci', job_name='kernel.waited', **job.settings).wait(60)",
     "once = fn.submit('anarci', job_name='kernel.once', **job.settings).wait(60)",
+    "early = fn.submit_batch('anarci', [job.settings] * 2, batch_name='kernel-early')\nearly",
+    "while not early.is_final:\n    await asyncio.sleep(0.1)",
+    "done = early.wait(60, progress=False)",
 ]
 
 
@@ -101,6 +104,13 @@ def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
     assert any(
         'class="fnv-table"' in output.get("data", {}).get("text/html", "") for output in cells[9].outputs
     )
+
+
+def test_a_batch_that_had_ended_before_a_later_cell_waits_for_it_is_kept_as_it_ended(cells):
+    """What its card sends while another cell runs does not reach the notebook that a program saves."""
+    kept = shown(cells[13])
+    assert kept.splitlines()[0] == "kernel-early (anarci): Complete: 2 of 2 jobs complete."
+    assert "2 jobs: 2 complete" in kept
 
 
 def test_a_job_that_is_waited_for_and_shown_has_one_card(cells):

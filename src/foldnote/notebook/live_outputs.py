@@ -33,6 +33,8 @@ class LiveHandle(JobHandle):
     """The card shown last."""
     _progress: ProgressOutput | None = None
     """What showed the progress of the last ``wait``."""
+    _publish_again: Callable[[], None] = staticmethod(lambda: None)
+    """Sends the card shown last and its result once more."""
 
     def _seen(self, record: Job) -> Self:
         self._record = record
@@ -86,6 +88,7 @@ class LiveHandle(JobHandle):
             WaitTimeoutError: it was not final in time.
         """
         output = self._progress = ProgressOutput(self.record) if progress else None
+        had_ended = self._card is not None and self._card.job.is_final
 
         def note(record: Job) -> None:
             self._seen(record)
@@ -97,6 +100,8 @@ class LiveHandle(JobHandle):
         finally:
             if self._card is not None:
                 self._card.take(self.record)
+                if had_ended:  # programs that run notebooks drop what arrives between two cells
+                    self._publish_again()
 
     def result(
         self,
@@ -183,6 +188,12 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
     output.show(card._repr_mimebundle_())
     slot.show()
     card.on_save = lambda: output.update(card._repr_mimebundle_())
+
+    def publish_again() -> None:
+        card.on_save()
+        slot.update()
+
+    handle._publish_again = publish_again
     if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
         card.on_final(lambda _: card.on_save())
 

@@ -85,7 +85,12 @@ class ResultSlot:
     def put(self, bundle: Mapping[str, Any]) -> None:
         """Show a mime bundle in the output."""
         self.bundle = bundle
-        self._output.update(bundle)
+        self.update()
+
+    def update(self) -> None:
+        """Send the output again, if it has a result."""
+        if self.bundle:
+            self._output.update(self.bundle)
 
 
 class ProgressOutput:
