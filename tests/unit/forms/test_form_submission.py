@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from html import unescape
 
 import httpx
@@ -441,3 +442,27 @@ def test_the_proposed_name_is_the_submitted_one(client, tmp_path, has_file):
 def test_a_name_with_spaces_is_told_with_the_name_to_write(client):
     form = make_form(client, values=ABB, job_name="anti HER2 (v2)")
     assert "Write &#x27;anti-HER2-v2&#x27;." in form.frame.job_name.description
+
+
+async def test_the_name_of_the_job_that_is_being_submitted_is_not_taken(client, monkeypatch):
+    """The name is looked up half a second after it was typed, which may be after the job was submitted."""
+    looked_up = threading.Event()
+    submit, get = client.jobs.submit, client.jobs.get
+
+    def submit_slowly(*args, **more):
+        job = submit(*args, **more)
+        assert looked_up.wait(30)
+        return job
+
+    def look_up(name):
+        try:
+            return get(name)
+        finally:
+            looked_up.set()
+
+    monkeypatch.setattr(client.jobs, "submit", submit_slowly)
+    monkeypatch.setattr(client.jobs, "get", look_up)
+    form = make_form(client, values=ABB)
+    form.frame.job_name.value = "fv"
+    assert (await form.submit()).job_name == "fv"
+    assert form.name_error is None

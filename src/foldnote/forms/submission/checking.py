@@ -125,7 +125,7 @@ class Checking:
     def _is_own_job(self, job: Any) -> bool:
         """Whether ``job`` was submitted with these settings."""
         form = self._form
-        if self._submission.job is not None and self._submission.job.job_name == job.job_name:
+        if self._submission.has_sent(job.job_name):
             return True
         normalized = identify_content(catalog.check(form.tool, form.value).normalized, form.extensions)
         return bool(

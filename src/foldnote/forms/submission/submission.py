@@ -63,6 +63,11 @@ class FormSubmission:
         self._is_settling = False
         self.job: Any = None
         """Handle of the last job of this form; None before."""
+        self._sent_name = ""
+
+    def has_sent(self, job_name: str) -> bool:
+        """Whether this form has submitted, or is submitting, a job of this name."""
+        return job_name in (self._sent_name, getattr(self.job, "job_name", None))
 
     @property
     def closing(self) -> str:
@@ -78,6 +83,7 @@ class FormSubmission:
             return None
         self._form.frame.show_sending("Sending…")
         self.is_sending = True
+        self._sent_name = self._form.typed_job_name
         return start(self._send())
 
     def press(self) -> None:
@@ -134,6 +140,7 @@ class FormSubmission:
         try:
             job = await self._post(sent)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
+            self._sent_name = ""
             self._verdicts.show_error(error, judged=sent)
             return None
         finally:
