@@ -23,6 +23,35 @@ _EXECUTE = """
   new Promise((_, fail) => setTimeout(() => fail(new Error(`${id} did not end: does a dialog wait?`)), 60000))
 ])
 """
+_LAID_OUT = """
+async width => {
+  const deadline = Date.now() + 30_000;
+  const main = document.querySelector('#main');
+  const measure = () => JSON.stringify(Array.from(
+    document.querySelectorAll('#main, #jp-main-dock-panel, .jp-Notebook, .jp-OutputArea-output'),
+    node => Object.values(node.getBoundingClientRect().toJSON())
+  ));
+  let last = '', same = 0;
+  while (same < 3 && Date.now() < deadline) {
+    await new Promise(resolve => setTimeout(resolve, 50));
+    await new Promise(requestAnimationFrame);
+    const now = measure();
+    const isDone = window.innerWidth === width && (!main || Math.abs(main.offsetWidth - width) <= 1);
+    same = isDone && now === last ? same + 1 : 0;
+    last = now;
+  }
+}
+"""
+_FITS = """
+async (node, slack) => {
+  const deadline = Date.now() + 30_000;
+  while (node.scrollWidth > node.clientWidth + slack) {
+    if (Date.now() > deadline) return false;
+    await new Promise(resolve => setTimeout(resolve, 100));
+  }
+  return true;
+}
+"""
 _COUNT_PIXELS = """
 canvas => {
   const flat = document.createElement('canvas');
@@ -146,6 +175,16 @@ class LabPage:
         is_light = "true" if name == "light" else "false"
         self.page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
         self.page.wait_for_timeout(300)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window this size, and wait until JupyterLab is laid out in it."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.evaluate(_LAID_OUT, width)
+
+    def fits(self, what: Locator, slack_px: int = 0) -> bool:
+        """Whether ``what`` has no horizontal overflow, at the latest when a busy machine has laid it out."""
+        fits: bool = what.evaluate(_FITS, slack_px)
+        return fits
 
     def show_sidebar(self, view: str = "jobs", width_px: int | None = None) -> Locator:
         """Bring our sidebar to the front, as wide as asked; returns it."""

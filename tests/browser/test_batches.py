@@ -114,7 +114,7 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, ser
     assert lab.accessibility_faults(".foldnote-batch") == []
     lab.set_theme("dark")
     lab.picture("batch-form-dark", batch)
-    lab.page.set_viewport_size({"width": 760, "height": 900})
+    lab.resize(760, 900)
     lab.picture("batch-form-narrow", batch)
     form.get_by_role("button", name="Check 3 jobs").click()
     form.get_by_role("button", name="Submit 3 jobs").click()
@@ -159,10 +159,10 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
     lab.set_theme("dark")
     assert lab.accessibility_faults(".foldnote-card") == []
     lab.picture("pipeline-dark")
-    lab.page.set_viewport_size({"width": 760, "height": 1100})
+    lab.resize(760, 1100)
     lab.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
     lab.picture("pipeline-narrow")
-    lab.page.set_viewport_size({"width": 1600, "height": 1000})
+    lab.resize(1600, 1000)
     lab.run_code(_PIPELINE.replace('"last.fail"', '"last.sleep-1"').replace('"steps"', '"more"'))
     expect(graph.get_by_role("button", name="Reused from steps-")).to_have_count(3, timeout=60_000)
     expect(graph.get_by_role("button", name="last.sleep-1: align-pdbs, Complete")).to_be_visible(
@@ -170,7 +170,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
     )
     lab.show_sidebar()
     lab.picture("pipeline-reused")
-    lab.page.set_viewport_size({"width": 760, "height": 1100})
+    lab.resize(760, 1100)
     lab.save()
     lab.page.reload()
     expect(lab.page.locator(".fnc-graph").first).to_contain_text("last.sleep-1", timeout=60_000)

@@ -117,11 +117,11 @@ def test_a_narrow_explorer_puts_its_parts_below_each_other(explorer):
     page, shown = explorer
     stage, side = shown.locator(".fne-stage"), shown.locator(".fne-side")
     assert side.bounding_box()["x"] > stage.bounding_box()["x"] + 400
-    page.page.set_viewport_size({"width": 700, "height": 1000})
+    page.resize(700, 1000)
     side.evaluate(_IS_BELOW)
     page.picture("explorer-narrow", shown)
     boxes = stage.bounding_box(), side.bounding_box()
-    page.page.set_viewport_size({"width": 1400, "height": 1000})
+    page.resize(1400, 1000)
     assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
     assert boxes[0]["width"] == pytest.approx(boxes[1]["width"], abs=1)
 

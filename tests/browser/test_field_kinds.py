@@ -133,17 +133,17 @@ def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
 @pytest.mark.parametrize(("theme", "width"), list(product(("light", "dark"), (400, 1200))))
 def test_the_fields_are_readable_and_faultless(form, notebook, theme, width):
     notebook.set_theme(theme)
-    notebook.page.set_viewport_size({"width": width + 170, "height": 1900})
+    notebook.resize(width + 170, 1900)
     try:
         if field(form, "Table").locator(".foldnote-chooser").count() == 0:
             field(form, "Table").get_by_role("button", name="choose…").click()
         expect(field(form, "Table").locator(".foldnote-chooser")).to_be_visible()
         notebook.page.wait_for_timeout(300)
         notebook.picture(f"field-kinds-{width}-{theme}", form)
-        assert form.evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert notebook.fits(form)
         assert notebook.accessibility_faults(".foldnote-form") == []
     finally:
-        notebook.page.set_viewport_size({"width": 1400, "height": 1300})
+        notebook.resize(1400, 1300)
         notebook.set_theme("light")
 
 

@@ -289,15 +289,14 @@ def test_a_form_is_readable_in_every_width(show, notebook, tool, theme):
     notebook.set_theme(theme)
     try:
         for width in (400, 1600):
-            notebook.page.set_viewport_size({"width": width + 170, "height": 1600})
-            notebook.page.wait_for_timeout(300)
+            notebook.resize(width + 170, 1600)
             notebook.picture(f"form-{tool}-{width}-{theme}", form)
-            assert form.evaluate("node => node.scrollWidth <= node.clientWidth")
+            assert notebook.fits(form)
             assert form.locator("input:visible, textarea:visible, select:visible").evaluate_all(
                 "nodes => nodes.every(node => node.getBoundingClientRect().width >= 14)"
             )
     finally:
-        notebook.page.set_viewport_size({"width": 1600, "height": 1000})
+        notebook.resize(1600, 1000)
         notebook.set_theme("light")
 
 

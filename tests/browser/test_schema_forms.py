@@ -205,16 +205,15 @@ def test_search_leaves_what_was_asked_for(form):
 def test_the_whole_form_is_accessible_at_every_width(lab_page, form, theme):
     lab_page.set_theme(theme)
     for width in (400, 700, 1600):
-        lab_page.page.set_viewport_size({"width": width, "height": 1000})
-        lab_page.page.wait_for_timeout(150)
-        assert form.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+        lab_page.resize(width, 1000)
+        assert lab_page.fits(form, 1)
     assert lab_page.accessibility_faults(".foldnote-form") == []
     lab_page.picture(f"schema-form-{theme}", form)
     assert lab_page.faults == []
 
 
 def test_rows_are_added_and_filled_in_by_keyboard_alone(lab_page, form):
-    lab_page.page.set_viewport_size({"width": 1400, "height": 1000})
+    lab_page.resize(1400, 1000)
     group(form, "Chains").get_by_role("button", name="Add chain").focus()
     keyboard = lab_page.page.keyboard
     keyboard.press("Enter")

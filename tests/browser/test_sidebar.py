@@ -65,7 +65,7 @@ def test_it_is_readable_in_every_width_and_theme(opened, view):
         opened.set_theme(theme)
         sidebar = opened.show_sidebar(view, width)
         opened.picture(f"sidebar-{view}-{width}-{theme}", sidebar)
-        assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert opened.fits(sidebar)
         assert opened.accessibility_faults("#foldnote-sidebar") == []
 
 
@@ -241,7 +241,7 @@ def test_a_person_chooses_what_rows_show(filled):
     assert row.locator(".fn-JobRow-facts").bounding_box()["height"] == height
     for width in (300, 380, 500, 1100):
         filled.picture(f"sidebar-chosen-{width}", filled.show_sidebar("jobs", width))
-        assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert filled.fits(sidebar)
     sidebar = filled.show_sidebar("jobs", 300)
     toggle_details(
         filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason for failure", "Tool"

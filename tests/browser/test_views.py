@@ -125,13 +125,12 @@ def test_two_jobs_are_compared(notebook):
     view.get_by_label("Colour by").select_option("deviation")
     expect(view.locator(".fnv-legend")).to_contain_text("6 Å or more")
     notebook.set_theme("dark")
-    notebook.page.set_viewport_size({"width": 560, "height": 1600})
-    notebook.page.wait_for_timeout(500)
+    notebook.resize(560, 1600)
     notebook.picture("comparison-dark-narrow", area)
-    fits = view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    fits = notebook.fits(view)
     faults = notebook.accessibility_faults(".jp-OutputArea .fnv-view")
     notebook.set_theme("light")
-    notebook.page.set_viewport_size({"width": 1300, "height": 1000})
+    notebook.resize(1300, 1000)
     assert both["orange"] > 500
     assert one["orange"] < 0.05 * both["orange"]
     assert fits
@@ -193,12 +192,11 @@ def test_a_view_follows_the_theme(notebook):
 
 def test_a_narrow_view_loses_nothing(notebook):
     view = show(notebook, _SHOW_RESULT)
-    notebook.page.set_viewport_size({"width": 560, "height": 1200})
-    notebook.page.wait_for_timeout(500)
+    notebook.resize(560, 1200)
     notebook.picture("view-400", view)
-    fits = view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    fits = notebook.fits(view)
     stage = view.locator(".fnv-stage").bounding_box()
-    notebook.page.set_viewport_size({"width": 1300, "height": 1000})
+    notebook.resize(1300, 1000)
     assert fits
     assert stage["width"] < 460
 
@@ -323,11 +321,10 @@ def test_a_reader_hides_chains_and_returns_to_a_view(notebook):
     assert page.evaluate(where) != kept
     view.get_by_role("button", name="From above", exact=True).click()
     page.wait_for_function(f"view => ({where})() === view", arg=kept)
-    page.set_viewport_size({"width": 560, "height": 1200})
-    page.wait_for_timeout(300)
+    notebook.resize(560, 1200)
     notebook.picture("view-tools-400", view)
-    assert view.evaluate("node => node.scrollWidth <= node.clientWidth")
-    page.set_viewport_size({"width": 1300, "height": 1000})
+    assert notebook.fits(view)
+    notebook.resize(1300, 1000)
     view.get_by_role("button", name="Full screen").click()
     page.wait_for_function("() => document.fullscreenElement?.querySelector('.fnv-stage').clientHeight > 500")
     notebook.picture("view-full-screen")
