@@ -18,6 +18,7 @@ from chaos import assert_consistent, fault_of_result, rows
 from forked_python import run_forked
 from service_process import PDB, ServiceProcess
 
+from foldnote.io import hash_file
 from foldnote.service.admin import main
 from foldnote.service.backups.making import make_backup
 
@@ -34,6 +35,7 @@ def rename(self, target):
     left -= 1
     return real(self, target)
 Path.rename = rename
+from foldnote.io import hash_file
 from foldnote.service.admin import main
 sys.exit(main())
 """
@@ -234,9 +236,12 @@ def test_a_service_goes_on_after_a_damaged_backup_was_refused(stopped, backup, t
 
 
 def test_a_backup_of_a_later_version_is_refused(stopped, tmp_path):
-    with closing(sqlite3.connect(data(stopped) / "service.sqlite3")) as connection, connection:
-        connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
     back_up(stopped, tmp_path / "backup")
+    database, sums = tmp_path / "backup" / "service.sqlite3", tmp_path / "backup" / "SHA256SUMS"
+    before = hash_file(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
+    sums.write_text(sums.read_text().replace(before, hash_file(database)))
     done = admin(stopped, "restore", tmp_path / "backup", "--replace")
     assert done.returncode == 1
     assert "later version of foldnote" in done.stderr

@@ -10,6 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import psycopg
 import pytest
 from chaos import rows
 from chosen_store import cluster
@@ -50,6 +51,21 @@ def test_the_migrations_make_the_tables_of_the_schema(store):
         found = {tuple(row) for row in connection.exec_driver_sql(query)}
     expected = {(table.name, column.name) for table in metadata.sorted_tables for column in table.columns}
     assert {row for row in found if row[0] != "migrations"} == expected
+
+
+def test_a_database_of_a_later_version_is_refused_and_left_as_it_is():
+    address = StoreAddress.read({"url": cluster().make_database()})
+    with psycopg.connect(address.url.get_secret_value(), autocommit=True) as connection:
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied TEXT NOT NULL)")
+        connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
+        with pytest.raises(ConfigurationError, match="was used by a later version of foldnote"):
+            Store(address)
+        found = connection.execute(
+            "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
+            " WHERE nspname = 'public' AND relkind = 'r' UNION SELECT proname FROM pg_proc"
+            " JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = 'public'"
+        )
+        assert [name for (name,) in found] == ["migrations"]
 
 
 def test_what_an_engine_prints_is_stored_without_the_character_that_cannot_be(store):

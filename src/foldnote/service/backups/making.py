@@ -167,7 +167,7 @@ def take_snapshot(source: Path | StoreAddress, target: Path) -> sqlite3.Connecti
     """Copy a database that may be in use; returns the copy, migrated to the newest schema.
 
     Raises:
-        ConfigurationError: the database is damaged.
+        ConfigurationError: the database is damaged, or a later version of foldnote changed it.
         StorageFaultError: the PostgreSQL database cannot be read now.
     """
     target.touch(mode=0o600)
@@ -184,11 +184,14 @@ def take_snapshot(source: Path | StoreAddress, target: Path) -> sqlite3.Connecti
             with closing(sqlite3.connect(source, timeout=_BUSY_S)) as original:
                 original.backup(copy)
         copy.execute("PRAGMA journal_mode=DELETE")
-        migrate(copy)
+        migrate(copy, shown=f"The database {source}")
         faults = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
     except sqlite3.Error as exc:
         copy.close()
         raise ConfigurationError(f"The database {source} could not be copied: {exc}.") from exc
+    except ConfigurationError:
+        copy.close()
+        raise
     if faults != ["ok"]:
         copy.close()
         raise ConfigurationError(

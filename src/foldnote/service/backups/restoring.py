@@ -33,7 +33,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.locking import is_locked
 from foldnote.service.store import clock
-from foldnote.service.store.migrations import MIGRATIONS
+from foldnote.service.store.migrations import find_unknown
 from foldnote.service.store.store import Store
 
 
@@ -113,11 +113,9 @@ def renew(database: Path) -> int:
         ConfigurationError: it was made by a later version.
     """
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-        known = {name for name, _ in MIGRATIONS}
-        done = {row[0] for row in connection.execute("SELECT name FROM migrations")}
-        if done - known:
+        if unknown := find_unknown(connection):
             raise ConfigurationError(
-                f"The backup was made by a later version of foldnote (it has {min(done - known)})."
+                f"The backup was made by a later version of foldnote (it has {min(unknown)})."
                 " Install that version and restore it there. Nothing was changed."
             )
     store = Store(database)

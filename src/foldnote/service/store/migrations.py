@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from foldnote.errors import ConfigurationError
 from foldnote.service.store.database import BareConnection
 
 Migration = Callable[[BareConnection], None]
@@ -20,13 +21,26 @@ def migration(function: Migration) -> Migration:
     return function
 
 
-def migrate(connection: BareConnection, *, until: str | None = None) -> list[str]:
+def migrate(
+    connection: BareConnection, *, until: str | None = None, shown: str = "The database"
+) -> list[str]:
     """Apply missing migrations, each in its own transaction, and return their names.
 
-    `until` stops after that migration (tests upgrade from every older version).
+    Args:
+        connection: in autocommit mode.
+        until: stop after that migration (tests upgrade from every older version).
+        shown: name of the database in messages.
+
+    Raises:
+        ConfigurationError: a later version changed the database; nothing was changed.
     """
     connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied TEXT NOT NULL)")
-    done = {row[0] for row in connection.execute("SELECT name FROM migrations")}
+    if unknown := find_unknown(connection):
+        raise ConfigurationError(
+            f"{shown} was used by a later version of foldnote (it has {min(unknown)}). Install that version,"
+            " or restore a backup that this version made. Nothing was changed."
+        )
+    done = _find_applied(connection)
     applied = []
     for name, function in MIGRATIONS:
         if name not in done:
@@ -35,6 +49,15 @@ def migrate(connection: BareConnection, *, until: str | None = None) -> list[str
         if name == until:
             break
     return applied
+
+
+def find_unknown(connection: BareConnection) -> set[str]:
+    """Names of applied migrations that this version does not have: a later one applied them."""
+    return _find_applied(connection) - {name for name, _ in MIGRATIONS}
+
+
+def _find_applied(connection: BareConnection) -> set[str]:
+    return {str(row[0]) for row in connection.execute("SELECT name FROM migrations")}
 
 
 def _apply(connection: BareConnection, name: str, function: Migration) -> None:

@@ -128,7 +128,7 @@ class PostgresDatabase:
                 bare.execute("SET lock_timeout = 0")  # another replica may be migrating
                 bare.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
                 try:
-                    migrate(MigratedConnection(bare))
+                    migrate(MigratedConnection(bare), shown=f"The database {self._address.shown}")
                 finally:
                     bare.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
                     bare.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")

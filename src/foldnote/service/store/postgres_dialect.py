@@ -57,8 +57,9 @@ class MigratedConnection:
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
-        connection.execute(REFUSE)
 
     def execute(self, query: str, values: Sequence[object] = (), /) -> psycopg.Cursor[Any]:
         """Run a statement of SQLite."""
+        if "RAISE(ABORT" in query:
+            self._connection.execute(REFUSE)
         return self._connection.execute(translate(query).encode(), values or None)

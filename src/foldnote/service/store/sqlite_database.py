@@ -63,7 +63,8 @@ class SqliteDatabase:
         on_full: called if a write fails because the disk is full.
 
     Raises:
-        ConfigurationError: the folder is on a network file system, where WAL does not work.
+        ConfigurationError: the folder is on a network file system, where WAL does not work, or a later
+            version of foldnote changed the database.
         StorageFaultError: the disk is full or fails, or the file is damaged.
     """
 
@@ -91,7 +92,7 @@ class SqliteDatabase:
             prepare_new(connection)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
-            migrate(connection)
+            migrate(connection, shown=f"The database {self.path}")
             make_shrinkable(connection, self.path)
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc

@@ -5,8 +5,10 @@ from contextlib import closing
 
 import pytest
 
+from foldnote.errors import ConfigurationError
 from foldnote.service.store.migrations import MIGRATIONS, migrate
 from foldnote.service.store.schema import metadata
+from foldnote.service.store.sqlite_database import SqliteDatabase
 
 
 def open_database(path):
@@ -64,6 +66,18 @@ def test_a_failed_migration_leaves_nothing(tmp_path, monkeypatch):
         with pytest.raises(RuntimeError):
             migrate(connection)
         assert not connection.execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall()
+
+
+def test_a_database_of_a_later_version_is_refused_and_left_as_it_is(tmp_path):
+    with open_database(tmp_path / "db") as connection:
+        migrate(connection, until="m0011_account_events")
+        connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
+        before = list(connection.iterdump())
+        with pytest.raises(
+            ConfigurationError, match=r"db was used by a later version .*\(it has m9999_later\)"
+        ):
+            SqliteDatabase(tmp_path / "db")
+        assert list(connection.iterdump()) == before
 
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET kind = 'x'", "DELETE FROM events"])
