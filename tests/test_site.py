@@ -182,3 +182,15 @@ def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(tmp_path):
 def test_every_column_of_a_table_has_a_header(page):
     headers = re.findall(r"^(\|.+\|)\n\|(?:[-:]+\|)+$", page.read_text(), re.M)
     assert [each for each in headers if any(not cell.strip() for cell in each.strip("|").split("|"))] == []
+
+
+def test_the_page_of_the_engines_names_those_that_an_older_python_needs():
+    page = " ".join((DOCS / "engines.md").read_text().split())
+    (listed,) = re.findall(r"up to 3\.12 only for the engines (.+?); `(ligandmpnn)` needs 3\.11", page)
+    needs = {
+        folder.parent.name: tomllib.loads(folder.read_text())["environment"]
+        for folder in (DOCS.parent / "src/foldnote/service/engines").glob("*/engine.toml")
+    }
+    older = {name for name, each in needs.items() if each.get("newest_python") == "3.12"}
+    assert set(re.findall(r"`(\w+)`", listed[0])) == older
+    assert [name for name, each in needs.items() if each.get("requires_python")] == [listed[1]]

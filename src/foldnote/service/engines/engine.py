@@ -355,17 +355,13 @@ def find_python(engine: Engine) -> str | None:
 
 def explain_python(engine: Engine) -> str:
     """Why no environment can be made, and what to do."""
-    if exact := engine.environment.requires_python:
-        return (
-            f"The engine {engine.name} needs Python {exact}, for which its packages are built; this is Python"
-            f" {_OURS[0]}.{_OURS[1]}, and there is no python{exact} on PATH. With it, or with uv"
-            f" (https://docs.astral.sh/uv), which fetches it, run `foldnote engines install {engine.name}`."
-        )
-    newest = engine.environment.newest_python
+    exact, newest = engine.environment.requires_python, engine.environment.newest_python
+    needed = exact or f"{newest} or older"
+    lacking = f"there is no python{exact} on PATH" if exact else "no older one is on PATH"
     return (
-        f"The engine {engine.name} needs Python {newest} or older, for which its packages are built;"
-        f" this is Python {_OURS[0]}.{_OURS[1]}, and no older one is on PATH."
-        f" Install python{newest}, then run `foldnote engines install {engine.name}`."
+        f"The engine {engine.name} needs Python {needed}, for which its packages are built;"
+        f" this is Python {_OURS[0]}.{_OURS[1]}, and {lacking}. With python{exact or newest}, or with uv"
+        f" (https://docs.astral.sh/uv), which fetches it, run `foldnote engines install {engine.name}`."
     )
 
 

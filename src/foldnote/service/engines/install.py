@@ -454,9 +454,10 @@ def _refuse_missing_programs(engine: Engine) -> None:
 def _require_python(engine: Engine) -> str:
     exact = engine.environment.requires_python
     found = find_python(engine)
-    if exact and found != sys.executable:
-        candidates = (each for each in (found, _fetch_python(exact)) if each)
-        found = next((each for each in candidates if _read_version(each) == exact), None)
+    if found is None or (exact and found != sys.executable):
+        version = exact or engine.environment.newest_python
+        candidates = (each for each in (found, _fetch_python(version)) if each)
+        found = next((each for each in candidates if _read_version(each) == version), None)
     if found is None:
         raise EngineInstallError(explain_python(engine))
     return found

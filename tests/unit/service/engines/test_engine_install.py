@@ -265,7 +265,7 @@ def test_an_engine_of_another_python_names_it_and_how_to_get_it(make_engine, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     _, error = install_and_listen(make_engine("firstpart==1.0", more='requires_python = "3.9"'))
     assert "needs Python 3.9, for which its packages are built" in error.message
-    assert "there is no python3.9 on PATH. With it, or with uv" in error.message
+    assert "there is no python3.9 on PATH. With python3.9, or with uv" in error.message
 
 
 def test_a_python_that_does_not_run_is_none(make_engine, monkeypatch, tmp_path):
@@ -277,7 +277,8 @@ def test_a_python_that_does_not_run_is_none(make_engine, monkeypatch, tmp_path):
     assert "needs Python 3.9" in error.message
 
 
-def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp_path):
+@pytest.mark.parametrize("need", ["requires_python", "newest_python"])
+def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp_path, need):
     monkeypatch.setenv("PATH", str(tmp_path))
     asked = tmp_path / "asked"
     python = tmp_path / "fetched"
@@ -286,6 +287,6 @@ def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp
     uv.write_text(f'#!/bin/sh\necho "$@" >> {asked}\necho {python}\n')
     for program in (python, uv):
         program.chmod(0o755)
-    _, error = install_and_listen(make_engine("firstpart==1.0", more='requires_python = "3.9"'))
+    _, error = install_and_listen(make_engine("firstpart==1.0", more=f'{need} = "3.9"'))
     assert asked.read_text().splitlines() == ["python install 3.9", "python find 3.9"]
     assert "python3.9" not in error.message  # the fetched one was taken; it makes no environment here
