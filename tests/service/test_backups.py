@@ -35,7 +35,6 @@ def rename(self, target):
     left -= 1
     return real(self, target)
 Path.rename = rename
-from foldnote.io import hash_file
 from foldnote.service.admin import main
 sys.exit(main())
 """
