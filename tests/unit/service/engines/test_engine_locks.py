@@ -10,6 +10,7 @@ import zipfile
 import pytest
 from packaging.markers import Marker
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from foldnote.errors import EngineError, EngineInstallError
 from foldnote.service.engines import load_engines, read_engine
@@ -77,6 +78,16 @@ def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine):
     locked = {each.name for each in read_lock(engine.folder / engine.environment.lock.file)}
     given = {name_of(line) for step in steps for line in step.requirements.splitlines() if line[0].isalnum()}
     assert given == {name for name in locked if not is_library(engine.environment.lock, name)}
+
+
+@each_engine
+def test_torch_needs_nothing_else_than_the_lock_has(engine):
+    """SymPy 1.14, which torch needs, is not installed beside mpmath 1.4: pip would replace that without a hash."""
+    locked = read_lock(engine.folder / engine.environment.lock.file)
+    if "sympy" in {each.name for each in locked}:
+        found = [Version(each.version) for each in locked if each.name == "mpmath"]
+        assert found
+        assert all(Version("1.1") <= each < Version("1.4") for each in found)
 
 
 def test_what_only_builds_with_cuda_need_comes_in_when_they_ask_for_it(tmp_path, monkeypatch):
