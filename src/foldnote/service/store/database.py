@@ -7,7 +7,8 @@ read in its own transaction with either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from threading import Event
 from typing import Any, Protocol, TypeVar
@@ -23,6 +24,26 @@ class StorageFaultError(Exception):
     def __init__(self, message: str, *, is_full: bool = False) -> None:
         super().__init__(message)
         self.is_full = is_full
+
+
+def call_while_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Found:
+    """Call `act`, and call it again after each pause as long as the disk is full.
+
+    Args:
+        act: what may need space.
+        pauses_s: seconds before each repetition.
+
+    Raises:
+        StorageFaultError: the disk is still full, or the database cannot be used.
+    """
+    for pause_s in pauses_s:
+        try:
+            return act()
+        except StorageFaultError as exc:
+            if not exc.is_full:
+                raise
+        time.sleep(pause_s)
+    return act()
 
 
 class BareConnection(Protocol):

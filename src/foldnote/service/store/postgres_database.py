@@ -31,7 +31,7 @@ from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.database import Found, StorageFaultError
+from foldnote.service.store.database import Found, StorageFaultError, call_while_full
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.postgres_dialect import MigratedConnection
 
@@ -251,14 +251,7 @@ class PostgresDatabase:
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
         """
-        for pause_s in _REPEAT_AFTER_S:
-            try:
-                return act()
-            except StorageFaultError as exc:
-                if not exc.is_full:
-                    raise
-            time.sleep(pause_s)
-        return act()
+        return call_while_full(act, _REPEAT_AFTER_S)
 
     def seconds(self) -> float:
         """The server's clock: Unix time (s).

@@ -20,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
-from foldnote.service.store.database import Found, StorageFaultError
+from foldnote.service.store.database import Found, StorageFaultError, call_while_full
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.space import (
     empty_log,
@@ -156,14 +156,7 @@ class SqliteDatabase:
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
         """
-        for pause_s in _REPEAT_AFTER_S:
-            try:
-                return act()
-            except StorageFaultError as exc:
-                if not exc.is_full:
-                    raise
-            time.sleep(pause_s)
-        return act()
+        return call_while_full(act, _REPEAT_AFTER_S)
 
     def try_own(self, connection: sa.Connection, account_id: int) -> bool:  # noqa: ARG002
         """Always true: the only writer owns every account."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from foldnote.errors import ArgumentError, ConfigurationError, UnreadableFileError
+from foldnote.errors import ConfigurationError, UnreadableFileError
 from foldnote.results import Molecule, Pose, Structure
 from foldnote.results.docking.contacts import read_pocket
 from foldnote.results.docking.interactions import detect_interactions, make_interaction_table
 from foldnote.viewers.plots.interaction_figure import save_sketch
-from foldnote.viewers.plots.plot import MISSING
+from foldnote.viewers.plots.plot import MISSING, check_suffix
 from foldnote.viewers.plots.svg import encode
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.scene.interaction_drawing import Sketch, describe, sketch, write_sketch
@@ -55,14 +55,8 @@ class InteractionDiagram:
             ArgumentError: the suffix is not one of these.
             ConfigurationError: matplotlib, which draws ``.png`` and ``.pdf``, is not installed.
         """
-        place = Path(path).expanduser()
-        suffix = place.suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise ArgumentError(
-                f"A diagram is saved as {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not as"
-                f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
-            )
-        if suffix == ".svg":
+        place = check_suffix(path, "diagram", _SUFFIXES)
+        if place.suffix.lower() == ".svg":
             place.write_text(self.svg, "utf-8")
             return place
         try:

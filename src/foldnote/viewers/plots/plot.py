@@ -6,6 +6,7 @@ into a file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -27,6 +28,27 @@ MISSING = (
     "Figures are drawn by matplotlib, which is not installed here: pip install 'foldnote[plots]'. "
     "Without it a plot is shown in cells and saved as .svg and .html."
 )
+
+
+def check_suffix(path: str | Path, subject: str, suffixes: Sequence[str]) -> Path:
+    """The path of a file to save; ``~`` is the user's home.
+
+    Args:
+        path: as given.
+        subject: what is saved, for the message.
+        suffixes: those that are known, in lower case.
+
+    Raises:
+        ArgumentError: the suffix is not one of these.
+    """
+    place = Path(path).expanduser()
+    suffix = place.suffix.lower()
+    if suffix not in suffixes:
+        raise ArgumentError(
+            f"A {subject} is saved as {', '.join(suffixes[:-1])} or {suffixes[-1]}, not as"
+            f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
+        )
+    return place
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +104,8 @@ class Plot:
             ArgumentError: the suffix is not one of these.
             ConfigurationError: matplotlib, which draws ``.pdf`` and ``.png``, is not installed.
         """
-        place = Path(path).expanduser()
+        place = check_suffix(path, "plot", _SUFFIXES)
         suffix = place.suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise ArgumentError(
-                f"A plot is saved as {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not as"
-                f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
-            )
         if suffix == ".html":
             place.write_text(self._write_page(), "utf-8")
             return place

@@ -15,17 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine_protocol import (
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+import engine_protocol as protocol
 
 BATCH = 100
 """Sequences that are sampled together: as many as the tool makes by default, so that this is one call."""
@@ -55,25 +45,24 @@ class GeneratedChain(NamedTuple):
 
 def main() -> None:
     """Run the job of this folder."""
-    job = read_job()
+    job = protocol.read_job()
     settings, seed = job["settings"], int(job["seed"] or 1)
     start, number = read_start(settings), read_number(settings)
-    write_used(seed=seed, settings={"startingResidues": start, "numSequences": number})
-    report(0.02, "Loading AbGPT")
+    protocol.write_used(seed=seed, settings={"startingResidues": start, "numSequences": number})
+    protocol.report(0.02, "Loading AbGPT")
     check_length(start)
     chains = list(generate_chains(start, settings.get("chainType", "heavy"), number, seed))
     rows = rate_chains(chains)
     write_results(rows)
-    report(1.0, "Done")
+    protocol.report(1.0, "Done")
 
 
 def read_start(settings: Mapping[str, Any]) -> str:
     """The first residues of the chain, cleaned."""
-    start = clean_sequence(settings["startingResidues"])
+    start = protocol.clean_sequence(settings["startingResidues"])
     if not start:
-        fail("startingResidues is empty. Give the first residues of the chain, such as EVQL.")
-    if strange := name_strange_letters(start):
-        fail(f"startingResidues has {strange}; AbGPT continues the 20 standard amino acids only.")
+        protocol.fail("startingResidues is empty. Give the first residues of the chain, such as EVQL.")
+    protocol.refuse_strange_letters("startingResidues", start, "AbGPT")
     return start
 
 
@@ -81,7 +70,7 @@ def read_number(settings: Mapping[str, Any]) -> int:
     """How many sequences to generate."""
     number = settings.get("numSequences", BATCH)
     if number != int(number) or not 1 <= number <= MAX_SEQUENCES:
-        fail(f"numSequences is {number}; give a whole number from 1 to {MAX_SEQUENCES}.")
+        protocol.fail(f"numSequences is {number}; give a whole number from 1 to {MAX_SEQUENCES}.")
     return int(number)
 
 
@@ -106,7 +95,7 @@ def check_length(start: str) -> None:
     longest = find_longest()
     given = len(load_pipeline().tokenizer.encode(f"<|endoftext|>{start}"))
     if given >= longest:
-        fail(
+        protocol.fail(
             f"startingResidues has {len(start)} residues, which are {given - 1} tokens; a chain of AbGPT has"
             f" at most {longest - 1}. Give fewer residues."
         )
@@ -147,7 +136,9 @@ class TokenWatch:
         self.is_ended = (tokens[:, -1] == END).tolist()
         done = (self.first + tokens.shape[1] / find_longest() * self.count) / self.number
         last = self.first + self.count
-        report(0.05 + GENERATED * done, f"Sampling sequences {self.first + 1} to {last} of {self.number}")
+        protocol.report(
+            0.05 + GENERATED * done, f"Sampling sequences {self.first + 1} to {last} of {self.number}"
+        )
         return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
 
 
@@ -158,7 +149,9 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
     pipeline, rows = load_pipeline(), []
     for place, chain in enumerate(chains):
         if place % RATED_AT_ONCE == 0:
-            report(0.86 + 0.13 * place / len(chains), f"Perplexity of sequence {place + 1} of {len(chains)}")
+            protocol.report(
+                0.86 + 0.13 * place / len(chains), f"Perplexity of sequence {place + 1} of {len(chains)}"
+            )
         text = generate.preprocess_sequence(chain.sequence)
         perplexity = generate.calculate_perplexity(text, pipeline.model, pipeline.tokenizer, pipeline.device)
         is_kept = perplexity < MAX_PERPLEXITY and not FILTERED_LETTERS & set(chain.sequence)
@@ -167,7 +160,7 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
                 "perplexity": round(perplexity, 4),
                 "residues": len(chain.sequence),
                 "ended": YES_OR_NO[chain.is_ended],
-                "other_letters": name_strange_letters(chain.sequence),
+                "other_letters": protocol.name_strange_letters(chain.sequence),
                 "kept_by_filter": YES_OR_NO[is_kept],
                 "sequence": chain.sequence,
             }
@@ -178,15 +171,15 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
 def write_results(rows: Sequence[Row]) -> None:
     """Write the table, the sequences and the figures of the run, and note what a reader must know."""
     named = [{"name": f"sequence_{place}", **row} for place, row in enumerate(rows, start=1)]
-    write_table("sequences.csv", named)
+    protocol.write_table("sequences.csv", named)
     standard = [row for row in named if not row["other_letters"]]
     different = list({row["sequence"]: row for row in reversed(standard)}.values())[::-1]
     if different:
         records = [f">{row['name']} perplexity={row['perplexity']}\n{row['sequence']}\n" for row in different]
         (OUTPUTS / "sequences.fasta").write_text("".join(records), "utf-8")
-    write_notes(list(find_doubts(named, different)))
+    protocol.write_notes(list(find_doubts(named, different)))
     perplexities = [row["perplexity"] for row in rows]
-    write_score(
+    protocol.write_score(
         {
             "sequences": len(rows),
             "differentSequences": len({row["sequence"] for row in rows}),

@@ -17,12 +17,13 @@ from engine_protocol import (
     AMINO_ACIDS,
     clean_sequence,
     fail,
-    name_strange_letters,
     read_job,
+    refuse_strange_letters,
     report,
     write_score,
     write_used,
 )
+from residue_masks import read_masks
 
 FIELDS = {"heavy": ("heavySequence", "heavyMask"), "light": ("lightSequence", "lightMask")}
 OUTPUTS = Path("outputs")
@@ -37,7 +38,7 @@ def main() -> None:
     settings = read_job()["settings"]
     task, ignored = settings["task"], {}
     chains = read_chains(settings)
-    masks = read_masks(settings, chains, task, ignored)
+    masks = read_masks(settings, chains, FIELDS, ignored, is_used=task == "mask")
     write_used(
         seed=None, settings={FIELDS[name][0]: sequence for name, sequence in chains.items()}, ignored=ignored
     )
@@ -67,40 +68,8 @@ def read_chains(settings: Row) -> dict[str, str]:
     if not chains:
         fail("There is no sequence. Give the variable domain of a heavy chain, of a light chain, or both.")
     for name, sequence in chains.items():
-        if strange := name_strange_letters(sequence):
-            fail(f"The {name} chain has {strange}; AbLang knows the 20 standard amino acids only.")
+        refuse_strange_letters(f"The {name} chain", sequence, "AbLang")
     return chains
-
-
-def read_masks(settings: Row, chains: dict[str, str], task: str, ignored: dict[str, str]) -> dict[str, range]:
-    """Indices of the masked residues, from 0, by chain; a mask that the task has no use for is ignored."""
-    masks = {}
-    for name, (field, mask) in FIELDS.items():
-        text = (settings.get(mask) or "").strip()
-        if not text:
-            continue
-        if task != "mask":
-            ignored[mask] = "Only the task mask fills in residues."
-        elif name not in chains:
-            fail(f"{mask} is given without {field}.")
-        else:
-            masks[name] = parse_range(text, mask, len(chains[name]))
-    if task == "mask" and not masks:
-        fail("Nothing is masked. Give a range of residues such as 97-105 as heavyMask or lightMask.")
-    return masks
-
-
-def parse_range(text: str, mask: str, length: int) -> range:
-    """``97-105``, counted from 1 and both included, as indices."""
-    first, _, last = text.partition("-")
-    if not first.strip().isdigit() or not (last or first).strip().isdigit():
-        fail(f"{mask} is {text!r}; write it like 97-105.")
-    begin, end = int(first), int(last or first)
-    if not 1 <= begin <= end <= length:
-        fail(f"{mask} is {text!r}; the chain has residues 1 to {length}.")
-    if end - begin + 1 == length:
-        fail(f"{mask} covers the whole chain. Leave residues to go by.")
-    return range(begin - 1, end)
 
 
 @functools.cache

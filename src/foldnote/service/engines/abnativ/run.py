@@ -13,18 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine_protocol import (
-    AMINO_ACIDS,
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+import engine_protocol as protocol
 
 MODELS = {"VH2": "heavy", "VL2": "light", "VHH2": "heavy"}
 """Type of the chain that each model scores."""
@@ -54,13 +43,13 @@ class AlignedDomain:
 
 def main() -> None:
     """Run the job of this folder."""
-    settings, notes = read_job()["settings"], list[str]()
+    settings, notes = protocol.read_job()["settings"], list[str]()
     task = settings["task"]
     if task not in ("score", "paired_score"):
-        fail(f"This engine does not humanise sequences (task {task}). Choose score or paired_score.")
+        protocol.fail(f"This engine does not humanise sequences (task {task}). Choose score or paired_score.")
     is_pair = task == "paired_score"
     given = {name: read_sequence(settings, field) for name, field in choose_fields(settings, is_pair).items()}
-    write_used(
+    protocol.write_used(
         seed=None,
         settings={field: given[name] for name, field in choose_fields(settings, is_pair).items()},
         ignored=list_ignored(settings, is_pair),
@@ -68,17 +57,17 @@ def main() -> None:
     is_nanobody = not is_pair and settings["nat"] == "VHH2"
     domains = []
     for place, (name, sequence) in enumerate(given.items()):
-        report(0.05 + place / 10, f"Numbering the {name} chain")
+        protocol.report(0.05 + place / 10, f"Numbering the {name} chain")
         domains.append(find_domain(name, sequence, notes, is_nanobody=is_nanobody))
-    report(0.3, "Loading AbNatiV")
+    protocol.report(0.3, "Loading AbNatiV")
     load_program()
-    report(0.7, "Scoring the residues")
+    protocol.report(0.7, "Scoring the residues")
     rows, residues = score_pair(domains) if is_pair else score_chain(domains[0], settings["nat"])
-    write_table("scores.csv", rows)
-    write_table("residues.csv", residues)
-    write_notes(notes)
-    write_score(summarise(rows))
-    report(1.0, "Done")
+    protocol.write_table("scores.csv", rows)
+    protocol.write_table("residues.csv", residues)
+    protocol.write_notes(notes)
+    protocol.write_score(summarise(rows))
+    protocol.report(1.0, "Done")
 
 
 def choose_fields(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
@@ -86,7 +75,7 @@ def choose_fields(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
     if is_pair:
         return FIELDS
     if settings.get("nat") not in MODELS:
-        fail(f"nat is {settings.get('nat')!r}; AbNatiV2 has the models {', '.join(MODELS)}.")
+        protocol.fail(f"nat is {settings.get('nat')!r}; AbNatiV2 has the models {', '.join(MODELS)}.")
     return {MODELS[settings["nat"]]: "sequence"}
 
 
@@ -106,11 +95,10 @@ def list_ignored(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
 
 def read_sequence(settings: Mapping[str, Any], field: str) -> str:
     """A sequence of standard amino acids; ends with a sentence where it is none."""
-    sequence = clean_sequence(settings.get(field) or "")
+    sequence = protocol.clean_sequence(settings.get(field) or "")
     if not sequence:
-        fail(f"{field} is empty. Give the sequence of a variable domain.")
-    if strange := name_strange_letters(sequence):
-        fail(f"{field} has {strange}; AbNatiV is run with the 20 standard amino acids only.")
+        protocol.fail(f"{field} is empty. Give the sequence of a variable domain.")
+    protocol.refuse_strange_letters(f"{field}", sequence, "AbNatiV")
     return sequence
 
 
@@ -145,9 +133,11 @@ def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: boo
     by_type = {"heavy": found[0].to_recs(), "light": [*found[1].to_recs(), *found[2].to_recs()]}
     wanted, others = by_type[chain], [name for name, records in by_type.items() if name != chain and records]
     if not wanted and others:
-        fail(f"The sequence given as the {chain} chain is one of a {others[0]} chain. {advise(chain)}")
+        protocol.fail(
+            f"The sequence given as the {chain} chain is one of a {others[0]} chain. {advise(chain)}"
+        )
     if not wanted:
-        fail(
+        protocol.fail(
             f"AbNatiV found no variable domain of a {chain} chain that it can number by AHo. Loops that are"
             " longer than AHo's numbers cannot be scored."
         )
@@ -280,7 +270,7 @@ def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[
                 "region": regions[place],
                 "nativeness": write_number(values[column]),
             }
-            | {letter: write_number(values[letter]) for letter in AMINO_ACIDS}
+            | {letter: write_number(values[letter]) for letter in protocol.AMINO_ACIDS}
             | {"gap": write_number(values[GAP])}
         )
     return rows

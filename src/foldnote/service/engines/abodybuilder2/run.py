@@ -19,18 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import engine_protocol as protocol
 from antibody_regions import COLUMNS, number_rows
-from engine_protocol import (
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+from variable_domains import explain_missing_ends
 
 PREDICTION = Path("outputs/prediction.pdb")
 CHAINS = {"H": ("heavy", {"H"}), "L": ("light", {"K", "L"})}
@@ -66,28 +57,32 @@ ERRORS = (
 
 def main() -> None:
     """Run the job of this folder."""
-    job = read_job()
-    sequences = {chain: clean_sequence(job["settings"][field]) for chain, (field, _) in CHAINS.items()}
-    report(0.01, "Loading ABodyBuilder2")
-    write_used(seed=job["seed"], settings={field: sequences[chain] for chain, (field, _) in CHAINS.items()})
+    job = protocol.read_job()
+    sequences = {
+        chain: protocol.clean_sequence(job["settings"][field]) for chain, (field, _) in CHAINS.items()
+    }
+    protocol.report(0.01, "Loading ABodyBuilder2")
+    protocol.write_used(
+        seed=job["seed"], settings={field: sequences[chain] for chain, (field, _) in CHAINS.items()}
+    )
     models = find_models()
     predictor = load_predictor(models)
     seed_everything(job["seed"])
-    report(0.25, "Recognising the heavy and the light chain")
+    protocol.report(0.25, "Recognising the heavy and the light chain")
     for chain, sequence in sequences.items():
         check_chain(chain, sequence)
-    report(0.3, f"Predicting the structure with {'one model' if models == FIRST else 'four models'}")
+    protocol.report(0.3, f"Predicting the structure with {'one model' if models == FIRST else 'four models'}")
     antibody = predictor.predict(sequences)
     used, is_refined = refine_prediction(antibody)
-    report(0.97, "Writing the structure and its numbering")
+    protocol.report(0.97, "Writing the structure and its numbering")
     errors = [] if models == FIRST else antibody.error_estimates.mean(0).sqrt().tolist()
     finish_structure(PREDICTION, errors)
     rows = [row for chain, sequence in sequences.items() for row in number_chain(antibody, chain, sequence)]
     if errors:
         rows = [{**row, ERROR: f"{error:.3f}"} for row, error in zip(rows, errors, strict=True)]
-    write_table("numbering.csv", rows, (*COLUMNS, *([ERROR] if errors else [])))
+    protocol.write_table("numbering.csv", rows, (*COLUMNS, *([ERROR] if errors else [])))
     write_summary(sequences, rows, errors, is_refined, models[used])
-    report(1.0, "Done")
+    protocol.report(1.0, "Done")
 
 
 def seed_everything(seed: int) -> None:
@@ -122,13 +117,13 @@ def load_predictor(models: tuple[int, ...]) -> Any:
             weights = MODEL_WEIGHTS.format(each)
             folder = packaged if each in FIRST else Path(os.environ["FOLDNOTE_WEIGHTS"])
             if not are_weights_ready(os.fspath(folder / weights)):
-                fail(f"The weights of ABodyBuilder2's model {each} are missing. {REMEDY}")
+                protocol.fail(f"The weights of ABodyBuilder2's model {each} are missing. {REMEDY}")
             (Path(name) / weights).symlink_to(folder / weights)
         try:
             return ImmuneBuilder.ABodyBuilder2(model_ids=list(models), weights_dir=name)
         except (OSError, EOFError, ValueError, RuntimeError, pickle.UnpicklingError) as exc:
             sys.stderr.write(f"{exc}\n")
-            fail(f"The weights of ABodyBuilder2 are damaged: the log says of which model. {REMEDY}")
+            protocol.fail(f"The weights of ABodyBuilder2 are damaged: the log says of which model. {REMEDY}")
 
 
 def check_chain(chain: str, sequence: str) -> None:
@@ -139,14 +134,13 @@ def check_chain(chain: str, sequence: str) -> None:
     from anarci import anarci, validate_sequence
 
     field, allowed = CHAINS[chain]
-    if strange := name_strange_letters(sequence):
-        fail(f"The {field} sequence has {strange}; ABodyBuilder2 takes the 20 standard amino acids only.")
+    protocol.refuse_strange_letters(f"The {field} sequence", sequence, "ABodyBuilder2")
     try:
         validate_sequence(sequence)
     except AssertionError as exc:
-        fail(f"The {field} sequence cannot be used: {exc}.")
+        protocol.fail(f"The {field} sequence cannot be used: {exc}.")
     if len(sequence) <= 70:
-        fail(
+        protocol.fail(
             f"The {field} sequence has {len(sequence)} residues; a variable domain has more than 70."
             " Give the whole domain."
         )
@@ -154,16 +148,13 @@ def check_chain(chain: str, sequence: str) -> None:
         [("sequence", sequence)], scheme="imgt", allow=allowed, allowed_species=["human", "mouse"]
     )
     if not numbered[0]:
-        fail(
+        protocol.fail(
             f"The {field} sequence is not recognised as the variable domain of an antibody's {field} chain."
             " Check that heavy and light are not exchanged."
         )
     numbers = [position[0] for position, letter in numbered[0][0][0] if letter != "-"]
-    if max(numbers) <= 120 or min(numbers) >= 8:
-        fail(
-            f"The {field} sequence lacks residues at an end of its variable domain (IMGT {min(numbers)} to"
-            f" {max(numbers)} are there). Give the whole domain."
-        )
+    if fault := explain_missing_ends(field, numbers):
+        protocol.fail(fault)
 
 
 def refine_prediction(antibody: Any) -> tuple[int, bool]:
@@ -192,7 +183,7 @@ def announce_rounds(refine: Any) -> None:
 
     def minimize_and_report(*arguments: Any, **options: Any) -> Any:
         count = next(rounds)
-        report(min(0.9, 0.4 + 0.1 * count), f"Refining with OpenMM, round {count}")
+        protocol.report(min(0.9, 0.4 + 0.1 * count), f"Refining with OpenMM, round {count}")
         return minimize(*arguments, **options)
 
     refine.minimize_energy = minimize_and_report
@@ -242,8 +233,8 @@ def write_summary(
             )
     if not is_refined:
         notes.append("The refinement did not pass its geometry checks; bonds may be strained.")
-    write_notes(notes)
-    write_score(
+    protocol.write_notes(notes)
+    protocol.write_score(
         {
             "heavyResidues": modelled["H"],
             "lightResidues": modelled["L"],

@@ -14,17 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import (
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+import engine_protocol as protocol
+from residue_masks import read_masks
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 LONGEST = 510
@@ -38,39 +29,39 @@ MASK = "_"
 
 def main() -> None:
     """Run the job of this folder."""
-    settings = read_job()["settings"]
+    settings = protocol.read_job()["settings"]
     molecule, _, task = settings["task"].partition("-")
     chains, ignored = read_chains(settings, molecule)
-    masks = read_masks(settings, chains, task, ignored)
+    masks = read_masks(settings, chains, FIELDS, ignored, is_used=task == "mask")
     if settings.get("attention") and task != "embeddings":
         ignored["attention"] = "Attention maps are part of the embedding tasks."
-    write_used(
+    protocol.write_used(
         seed=None, settings={FIELDS[name][0]: sequence for name, sequence in chains.items()}, ignored=ignored
     )
-    report(0.02, "Loading AntiBERTy")
+    protocol.report(0.02, "Loading AntiBERTy")
     runner = load_runner()
-    report(0.2, "Recognising species and chain type")
+    protocol.report(0.2, "Recognising species and chain type")
     species, kinds = runner.classify(list(chains.values()))
     summary = {
         name: {"chain": name, "species": kind_of, "chain_type": chain_type, "residues": len(chains[name])}
         for name, kind_of, chain_type in zip(chains, species, kinds, strict=True)
     }
-    write_notes(list(find_doubts(summary)))
+    protocol.write_notes(list(find_doubts(summary)))
     if task == "mask":
         fill_masks(runner, chains, masks, summary)
     elif task == SCORED_TASK:
         score_chains(runner, chains, summary)
     else:
         embed_chains(runner, chains, with_attention=bool(settings.get("attention")))
-    write_table("summary.csv", list(summary.values()))
-    report(1.0, "Done")
+    protocol.write_table("summary.csv", list(summary.values()))
+    protocol.report(1.0, "Done")
 
 
 def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str], dict[str, str]]:
     """Sequences by chain, and ignored settings with their reasons."""
     chains, ignored = {}, {}
     for name, (field, mask) in FIELDS.items():
-        sequence = clean_sequence(settings.get(field) or "")
+        sequence = protocol.clean_sequence(settings.get(field) or "")
         if name == "light" and not sequence:
             continue
         if name == "light" and molecule == "nanobody":
@@ -78,46 +69,14 @@ def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str]
             ignored |= {each: reason for each in (field, mask) if settings.get(each)}
             continue
         if not sequence:
-            fail(f"The {name} chain is empty. Give the sequence of one variable domain.")
-        if strange := name_strange_letters(sequence):
-            fail(f"The {name} chain has {strange}; AntiBERTy knows the 20 standard amino acids only.")
+            protocol.fail(f"The {name} chain is empty. Give the sequence of one variable domain.")
+        protocol.refuse_strange_letters(f"The {name} chain", sequence, "AntiBERTy")
         if len(sequence) > LONGEST:
-            fail(f"The {name} chain has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}.")
+            protocol.fail(
+                f"The {name} chain has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}."
+            )
         chains[name] = sequence
     return chains, ignored
-
-
-def read_masks(
-    settings: dict[str, Any], chains: dict[str, str], task: str, ignored: dict[str, str]
-) -> dict[str, range]:
-    """Indices of the masked residues, from 0, by chain; a mask that the task has no use for is ignored."""
-    masks = {}
-    for name, (field, mask) in FIELDS.items():
-        text = (settings.get(mask) or "").strip()
-        if not text or mask in ignored:
-            continue
-        if task != "mask":
-            ignored[mask] = "Only the mask tasks fill in residues."
-        elif name not in chains:
-            fail(f"{mask} is given without {field}.")
-        else:
-            masks[name] = parse_range(text, mask, len(chains[name]))
-    if task == "mask" and not masks:
-        fail("Nothing is masked. Give a range of residues such as 97-105 as heavyMask or lightMask.")
-    return masks
-
-
-def parse_range(text: str, mask: str, length: int) -> range:
-    """``97-105``, counted from 1 and both included, as indices."""
-    first, _, last = text.partition("-")
-    if not first.strip().isdigit() or not (last or first).strip().isdigit():
-        fail(f"{mask} is {text!r}; write it like 97-105.")
-    begin, end = int(first), int(last or first)
-    if not 1 <= begin <= end <= length:
-        fail(f"{mask} is {text!r}; the chain has residues 1 to {length}.")
-    if end - begin + 1 == length:
-        fail(f"{mask} covers the whole chain. Leave residues to go by.")
-    return range(begin - 1, end)
 
 
 @functools.cache
@@ -172,10 +131,10 @@ def fill_masks(
         same = sum(filled[place] == sequence[place] for place in masked)
         summary[name] |= {"masked": len(masked), "as_given": same, "given": text, "filled": filled}
         fasta.append(f">{name}\n{filled}\n")
-    write_table("residues.csv", rows)
+    protocol.write_table("residues.csv", rows)
     (OUTPUTS / "filled.fasta").write_text("".join(fasta), "utf-8")
     as_given = sum(row["as_given"] for row in summary.values())
-    write_score({"filledResidues": len(rows), "asGiven": as_given})
+    protocol.write_score({"filledResidues": len(rows), "asGiven": as_given})
 
 
 def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[str, Any]]) -> None:
@@ -187,7 +146,7 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
     for name, sequence in chains.items():
         logs = []
         for first in range(0, len(sequence), BATCH):
-            report(0.25 + 0.7 * done / total, f"Residue {first + 1} of the {name} chain")
+            protocol.report(0.25 + 0.7 * done / total, f"Residue {first + 1} of the {name} chain")
             places = range(first, min(first + BATCH, len(sequence)))
             texts = [sequence[:place] + MASK + sequence[place + 1 :] for place in places]
             found = find_probabilities(runner, texts)
@@ -199,8 +158,8 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
         value = float(numpy.mean(logs))
         summary[name]["pseudo_log_likelihood"] = f"{value:.4f}"
         score[f"{name}PseudoLogLikelihood"] = round(value, 4)
-    write_table("residues.csv", rows)
-    write_score(score)
+    protocol.write_table("residues.csv", rows)
+    protocol.write_score(score)
 
 
 def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -> dict[str, Any]:
@@ -226,7 +185,7 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
 
     means = []
     for place, (name, sequence) in enumerate(chains.items()):
-        report(0.3 + 0.6 * place / len(chains), f"Embedding the {name} chain")
+        protocol.report(0.3 + 0.6 * place / len(chains), f"Embedding the {name} chain")
         found = runner.embed([sequence], return_attention=with_attention)
         embeddings, attentions = found if with_attention else (found, None)
         embedding = embeddings[0].cpu().numpy()
@@ -236,7 +195,7 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
             | {f"e{number}": f"{value:.6g}" for number, value in enumerate(embedding[index + 1], start=1)}
             for index, letter in enumerate(sequence)
         ]
-        write_table(f"{name}_embedding.csv", rows)
+        protocol.write_table(f"{name}_embedding.csv", rows)
         if attentions is not None:
             attention = attentions[0].cpu().numpy()
             numpy.save(OUTPUTS / f"{name}_attention.npy", attention)
@@ -247,8 +206,10 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
                 for two in range(len(sequence))
             ]
     if means:
-        write_table("attention.csv", means)
-    write_score({"chains": len(chains), "residues": sum(map(len, chains.values())), "dimensions": 512})
+        protocol.write_table("attention.csv", means)
+    protocol.write_score(
+        {"chains": len(chains), "residues": sum(map(len, chains.values())), "dimensions": 512}
+    )
 
 
 if __name__ == "__main__":

@@ -13,19 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import engine_protocol as protocol
 from Bio.SeqUtils.ProtParam import ProteinAnalysis, ProtParamData
-from engine_protocol import (
-    AMINO_ACIDS,
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
 
 MAX_SEQUENCES = 10_000
 MAX_LENGTH = 100_000
@@ -67,37 +56,39 @@ class Entry:
 
 def main() -> None:
     """Run the job of this folder."""
-    job = read_job()
+    job = protocol.read_job()
     settings = job["settings"]
     window = settings["window"]
     if window % 2 == 0:
-        fail(
+        protocol.fail(
             f"window has {window} residues; the window around a residue has an odd number. Take {window + 1}."
         )
-    write_used(seed=None)
+    protocol.write_used(seed=None)
     entries = read_entries(Path(job["files"]["fastaFile"][0]))
     rows, known = [], []
     for place, entry in enumerate(entries):
         if place % 200 == 0:
-            report(place / len(entries), f"Sequence {place + 1} of {len(entries)}")
+            protocol.report(place / len(entries), f"Sequence {place + 1} of {len(entries)}")
         problem = find_problem(entry.sequence)
         figures = {} if problem else measure(entry.sequence, settings["pH"])
         rows.append({"name": entry.name, **figures, "problem": problem})
         if not problem:
             known.append(entry)
     if not known:
-        fail(f"None of the sequences has figures. {entries[0].name}: {rows[0]['problem']}")
-    write_table("properties.csv", rows, ("name", *FIGURES, "problem"))
+        protocol.fail(f"None of the sequences has figures. {entries[0].name}: {rows[0]['problem']}")
+    protocol.write_table("properties.csv", rows, ("name", *FIGURES, "problem"))
     write_composition(known)
     motifs = [row for entry in known for row in find_motifs(entry)]
-    write_table("motifs.csv", motifs, ("name", "motif", "position", "residues", "meaning"))
+    protocol.write_table("motifs.csv", motifs, ("name", "motif", "position", "residues", "meaning"))
     drawn = list(choose_drawn(known))
     write_hydropathy(drawn, window)
     write_charges(drawn)
     notes = list_notes(entries, known, drawn)
-    write_notes(notes)
-    write_score(dict(rows[0]) | {"pH": settings["pH"]} if len(entries) == 1 else {"sequences": len(entries)})
-    report(1.0, "Done")
+    protocol.write_notes(notes)
+    protocol.write_score(
+        dict(rows[0]) | {"pH": settings["pH"]} if len(entries) == 1 else {"sequences": len(entries)}
+    )
+    protocol.report(1.0, "Done")
 
 
 def read_entries(path: Path) -> list[Entry]:
@@ -110,14 +101,14 @@ def read_entries(path: Path) -> list[Entry]:
             lines.append(line)
             continue
         if name or "".join(lines).strip():
-            sequence = clean_sequence("".join(lines)).rstrip("*")
+            sequence = protocol.clean_sequence("".join(lines)).rstrip("*")
             entries.append(Entry(name or f"sequence {len(entries) + 1}", sequence))
         if len(entries) > MAX_SEQUENCES:
-            fail(f"The file has more than {MAX_SEQUENCES} sequences. Give it in parts.")
+            protocol.fail(f"The file has more than {MAX_SEQUENCES} sequences. Give it in parts.")
         name = line.lstrip()[1:].strip().split(None, 1)[0] if line.lstrip()[1:].strip() else ""
         lines = []
     if not entries:
-        fail("The file has no sequence. Give protein sequences as FASTA.")
+        protocol.fail("The file has no sequence. Give protein sequences as FASTA.")
     return entries
 
 
@@ -127,7 +118,7 @@ def find_problem(sequence: str) -> str:
         return "The sequence is empty."
     if not all(letter.isalpha() or letter in "-.*" for letter in sequence):
         return "It is no sequence: it has digits or other signs. Give one-letter codes of amino acids."
-    if strange := name_strange_letters(sequence):
+    if strange := protocol.name_strange_letters(sequence):
         return f"The sequence has {strange}; figures are those of the 20 standard amino acids."
     if len(sequence) > MAX_LENGTH:
         return f"The sequence has {len(sequence)} residues; at most {MAX_LENGTH} are read."
@@ -162,10 +153,10 @@ def measure(sequence: str, ph: float) -> dict[str, Any]:
 def write_composition(entries: Sequence[Entry]) -> None:
     """Write composition.csv."""
     rows = [
-        {"name": entry.name} | {letter: entry.sequence.count(letter) for letter in AMINO_ACIDS}
+        {"name": entry.name} | {letter: entry.sequence.count(letter) for letter in protocol.AMINO_ACIDS}
         for entry in entries
     ]
-    write_table("composition.csv", rows, ("name", *AMINO_ACIDS))
+    protocol.write_table("composition.csv", rows, ("name", *protocol.AMINO_ACIDS))
 
 
 def find_motifs(entry: Entry) -> Iterator[dict[str, Any]]:
@@ -203,7 +194,7 @@ def write_hydropathy(entries: Sequence[Entry], window: int) -> None:
             rows.append(
                 {"chain": entry.name, "number": place + 1, "residue": letter, "hydropathy": f"{mean:.3f}"}
             )
-    write_table("hydropathy.csv", rows)
+    protocol.write_table("hydropathy.csv", rows)
 
 
 def write_charges(entries: Sequence[Entry]) -> None:
@@ -214,7 +205,7 @@ def write_charges(entries: Sequence[Entry]) -> None:
         for protein in [ProteinAnalysis(entry.sequence)]
         for tenths in range(0, 141, 2)
     ]
-    write_table("charge.csv", rows)
+    protocol.write_table("charge.csv", rows)
 
 
 def list_notes(entries: Sequence[Entry], known: Sequence[Entry], drawn: Sequence[Entry]) -> list[str]:

@@ -15,17 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import (
-    AMINO_ACIDS,
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_used,
-)
+import engine_protocol as protocol
 
 MODELS = {"ESM-1b": "esm1b_t33_650M_UR50S"} | {
     f"ESM-1v {n}": f"esm1v_t33_650M_UR90S_{n}" for n in range(1, 6)
@@ -41,11 +31,11 @@ Row = dict[str, Any]
 
 def main() -> None:
     """Run the job of this folder."""
-    sequence = read_sequence(read_job()["settings"])
-    write_used(seed=None, settings={"sequence": sequence})
+    sequence = read_sequence(protocol.read_job()["settings"])
+    protocol.write_used(seed=None, settings={"sequence": sequence})
     logs, likeliest = [], {}
     for place, (name, file) in enumerate(MODELS.items()):
-        report((place + 0.02) / len(MODELS), f"Reading the sequence with {name}")
+        protocol.report((place + 0.02) / len(MODELS), f"Reading the sequence with {name}")
         values, likeliest[name] = read_with_model(file, sequence)
         logs.append(values)
     mean = sum(logs) / len(logs)
@@ -54,20 +44,19 @@ def main() -> None:
     write_rows("positions.csv", list_positions(sequence, mean, rows))
     agreed = sum(row["votes"] >= FEWEST_VOTES for row in rows)
     if not rows:
-        write_notes(["No model recommends any substitution."])
-    write_score({"substitutions": len(rows), "substitutionsOfTwoModels": agreed})
-    report(1.0, "Done")
+        protocol.write_notes(["No model recommends any substitution."])
+    protocol.write_score({"substitutions": len(rows), "substitutionsOfTwoModels": agreed})
+    protocol.report(1.0, "Done")
 
 
 def read_sequence(settings: Mapping[str, Any]) -> str:
     """The wild type, cleaned."""
-    sequence = clean_sequence(settings["sequence"])
+    sequence = protocol.clean_sequence(settings["sequence"])
     if not sequence:
-        fail("The sequence is empty. Give the wild type of one antibody chain.")
-    if strange := name_strange_letters(sequence):
-        fail(f"The sequence has {strange}; the models' votes are on the 20 standard amino acids only.")
+        protocol.fail("The sequence is empty. Give the wild type of one antibody chain.")
+    protocol.refuse_strange_letters("The sequence", sequence, "the method")
     if len(sequence) > LONGEST:
-        fail(f"The sequence has {len(sequence)} residues; the models read at most {LONGEST}.")
+        protocol.fail(f"The sequence has {len(sequence)} residues; the models read at most {LONGEST}.")
     return sequence
 
 
@@ -103,8 +92,8 @@ def read_with_model(file: str, sequence: str) -> tuple[Any, str]:
         logits = model(tokens.to(next(model.parameters()).device))["logits"][0, 1 : len(sequence) + 1]
     logs = torch.log_softmax(logits.double(), dim=-1).cpu()
     best = (alphabet.get_tok(int(place)) for place in logs.argmax(dim=-1))
-    letters = [alphabet.get_idx(letter) for letter in AMINO_ACIDS]
-    return logs[:, letters].numpy(), "".join(each if each in AMINO_ACIDS else "." for each in best)
+    letters = [alphabet.get_idx(letter) for letter in protocol.AMINO_ACIDS]
+    return logs[:, letters].numpy(), "".join(each if each in protocol.AMINO_ACIDS else "." for each in best)
 
 
 def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -> list[Row]:
@@ -122,7 +111,10 @@ def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -
             "mutant": best,
             "votes": len(names),
             "mean_log_ratio": round(
-                float(mean[place, AMINO_ACIDS.index(best)] - mean[place, AMINO_ACIDS.index(sequence[place])]),
+                float(
+                    mean[place, protocol.AMINO_ACIDS.index(best)]
+                    - mean[place, protocol.AMINO_ACIDS.index(sequence[place])]
+                ),
                 4,
             ),
             "models": ", ".join(names),
@@ -141,7 +133,7 @@ def list_positions(sequence: str, mean: Any, substitutions: list[Row]) -> list[R
         {
             "index": place + 1,
             "residue": letter,
-            "mean_log_probability": round(float(mean[place, AMINO_ACIDS.index(letter)]), 4),
+            "mean_log_probability": round(float(mean[place, protocol.AMINO_ACIDS.index(letter)]), 4),
             "votes_against": votes[place + 1],
         }
         for place, letter in enumerate(sequence)

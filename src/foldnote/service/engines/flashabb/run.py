@@ -15,18 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import engine_protocol as protocol
 from antibody_regions import COLUMNS, number_rows
-from engine_protocol import (
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+from variable_domains import explain_missing_ends
 
 CHAINS = {"H": ("heavy", ("H",)), "L": ("light", ("K", "L"))}
 PREDICTION = Path("outputs/prediction.pdb")
@@ -63,35 +54,35 @@ class FvDomain:
 
 def main() -> None:
     """Run the job of this folder."""
-    job = read_job()
+    job = protocol.read_job()
     settings = job["settings"]
-    given = {chain: clean_sequence(settings[field]) for chain, (field, _) in CHAINS.items()}
-    write_used(seed=None, settings={field: given[chain] for chain, (field, _) in CHAINS.items()})
-    report(0.02, "Recognising the heavy and the light chain")
+    given = {chain: protocol.clean_sequence(settings[field]) for chain, (field, _) in CHAINS.items()}
+    protocol.write_used(seed=None, settings={field: given[chain] for chain, (field, _) in CHAINS.items()})
+    protocol.report(0.02, "Recognising the heavy and the light chain")
     domains = [find_domain(chain, sequence) for chain, sequence in given.items()]
-    report(0.1, "Loading FlashABB")
+    protocol.report(0.1, "Loading FlashABB")
     is_profiled = bool(settings.get("developability", True))
     model, profiler = load_model(), load_profiler() if is_profiled else None
     pair = "|".join(each.sequence for each in domains)
-    report(0.5, "Predicting the structure")
+    protocol.report(0.5, "Predicting the structure")
     write_structure(domains, predict(model, pair))
     rows = [
         row
         for each in domains
         for row in number_rows(each.numbering, scheme="imgt", chain=each.chain, first_index=each.first_index)
     ]
-    write_table("numbering.csv", rows, COLUMNS)
+    protocol.write_table("numbering.csv", rows, COLUMNS)
     figures: dict[str, float | int | str] = {
         "heavyResidues": len(domains[0].sequence),
         "lightResidues": len(domains[1].sequence),
         **measure_geometry(),
     }
     if profiler is not None:
-        report(0.8, "Predicting the TAP scores")
+        protocol.report(0.8, "Predicting the TAP scores")
         figures |= write_scores(profiler, pair)
-    write_notes([*note_what_is_lost(domains), *note_geometry(figures)])
-    write_score(figures)
-    report(1.0, "Done")
+    protocol.write_notes([*note_what_is_lost(domains), *note_geometry(figures)])
+    protocol.write_score(figures)
+    protocol.report(1.0, "Done")
 
 
 @functools.cache
@@ -115,32 +106,28 @@ def find_domain(chain: str, sequence: str) -> FvDomain:
     import immunum
 
     field, kinds = CHAINS[chain]
-    if strange := name_strange_letters(sequence):
-        fail(f"The {field} sequence has {strange}; FlashABB takes the 20 standard amino acids only.")
+    protocol.refuse_strange_letters(f"The {field} sequence", sequence, "FlashABB")
     try:
         found = immunum.Annotator(chains=["H", "K", "L"], scheme="imgt").number(sequence)
     except (RuntimeError, ValueError) as exc:
-        fail(f"The {field} sequence cannot be numbered: {' '.join(str(exc).split())[:200]}")
+        protocol.fail(f"The {field} sequence cannot be numbered: {' '.join(str(exc).split())[:200]}")
     if found.error:
-        fail(
+        protocol.fail(
             f"The {field} sequence is not recognised as the variable domain of an antibody's {field} chain."
             " Give the whole domain."
         )
     if found.chain not in kinds:
-        fail(
+        protocol.fail(
             f"The {field} sequence is not that of a {field} chain."
             " Check that heavy and light are not exchanged."
         )
     numbering = tuple((split_position(name), letter) for name, letter in found.numbering.items())
     numbers = [number for (number, _), _ in numbering]
-    if max(numbers) <= 120 or min(numbers) >= 8:
-        fail(
-            f"The {field} sequence lacks residues at an end of its variable domain (IMGT {min(numbers)} to"
-            f" {max(numbers)} are there). Give the whole domain."
-        )
+    if fault := explain_missing_ends(field, numbers):
+        protocol.fail(fault)
     domain = "".join(letter for _, letter in numbering)
     if domain not in sequence:
-        fail(f"The residues of the {field} sequence's variable domain cannot be told apart.")
+        protocol.fail(f"The residues of the {field} sequence's variable domain cannot be told apart.")
     return FvDomain(chain, domain, sequence.index(domain) + 1, len(sequence) - len(domain), numbering)
 
 
@@ -217,7 +204,7 @@ def write_scores(profiler: Any, pair: str) -> dict[str, float]:
     """Write the TAP scores and the probabilities of their flags; gives them as figures of the run."""
     result = profiler([pair])
     scores, flags = result.scores[0], result.flag_probs[0]
-    write_table(
+    protocol.write_table(
         "developability.csv",
         [
             {

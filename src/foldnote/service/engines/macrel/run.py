@@ -11,17 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine_protocol import (
-    clean_sequence,
-    fail,
-    name_strange_letters,
-    read_job,
-    report,
-    write_notes,
-    write_score,
-    write_table,
-    write_used,
-)
+import engine_protocol as protocol
 
 RELIABLE = (10, 100)
 """Fewest and most residues of the peptides that the models were made for."""
@@ -37,10 +27,10 @@ FAMILIES = {
 
 def main() -> None:
     """Run the job of this folder."""
-    sequence = clean_sequence(read_job()["settings"]["sequence"])
-    write_used(seed=None, settings={"sequence": sequence})
+    sequence = protocol.clean_sequence(protocol.read_job()["settings"]["sequence"])
+    protocol.write_used(seed=None, settings={"sequence": sequence})
     check_sequence(sequence)
-    report(0.1, "Running Macrel")
+    protocol.report(0.1, "Running Macrel")
     row = run_macrel(sequence)
     read = row["Sequence"]
     table = {
@@ -53,25 +43,26 @@ def main() -> None:
         "is_haemolytic": str(row["Hemolytic"] == "Hemo"),
         "haemolytic_probability": row["Hemolytic_probability"],
     }
-    write_table("prediction.csv", [table])
-    write_notes(list_notes(sequence, read))
-    write_score(
+    protocol.write_table("prediction.csv", [table])
+    protocol.write_notes(list_notes(sequence, read))
+    protocol.write_score(
         {
             "antimicrobial_probability": float(row["AMP_probability"]),
             "haemolytic_probability": float(row["Hemolytic_probability"]),
         }
     )
-    report(1.0, "Done")
+    protocol.report(1.0, "Done")
 
 
 def check_sequence(sequence: str) -> None:
     """End with a sentence for the user where Macrel would skip the sequence or fall over."""
     if not sequence.removeprefix("M"):
-        fail("The sequence has no residue beside a first methionine. Give the sequence of a peptide.")
-    if strange := name_strange_letters(sequence):
-        fail(f"The sequence has {strange}; Macrel takes the 20 standard amino acids only.")
+        protocol.fail(
+            "The sequence has no residue beside a first methionine. Give the sequence of a peptide."
+        )
+    protocol.refuse_strange_letters("The sequence", sequence, "Macrel")
     if len(sequence) > LONGEST:
-        fail(f"The sequence has {len(sequence)} residues; a peptide has at most {LONGEST} here.")
+        protocol.fail(f"The sequence has {len(sequence)} residues; a peptide has at most {LONGEST} here.")
 
 
 def run_macrel(sequence: str) -> dict[str, str]:
@@ -88,7 +79,7 @@ def run_macrel(sequence: str) -> dict[str, str]:
     with gzip.open("macrel/macrel.out.prediction.gz", "rt", encoding="utf-8") as stream:
         rows = list(csv.DictReader((line for line in stream if not line.startswith("#")), delimiter="\t"))
     if len(rows) != 1:
-        fail("Macrel left the peptide out. The log says why.")
+        protocol.fail("Macrel left the peptide out. The log says why.")
     return rows[0]
 
 

@@ -47,6 +47,18 @@ def fail(sentence: str) -> NoReturn:
     sys.exit(USER_FAILURE)
 
 
+def refuse_strange_letters(subject: str, sequence: str, method: str) -> None:
+    """End the run with a sentence if a sequence has letters that stand for no standard amino acid.
+
+    Args:
+        subject: the sequence in words, which begin the sentence.
+        sequence: in capitals, without white space.
+        method: what takes the standard ones only.
+    """
+    if strange := name_strange_letters(sequence):
+        fail(f"{subject} has {strange}; {method} takes the 20 standard amino acids only.")
+
+
 def write_score(figures: Mapping[str, float | int | str]) -> None:
     """Write the figures of the run."""
     Path("score.json").write_text(json.dumps(figures), "utf-8")
