@@ -70,6 +70,7 @@ export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
     licence: 'BSD-3-Clause',
     licenceNote: '',
     weights: [],
+    terms: [],
     weightsNote: '',
     optionalMethod: '',
     diskMb: 200,

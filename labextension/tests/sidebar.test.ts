@@ -6,7 +6,7 @@ import { CommandIDs } from '../src/commands';
 import { CELL_MIME, dragFrom, VALUE_MIME } from '../src/dragging';
 import { FIRST_CHOICES } from '../src/models/listing';
 import { Sidebar } from '../src/panels/sidebar';
-import { notices, press, startApplication, tidy, type Running } from './application';
+import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell } from './notebook';
 import { makeEngine, makeJob, makeTool, SERVICE } from './records';
 
@@ -171,6 +171,16 @@ describe('the list of jobs', () => {
 });
 
 describe('engines', () => {
+  const TERMS = {
+    name: 'Fold',
+    licence: 'Academic licence',
+    source: 'Example University',
+    url: 'https://example.org/licence',
+    isOptional: false,
+    isAsked: true,
+    user: '',
+    accepted: null
+  };
   const ENGINE = makeEngine({ licenceNote: 'Ask before you sell what you made with it.' });
   const shown = async (): Promise<void> => {
     await running.foldnote.jobs.refresh();
@@ -195,13 +205,37 @@ describe('engines', () => {
     );
   });
 
+  it('whose own licence must be accepted say so, link to it, and are installed by a button that says that', async () => {
+    running.server.engines = [makeEngine({ terms: [TERMS] })];
+    await shown();
+    (await find('button', /^Install/)).click();
+    const link = (await openDialog()).querySelector('a');
+    expect([link?.textContent, link?.href, link?.rel]).toEqual(['Read it', TERMS.url, 'noopener']);
+    const said = await press('Accept and Install');
+    expect(said).toContain('You must accept the licence of Fold: Academic licence (Example University).');
+    expect(said).toContain('Your acceptance is recorded on this computer');
+    await vi.waitFor(() =>
+      expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'install', acceptsLicences: true })
+    );
+  });
+
+  it('whose licence was accepted before are not asked for it again, and say who accepted it', async () => {
+    const accepted = { ...TERMS, isAsked: false, user: 'ada', accepted: '2026-11-26T03:00:00Z' };
+    running.server.engines = [makeEngine({ terms: [accepted] })];
+    await shown();
+    expect((await find('.fn-Engine-notes p', /accepted by ada/)).textContent).toMatch(
+      /^Licence of Fold accepted by ada on .*2026/
+    );
+    (await find('button', /^Install/)).click();
+    expect(await press('Install')).not.toContain('You must accept');
+  });
+
   it('say which weights are fetched, from whom, and whose terms are accepted', async () => {
     const weights = {
       name: 'Model 1',
       host: 'models.example.org',
       source: 'Example Group',
       licence: 'CC BY-NC 4.0',
-      mustAccept: true,
       sizeBytes: 540e6,
       isExact: false,
       isOptional: false,
@@ -209,14 +243,20 @@ describe('engines', () => {
     };
     const there = { ...weights, name: 'Model 2', isInstalled: true };
     const more = { ...weights, name: 'Model 3', isOptional: true };
-    running.server.engines = [makeEngine({ weights: [weights, there, more], weightsNote: 'Not yet checked.' })];
+    const asked = { ...TERMS, name: 'Model 1', licence: 'CC BY-NC 4.0', url: '' };
+    const terms = [
+      asked,
+      { ...asked, name: 'Model 2', isAsked: false },
+      { ...asked, name: 'Model 3', isOptional: true }
+    ];
+    running.server.engines = [makeEngine({ weights: [weights, there, more], terms, weightsNote: 'Not yet checked.' })];
     await shown();
     (await find('button', /^Install/)).click();
     const said = await press('Cancel');
     expect(said).toContain(
-      'Weights: Model 1, about 540 MB, from models.example.org (Example Group). Licence: CC BY-NC 4.0. ' +
-        'You accept its terms when you install it.'
+      'Weights: Model 1, about 540 MB, from models.example.org (Example Group). Licence: CC BY-NC 4.0.'
     );
+    expect(said).toContain('You must accept the licence of Model 1: CC BY-NC 4.0 (Example University).');
     expect(said).not.toMatch(/Model [23]/);
     expect(said).toContain('Not yet checked.');
   });
@@ -227,7 +267,6 @@ describe('engines', () => {
       host: 'models.example.org',
       source: 'Example Group',
       licence: 'CC BY 4.0',
-      mustAccept: false,
       sizeBytes: 540e6,
       isExact: true,
       isOptional: true,

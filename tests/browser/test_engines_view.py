@@ -3,6 +3,7 @@
 It is tiny: its package lies on a server of this module, which at first nobody can reach, and which then holds it back.
 """
 
+import getpass
 import io
 import re
 import threading
@@ -38,6 +39,11 @@ url = "{address}"
 licence = "CC BY-NC 4.0"
 source = "the group of the tests"
 must_accept = true
+[[terms]]
+name = "Quick"
+licence = "Quick Academic Licence (not for commercial use)"
+source = "University of the Tests"
+url = "https://example.org/quick-licence"
 [resources]
 cores = 1
 memory_mb = 16
@@ -178,8 +184,16 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
     expect(dialog).to_contain_text("at least 1 MB")
     expect(dialog).to_contain_text(
         "Weights: Quick's model, of unknown size, from 127.0.0.1 (the group of the tests). Licence: CC BY-NC 4.0."
-        " You accept its terms when you install it."
     )
+    for name, licence, source in (
+        ("Quick", "Quick Academic Licence (not for commercial use)", "University of the Tests"),
+        ("Quick's model", "CC BY-NC 4.0", "the group of the tests"),
+    ):
+        expect(dialog).to_contain_text(f"You must accept the licence of {name}: {licence} ({source}).")
+    expect(dialog.get_by_role("link", name="Read it")).to_have_attribute(
+        "href", "https://example.org/quick-licence"
+    )
+    expect(dialog).to_contain_text("Your acceptance is recorded on this computer")
     expect(dialog.get_by_role("button", name="Accept and Install")).to_be_visible()
     opened.picture("engine-licence")
     dialog.get_by_role("button", name="Cancel").click()
@@ -246,6 +260,10 @@ def test_what_was_installed_makes_its_tool_run(opened, row):
     expect(row.get_by_role("button", name="Install quick")).to_have_count(0)
     expect(row.get_by_role("progressbar")).to_have_count(0)
     expect(opened.page.get_by_role("heading", name="Installed · ")).to_be_visible()  # with its size
+    row.get_by_text("Licence and notes").click()
+    for name in ("Quick", "Quick's model"):
+        expect(row).to_contain_text(f"Licence of {name} accepted by {getpass.getuser()} on ")
+    opened.picture("engine-licence-accepted", opened.page.locator("#foldnote-sidebar"))
     opened.execute("foldnote:show-tools")
     tool = opened.page.locator(".fn-Tool").filter(has_text="ANARCI").first
     expect(tool).to_contain_text("quick of the tests")

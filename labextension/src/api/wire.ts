@@ -222,6 +222,11 @@ export interface components {
              */
             optionalMethod: string;
             /**
+             * Terms
+             * @default []
+             */
+            terms: components["schemas"]["EngineTermsRecord"][];
+            /**
              * Tools
              * @default []
              */
@@ -253,6 +258,51 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * EngineTermsRecord
+         * @description Terms that must be accepted before an engine or its weights are installed.
+         */
+        EngineTermsRecord: {
+            /**
+             * Accepted
+             * @default null
+             */
+            accepted: string | null;
+            /**
+             * Isasked
+             * @default false
+             */
+            isAsked: boolean;
+            /**
+             * Isoptional
+             * @default false
+             */
+            isOptional: boolean;
+            /**
+             * Licence
+             * @default
+             */
+            licence: string;
+            /** Name */
+            name: string;
+            /**
+             * Source
+             * @default
+             */
+            source: string;
+            /**
+             * Url
+             * @default
+             */
+            url: string;
+            /**
+             * User
+             * @default
+             */
+            user: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * EngineWeightsRecord
          * @description Weights that an engine gets from their authors.
          */
@@ -279,11 +329,6 @@ export interface components {
              * @default
              */
             licence: string;
-            /**
-             * Mustaccept
-             * @default false
-             */
-            mustAccept: boolean;
             /** Name */
             name: string;
             /**

@@ -5,6 +5,7 @@ import type { EngineRecord } from '../api/answers';
 import type { EnginesState } from '../models/engines';
 import { formatSize } from '../models/size';
 import { formatCount } from '../models/text';
+import { formatMoment } from '../models/time';
 import { Notice } from './Notice';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
@@ -126,6 +127,9 @@ function EngineNotes({ engine }: { readonly engine: EngineRecord }): ReactElemen
   const trans = useWords();
   const notes = [
     engine.licence && trans.__('Licence: %1', engine.licence),
+    ...engine.terms
+      .filter(each => each.accepted !== null)
+      .map(each => trans.__('Licence of %1 accepted by %2 on %3', each.name, each.user, formatMoment(each.accepted))),
     engine.weightsNote,
     engine.isInstalled && engine.optionalMethod !== '' && trans.__('With optional weights: %1', engine.optionalMethod),
     !engine.hasEnvironment && engine.how

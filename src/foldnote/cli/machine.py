@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError, UnsupportedSystemError
 
 if TYPE_CHECKING:
+    from foldnote.service.engines import Engine
+    from foldnote.service.engines.licences import LicenceTerms
     from foldnote.service.engines.weights.store import Offer
 
 _COMPLETION = {
@@ -90,8 +93,9 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--accept-licences",
+        "--accept-licence",
         action="store_true",
-        help="accept the terms of weights that must be accepted; the installation shows them",
+        help="accept the terms of an engine or of its weights without being asked; the list shows them",
     )
     add_json(parser)
 
@@ -122,6 +126,7 @@ def run_engines(options: argparse.Namespace) -> int:
             with_hashes=not options.no_hashes,
             offer=_read_offer(options),
             has_accepted=options.accept_licences,
+            ask=None if options.json or not sys.stdin.isatty() else _ask_to_accept,
             with_weights=not options.no_weights,
             with_optional=options.optional_weights,
         )
@@ -130,6 +135,16 @@ def run_engines(options: argparse.Namespace) -> int:
     if options.action == "check":
         return command.run_check(options.names, lambda tool: catalog.default_settings(catalog.tool(tool)))
     return command.run_remove(options.names)
+
+
+def _ask_to_accept(engine: Engine, terms: Sequence[LicenceTerms]) -> bool:
+    """Show the terms of an engine and ask on the terminal whether the user accepts them."""
+    lines = [f"{engine.method} is under terms that you must accept.", engine.licence_note]
+    lines += [f"{each.name}: {each.licence} ({each.source}){each.address}" for each in terms]
+    lines += ["Your acceptance is recorded on this computer, with your user name and the time."]
+    sys.stderr.write("".join(f"{line}\n" for line in lines if line) + "Do you accept these terms? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _read_offer(options: argparse.Namespace) -> Offer | None:

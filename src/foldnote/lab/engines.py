@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.responses import EngineRecord, EnginesAnswer, EngineWeightsRecord
+from foldnote.lab.responses import EngineRecord, EnginesAnswer, EngineTermsRecord, EngineWeightsRecord
 
 _LIST_S = 60.0
 _END_S = 10.0
@@ -86,7 +86,7 @@ class EngineManager:
         Args:
             action: one of the two.
             name: the engine.
-            has_accepted: whether the user has accepted the licences of its weights.
+            has_accepted: whether the user has accepted the terms of the engine and of its weights.
             with_optional: whether its optional weights are installed, too.
 
         Raises:
@@ -148,6 +148,7 @@ class EngineManager:
                 licence=row.get("licence") or "",
                 licence_note=row.get("licence_note") or "",
                 weights=tuple(map(_read_weights, row.get("weights") or ())),
+                terms=tuple(map(_read_terms, row.get("terms") or ())),
                 weights_note=row.get("weights_note") or "",
                 optional_method=row.get("optional_method") or "",
                 disk_mb=row.get("disk_mb") or 0,
@@ -172,11 +173,23 @@ def _read_weights(row: Mapping[str, Any]) -> EngineWeightsRecord:
         host=urlsplit(row["url"]).hostname or "",
         source=row["source"],
         licence=row["licence"],
-        must_accept=row["must_accept"],
         size_bytes=row["size_bytes"],
         is_exact=row["is_exact"],
         is_optional=row["optional"],
         is_installed=row["state"] == "published",
+    )
+
+
+def _read_terms(row: Mapping[str, Any]) -> EngineTermsRecord:
+    return EngineTermsRecord(
+        name=row["name"],
+        licence=row["licence"],
+        source=row["source"],
+        url=row["url"],
+        is_optional=row["optional"],
+        is_asked=row["asked"],
+        user=row["user"] or "",
+        accepted=row["accepted"],
     )
 
 

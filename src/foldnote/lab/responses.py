@@ -243,8 +243,6 @@ class EngineWeightsRecord(WireModel):
     source: str = ""
     """Who publishes them."""
     licence: str = ""
-    must_accept: bool = False
-    """Whether the licence has to be accepted before they are fetched."""
     size_bytes: int = 0
     """Size of the download; 0 where unknown."""
     is_exact: bool = False
@@ -252,6 +250,26 @@ class EngineWeightsRecord(WireModel):
     is_optional: bool = False
     """Whether the engine runs without them; they are fetched only where the user asks."""
     is_installed: bool = False
+
+
+class EngineTermsRecord(WireModel):
+    """Terms that must be accepted before an engine or its weights are installed."""
+
+    name: str
+    """What is licensed."""
+    licence: str = ""
+    source: str = ""
+    """Who licenses it."""
+    url: str = ""
+    """Where the terms can be read; empty where that is unknown."""
+    is_optional: bool = False
+    """Whether they are about optional weights only."""
+    is_asked: bool = False
+    """Whether whoever installs now has to accept them: they are new to the server's account."""
+    user: str = ""
+    """The account of this computer that accepted them last; empty where none did."""
+    accepted: datetime | None = None
+    """When they were last accepted; null where they were not."""
 
 
 class EngineRecord(WireModel):
@@ -265,6 +283,8 @@ class EngineRecord(WireModel):
     """Conditions of the licence that the user must know or accept."""
     weights: tuple[EngineWeightsRecord, ...] = ()
     """What it gets from the authors of its weights, beside the packages of its environment."""
+    terms: tuple[EngineTermsRecord, ...] = ()
+    """What must be accepted before it or its weights are installed."""
     weights_note: str = ""
     """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
     optional_method: str = ""

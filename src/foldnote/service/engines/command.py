@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from threading import Event
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, TypedDict
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.checking import check_engine, find_case
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python, read_ready
-from foldnote.service.engines.install import InstallEvent, install, remove
+from foldnote.service.engines.install import InstallEvent, install, list_unaccepted, remove
+from foldnote.service.engines.licences import LicenceTerms, find_acceptance, read_acceptances
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
 from foldnote.service.engines.weights.state import RECORD
@@ -33,6 +34,17 @@ _PLAIN_PAUSE_S = 10.0
 _MAX_AT_ONCE = 3
 _NO_HASH = "none published; recorded at the first installation, and checked from then on"
 _SPINNER = "|/-\\"
+
+Ask = Callable[[Engine, Sequence[LicenceTerms]], bool]
+"""Whether the user accepts the terms of an engine."""
+
+
+class _Wishes(TypedDict):
+    """What is wanted beside the packages of an engine."""
+
+    offer: Offer | None
+    with_weights: bool
+    with_optional: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +71,17 @@ class ToolRow:
     weights: tuple[dict[str, Any], ...] = ()
     """Files that are fetched from their authors.
 
-    Each has ``name``, ``file``, ``url``, ``licence``, ``source``, ``must_accept`` and ``optional`` (whether
-    the engine runs without it); ``size_bytes`` of the download (exact if ``is_exact``, 0 where unknown);
+    Each has ``name``, ``file``, ``url``, ``licence``, ``source`` and ``optional`` (whether the engine runs
+    without it); ``size_bytes`` of the download (exact if ``is_exact``, 0 where unknown);
     ``state`` (``published``, ``stand-in``, or null where it is not installed), ``sha256`` (declared or
     recorded, else empty) and ``disk_bytes`` (null like it).
+    """
+    terms: tuple[dict[str, Any], ...] = ()
+    """What must be accepted before the program or its weights are installed.
+
+    Each has ``name``, ``licence``, ``source``, ``url`` (empty where unknown), ``optional`` (whether it is
+    about optional weights only), ``asked`` (whether this user would be asked to accept it now), and ``user``
+    and ``accepted`` (RFC 3339 UTC) of the newest acceptance, null without one.
     """
     weights_note: str = ""
     """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
@@ -108,6 +127,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         disk_mb=engine.environment.disk_mb + engine.download_mb,
         installed_mb=int((read_ready(engine) or {}).get("installed_mb") or 0) if state.installed else 0,
         weights=tuple(_list_weights(engine)),
+        terms=tuple(_list_terms(engine)),
         weights_note=engine.weights_note,
         has_environment=engine.environment.kind != "host" or bool(engine.weights),
         has_files=any((engine.home / name).exists() for name in (ENVIRONMENT, RECORD)),
@@ -135,11 +155,26 @@ def _list_weights(engine: Engine) -> Iterator[dict[str, Any]]:
             "is_exact": bool(each.size_bytes),
             "licence": each.licence,
             "source": each.source,
-            "must_accept": each.must_accept,
             "optional": each.optional,
             "state": row.state if row else None,
             "sha256": row.sha256 if row else each.sha256,
             "disk_bytes": row.size_bytes if row else None,
+        }
+
+
+def _list_terms(engine: Engine) -> Iterator[dict[str, Any]]:
+    optional = {each.terms for each in engine.weights if each.optional}
+    every = [*engine.terms, *filter(None, dict.fromkeys(each.terms for each in engine.weights))]
+    asked = list_unaccepted(engine, with_optional=bool(optional)) if every else ()
+    acceptances = read_acceptances() if every else []
+    for each in every:
+        newest = find_acceptance(engine.name, each, acceptances)
+        yield {
+            **asdict(each),
+            "optional": each in optional,
+            "asked": each in asked,
+            "user": newest.user if newest else None,
+            "accepted": newest.accepted if newest else None,
         }
 
 
@@ -198,11 +233,19 @@ def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], ou
 def _describe_installation(row: ToolRow) -> str:
     """What to do to make it run, or that it does, and with which weights."""
     if row.how:
-        return f"{row.how} {row.weights_note}".strip()
+        asked = [each["licence"] for each in row.terms if each["asked"] and not each["optional"]]
+        terms = f"You must accept its licence: {', '.join(dict.fromkeys(asked))}." if asked else ""
+        return " ".join(filter(None, (row.how, row.weights_note, terms)))
     size = sum(each["disk_bytes"] or 0 for each in row.weights)
     begin = f"installed, with {format_size(size)} of weights" if size else "installed"
-    more = [*filter(None, (row.weights_note, _describe_optional(row)))]
+    more = [*filter(None, (row.weights_note, _describe_optional(row), *_describe_acceptances(row)))]
     return " ".join([f"{begin}." if size or more else begin, *more])
+
+
+def _describe_acceptances(row: ToolRow) -> Iterator[str]:
+    for each in row.terms:
+        if each["accepted"]:
+            yield f"Licence of {each['name']} accepted by {each['user']} on {each['accepted'][:10]}."
 
 
 def _describe_optional(row: ToolRow) -> str:
@@ -228,6 +271,7 @@ def run_install(
     with_hashes: bool = True,
     offer: Offer | None = None,
     has_accepted: bool = False,
+    ask: Ask | None = None,
     with_weights: bool = True,
     with_optional: bool = False,
     stream: TextIO | None = None,
@@ -235,9 +279,10 @@ def run_install(
     """Install the engines ``names``, or all engines if there are none; return the exit status.
 
     Up to three are installed at once. All are tried; what failed is said at the end of each. Among all
-    engines it is no failure that one has no packages for the Pythons of this machine; adapters, and those
-    whose weights are gigabytes on other servers, are left out. With ``as_json`` each event is a line of JSON.
-    The other arguments mean what they mean for `install`.
+    engines it is no failure that one has no packages for the Pythons of this machine; adapters, those
+    whose weights are gigabytes on other servers, and those whose licence must be accepted are left out. With
+    ``as_json`` each event is a line of JSON. ``ask`` is asked, before anything is installed, whether the user
+    accepts the terms of an engine. The other arguments mean what they mean for `install`.
 
     Raises:
         UnknownEngineError: a name is not an engine's; nothing was installed then.
@@ -245,9 +290,16 @@ def run_install(
     out = stream or sys.stdout
     engines = load_engines()
     ours = [engine for engine in engines.values() if engine.kind != "adapter"]
-    every = [engine for engine in ours if not (engine.needs_weights and with_weights)]
+    by_name = [
+        engine
+        for engine in ours
+        if (engine.needs_weights and with_weights) or (engine.terms and not has_accepted)
+    ]
+    every = [engine for engine in ours if engine not in by_name]
     chosen = [get_engine(name, engines) for name in names] or every
     stop = Event()
+    wishes: _Wishes = {"offer": offer, "with_weights": with_weights, "with_optional": with_optional}
+    accepted = {each.name for each in chosen if has_accepted or (ask and _is_accepted(each, wishes, ask))}
 
     def install_one(engine: Engine) -> bool:
         if as_json:
@@ -265,10 +317,8 @@ def run_install(
                 engine,
                 report,
                 with_hashes=with_hashes,
-                offer=offer,
-                has_accepted=has_accepted,
-                with_weights=with_weights,
-                with_optional=with_optional,
+                has_accepted=engine.name in accepted,
+                **wishes,
             )
         except EngineInstallError as exc:
             reporter.fail(engine.name, exc.message)
@@ -276,10 +326,19 @@ def run_install(
         return True
 
     failures = _count_failures(install_one, chosen, stop)
-    if not names and not as_json and len(chosen) < len(ours):
-        rest = ", ".join(engine.name for engine in engines.values() if engine.needs_weights)
-        out.write(f"Engines that fetch weights from their authors are installed by name: {rest}\n")
+    if not names and not as_json and by_name:
+        rest = ", ".join(engine.name for engine in by_name)
+        out.write(
+            "Engines that fetch weights from their authors, or whose licence must be accepted, are installed"
+            f" by name: {rest}\n"
+        )
     return 1 if failures else 0
+
+
+def _is_accepted(engine: Engine, wishes: _Wishes, ask: Ask) -> bool:
+    """Whether the user accepts what an installation asks for; false where there is nothing to ask."""
+    terms = list_unaccepted(engine, **wishes)
+    return bool(terms) and ask(engine, terms)
 
 
 def _count_failures(install_one: Callable[[Engine], bool], chosen: Sequence[Engine], stop: Event) -> int:

@@ -26,6 +26,7 @@ from foldnote.service.engines.configuration import (
     find_configured,
     read_engine_options,
 )
+from foldnote.service.engines.licences import LicenceTerms, read_terms
 from foldnote.service.engines.locks import LockSource, read_lock
 from foldnote.service.engines.published_case import read_record
 from foldnote.service.engines.refusals import Refusal, read_refusals
@@ -151,6 +152,8 @@ class Engine:
     """Jobs that are refused before they are queued."""
     weights: tuple[Weights, ...] = ()
     """Files that it needs, or can use, and no package has; they are fetched from their authors."""
+    terms: tuple[LicenceTerms, ...] = ()
+    """What a user must accept before its program is installed; ``weights`` have terms of their own."""
     with_optional_weights: dict[str, str] = field(default_factory=dict)
     """``method``, ``kind`` and ``note`` that it has while all of its optional weights are installed."""
     options: tuple[EngineOption, ...] = ()
@@ -416,6 +419,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "extensions": (extensions := _texts(content.get("extensions", ()), "extensions")),
             "refusals": read_refusals(content.get("refusals", ()), extensions),
             "weights": read_weights(content.get("weights", ())),
+            "terms": read_terms(content.get("terms", ())),
             "with_optional_weights": _read_changes(
                 content.get("with_optional_weights", {}), "with_optional_weights"
             ),
@@ -493,6 +497,8 @@ def _check(engine: Engine) -> None:
         raise ValueError(f"environment.kind is {engine.environment.kind!r}; it must be venv or host")
     if engine.environment.kind == "venv" and not engine.environment.steps:
         raise ValueError("environment.steps is empty; a venv needs at least one pip install")
+    if engine.environment.kind == "host" and engine.terms:
+        raise ValueError("terms are accepted at the installation; environment.kind is host, which has none")
     newest = engine.environment.newest_python
     for key, value in (("newest_python", newest), ("requires_python", engine.environment.requires_python)):
         if not re.fullmatch(r"(3\.\d+)?", value):

@@ -36,6 +36,13 @@ from foldnote.service.engines.engine import (
     read_ready,
 )
 from foldnote.service.engines.launch import make_environment
+from foldnote.service.engines.licences import (
+    LicenceTerms,
+    explain_unaccepted,
+    find_acceptance,
+    find_own_acceptances,
+    record_acceptances,
+)
 from foldnote.service.engines.locks import explain_other_hash, read_report
 from foldnote.service.engines.pip import (
     InstallerRun,
@@ -107,7 +114,7 @@ def install(
         with_hashes: whether packages of the engine's lock must be the very files that it names. Without,
             any build of the locked versions is taken, as a registry that builds its own packages has them.
         offer: a folder of weights, instead of their download; optional ones in it are taken, too.
-        has_accepted: whether the user accepts the licences of weights that demand it.
+        has_accepted: whether the user accepts what `list_unaccepted` gives; that is recorded.
         with_weights: whether the weights are installed, too; the engine does not run without those that are
             not optional.
         with_optional: whether its optional weights are installed, too.
@@ -126,8 +133,12 @@ def install(
             f"The engine {engine.name} has no optional weights: leave --optional-weights out."
         )
     wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
-    _check_weights(engine, wanted, offer, has_accepted)
+    _check_weights(engine, wanted, offer)
+    asked = _list_asked(engine, wanted, offer)
+    if asked and not has_accepted:
+        raise EngineInstallError(explain_unaccepted(engine.name, asked))
     try:
+        record_acceptances(engine.name, asked)
         engine.home.mkdir(parents=True, exist_ok=True)
         with _lock(engine):
             _Installation(engine, report, with_hashes, offer).run(wanted)
@@ -482,9 +493,26 @@ def _read_version(python: str) -> str:
     return ""
 
 
-def _check_weights(
-    engine: Engine, wanted: Sequence[Weights], offer: Offer | None, has_accepted: bool
-) -> None:
+def list_unaccepted(
+    engine: Engine, *, offer: Offer | None = None, with_weights: bool = True, with_optional: bool = False
+) -> tuple[LicenceTerms, ...]:
+    """The terms that this user must accept for an installation, and has not accepted before.
+
+    The arguments mean what they mean for `install`. Stand-in weights are under no terms.
+    """
+    wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
+    return _list_asked(engine, wanted, offer)
+
+
+def _list_asked(engine: Engine, wanted: Sequence[Weights], offer: Offer | None) -> tuple[LicenceTerms, ...]:
+    program = () if engine.terms == () or engine.environment_state().installed else engine.terms
+    weights = () if offer and offer.is_stand_in else tuple(each.terms for each in wanted)
+    needed = [each for each in (*program, *weights) if each is not None]
+    own = find_own_acceptances() if needed else []
+    return tuple(each for each in needed if find_acceptance(engine.name, each, own) is None)
+
+
+def _check_weights(engine: Engine, wanted: Sequence[Weights], offer: Offer | None) -> None:
     """Refuse what cannot be, before anything is made."""
     if offer is not None and not engine.weights:
         raise EngineInstallError(f"The engine {engine.name} takes no weights: leave --weights out.")
@@ -499,13 +527,6 @@ def _check_weights(
         raise EngineInstallError(
             f"The engine {engine.name} has published weights, which stand-ins do not replace."
             f" Run `foldnote engines remove {engine.name}` first."
-        )
-    asked = [each for each in wanted if each.must_accept]
-    if asked and not has_accepted and not (offer and offer.is_stand_in):
-        terms = "; ".join(f"{each.name}: {each.licence} ({each.source})" for each in asked)
-        raise EngineInstallError(
-            f"The weights of {engine.name} are under terms that you must accept. {terms}."
-            f" If you accept, run `foldnote engines install {engine.name} --accept-licences`."
         )
 
 

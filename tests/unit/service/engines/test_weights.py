@@ -23,6 +23,7 @@ from foldnote.service.engines.checking import verify_weights
 from foldnote.service.engines.command import run_install, run_list, run_remove
 from foldnote.service.engines.install import install, remove
 from foldnote.service.engines.launch import describe, make_environment
+from foldnote.service.engines.licences import read_acceptances
 from foldnote.service.engines.weights.archives import name_git_tree
 from foldnote.service.engines.weights.store import MARKER, Offer
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
@@ -486,6 +487,7 @@ def test_terms_that_must_be_accepted_are(make_engine, server):
     assert server.requests == []
     install(engine, lambda event: None, has_accepted=True)
     assert engine.state().installed
+    assert [each.terms.name for each in read_acceptances()] == ["Tiny weights"]
 
 
 def test_weights_can_come_later(make_engine, server):

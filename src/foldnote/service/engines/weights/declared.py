@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from foldnote.service.engines.licences import LicenceTerms
 from foldnote.text import format_size
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
@@ -36,6 +37,8 @@ class Weights:
     """Approximate size in MB (10**6 bytes) where the exact one is unknown."""
     must_accept: bool = False
     """Whether its licence has to be accepted before it is fetched."""
+    licence_url: str = ""
+    """Where the licence can be read; empty where it is not said."""
     optional: bool = False
     """Whether the engine runs without it; the engine's ``with_optional_weights`` says what it runs then."""
     unpack: bool = False
@@ -44,6 +47,13 @@ class Weights:
     """How many leading folders of the names in the archive are dropped."""
     contains: tuple[str, ...] = ()
     """Files that the unpacked archive must have."""
+
+    @property
+    def terms(self) -> LicenceTerms | None:
+        """What has to be accepted before it is fetched; None if that is nothing."""
+        return (
+            LicenceTerms(self.name, self.licence, self.source, self.licence_url) if self.must_accept else None
+        )
 
     @property
     def expected_bytes(self) -> int:
