@@ -2,7 +2,13 @@
 
 import pytest
 
-from foldnote.errors import JobFailedError, NotFoundError, UnfinishedJobError
+from foldnote.errors import (
+    ArgumentError,
+    JobFailedError,
+    NotFoundError,
+    UnfinishedJobError,
+    WaitTimeoutError,
+)
 
 
 async def test_a_job_is_waited_for_and_its_result_opened(api, settle, name, settings):
@@ -44,3 +50,25 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, set
     assert waited.value.job.error not in waited.value.__notes__[0]  # the message says it
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
     assert "logs() returns the output of the tool" in (await settle(job.refresh()))._repr_html_()
+
+
+async def test_a_result_is_waited_for_as_long_as_is_said(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.output-2"))
+    result = await settle(job.result(timeout_s=60))
+    assert len(result.files) >= 2
+    slow = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
+    with pytest.raises(WaitTimeoutError, match="job continues"):
+        await settle(slow.result(timeout_s=0.2))
+    await settle(slow.stop())
+
+
+async def test_the_rows_of_a_batch_are_waited_for_with_its_result(api, settle, name, settings):
+    batch = await settle(api.batches.submit("anarci", [settings], name))
+    assert len((await settle(batch.result(timeout_s=60))).jobs) == 1
+
+
+@pytest.mark.parametrize("method", ["result", "wait"])
+async def test_an_unknown_argument_is_answered_with_the_closest(api, settle, name, settings, method):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=name))
+    with pytest.raises(ArgumentError, match=r"has no argument 'timeout'\. Did you mean timeout_s\?"):
+        getattr(job, method)(timeout=60)

@@ -122,3 +122,12 @@ def test_a_report_on_nothing_or_on_an_unknown_job_is_refused(here, tmp_path):
     with pytest.raises(NotFoundError):
         fn.report("no-such-job", tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
+
+
+def test_the_handle_of_a_cell_waits_for_its_result_and_names_arguments(here, settings, name):
+    job = fn.submit("anarci", **settings, job_name=name)
+    assert job.result(timeout_s=60).files
+    with pytest.raises(ArgumentError, match=r"Did you mean timeout_s\?"):
+        job.result(timeout=60)
+    with pytest.raises(ArgumentError, match="timeout_s is '5'"):
+        here.jobs.submit("anarci", settings, job_name=f"{name}.sleep-5").result(timeout_s="5")

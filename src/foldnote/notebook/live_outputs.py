@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
+from foldnote.client.core.operations import explain_arguments
 from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ProgressOutput, ResultSlot, is_notebook
@@ -75,6 +76,7 @@ class LiveHandle(JobHandle):
         if self._card is not None:
             self._card.annotate(_read_note(self))
 
+    @explain_arguments
     def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:  # type: ignore[override]
         """Wait until the job is complete, with its progress in the cell, and return it.
 
@@ -103,10 +105,12 @@ class LiveHandle(JobHandle):
                 if had_ended:  # programs that run notebooks drop what arrives between two cells
                     self._publish_again()
 
+    @explain_arguments
     def result(
         self,
         patterns: Sequence[str] = (),
         *,
+        timeout_s: float | None = 0,
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = True,
     ) -> Result:
@@ -114,16 +118,22 @@ class LiveHandle(JobHandle):
 
         Args:
             patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            timeout_s: seconds to wait for the job's end first; None waits until it ends. By default a job
+                must have ended.
             pdbs_only: fetch the structure files only.
             progress: whether the cell shows it, or a callback that receives the bytes so far.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: it was stopped while it was waited for.
+            WaitTimeoutError: it was not final in time; the job continues.
             UnfinishedJobError: the job has no result yet.
             NotFoundError: the job has no result.
             ArchiveError: the archive is damaged or not safe to unpack.
             FoldnoteError: no file matches the patterns.
         """
+        if timeout_s != 0 and not self.is_final:
+            self.wait(timeout_s, progress=progress is not False)
         return super().result(patterns, pdbs_only=pdbs_only, progress=progress)
 
 

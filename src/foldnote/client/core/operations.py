@@ -11,9 +11,11 @@ iterator or an asynchronous iterator. It is lazy: a request is sent only when th
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -21,7 +23,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 from pydantic import SecretStr
 
 from foldnote.client.core.progress import ProgressCallback
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError, FoldnoteError
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -239,6 +241,38 @@ def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
         return None
 
 
+def explain_arguments(method: Callable[P, T]) -> Callable[P, T]:
+    """Decorator: a call with an unknown argument raises ``ArgumentError``, which names the closest one."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        check_arguments(method.__name__, signature, args, kwargs)
+        return method(*args, **kwargs)
+
+    return call
+
+
+def check_arguments(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Check that a method accepts these arguments.
+
+    Raises:
+        ArgumentError: it does not; the message names the argument, and the closest one that it has.
+    """
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as exc:
+        known = [each for each in signature.parameters if each != "self"]
+        unknown = next((each for each in kwargs if each not in known), None)
+        if unknown is None:
+            raise ArgumentError(f"{name}(): {exc}.") from None
+        near = get_close_matches(unknown, known, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(known) or 'no arguments'}."
+        raise ArgumentError(f"{name}() has no argument {unknown!r}. {hint}") from None
+
+
 class _Method:
     """A descriptor that makes a callable method from a generator method."""
 
@@ -256,7 +290,12 @@ class _Method:
         """Make the method of ``api``, whose steps ``driver`` runs."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return driver(self.steps(api, *args, **kwargs), api._transport)
+            try:
+                steps = self.steps(api, *args, **kwargs)
+            except TypeError:
+                check_arguments(self.steps.__name__, self.signature, args, kwargs)
+                raise
+            return driver(steps, api._transport)
 
         call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
         call.__doc__ = self.__doc__

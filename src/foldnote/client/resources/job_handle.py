@@ -286,6 +286,7 @@ class JobHandleOperations(Api):
         self,
         patterns: Sequence[str] = (),
         *,
+        timeout_s: float | None = 0,
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Operation[Result]:
@@ -293,17 +294,23 @@ class JobHandleOperations(Api):
 
         Args:
             patterns: only files whose names match one of these (``*.pdb``); by default all.
+            timeout_s: maximum time to wait for the job's end first, in seconds; None waits until it ends. By
+                default a job must have ended.
             pdbs_only: download the structure files only.
             progress: True to show a bar, or a callback (bytes received, total bytes or None).
 
         Raises:
             JobFailedError: the run failed; the exception has the end of its log.
+            JobStoppedError: the job was stopped while it was waited for.
+            WaitTimeoutError: it has not ended in ``timeout_s`` seconds; it continues.
             UnfinishedJobError: the job has no result yet.
             NotFoundError: the job has no result.
             FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.
         """
         job = yield from _end(self)
+        if timeout_s != 0 and not job.is_final:
+            job = yield from finish(self._connection, self.job_name, timeout_s, None)
         if job.is_failed:
             raise (yield from explain_failure(self._connection, job))
         path = yield from fetch(self._connection, job, None, patterns, pdbs_only, progress)
