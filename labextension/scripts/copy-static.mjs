@@ -1,13 +1,16 @@
 /**
- * Copies the 3Dmol.js file that standalone pages and non-Lab notebooks load, and writes the licences of all that it
- * holds beside it. 3Dmol.js is published bundled with its dependencies, which the build of the extension does not see:
- * they are added to the extension's own list of licences, too.
+ * Copies the libraries that kernels and standalone pages load (3Dmol.js, and OpenChemLib, the structure editor), and
+ * writes the licences of all that each holds beside it. They are published bundled with what they need, which the build
+ * of the extension does not see: that is added to the extension's own list of licences, too.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
-const source = 'node_modules/3dmol/build';
+const libraries = [
+  { name: '3dmol', file: 'build/3Dmol-min.js', title: '3Dmol.js', others: 'MIT AND EDTSurf' },
+  { name: 'openchemlib', file: 'dist/openchemlib.js', title: 'OpenChemLib', others: 'BSD-3-Clause AND Apache-2.0' }
+];
 const target = 'src/foldnote/static';
 const listed = 'src/foldnote/labextension/static/third-party-licenses.json';
 
@@ -34,25 +37,30 @@ function findPackage(name, from) {
   return found.startsWith(process.cwd()) ? found.slice(process.cwd().length + 1) : found;
 }
 
-const seen = new Map(readLicences('node_modules/3dmol').map(each => [`${each.name} ${each.versionInfo}`, each]));
-const sources = {
-  name: '3dmol (code by others)',
-  versionInfo: seen.values().next().value.versionInfo,
-  licenseId: 'MIT AND EDTSurf',
-  extractedText: readFileSync('labextension/licences/3dmol-sources.txt', 'utf-8')
-};
-const licences = [...seen.values(), sources];
-const line = '='.repeat(76);
-const parts = licences.map(
-  each => `${line}\n${each.name} ${each.versionInfo} (${each.licenseId})\n\n${each.extractedText}`
-);
+/** Copies one library with its licences; returns them. */
+function copyLibrary({ name, file, title, others }) {
+  const found = readLicences(`node_modules/${name}`).map(each => [`${each.name} ${each.versionInfo}`, each]);
+  const licences = [...new Map(found).values()];
+  licences.push({
+    name: `${name} (code by others)`,
+    versionInfo: licences[0].versionInfo,
+    licenseId: others,
+    extractedText: readFileSync(`labextension/licences/${name}-sources.txt`, 'utf-8')
+  });
+  const line = '='.repeat(76);
+  const parts = licences.map(
+    each => `${line}\n${each.name} ${each.versionInfo} (${each.licenseId})\n\n${each.extractedText}`
+  );
+  copyFileSync(`node_modules/${name}/${file}`, `${target}/${basename(file)}`);
+  writeFileSync(
+    `${target}/${basename(file)}.LICENSE.txt`,
+    `Licences of ${basename(file)}: of ${title} and of each package that is bundled in it.\n\n${parts.join('\n')}`
+  );
+  return licences;
+}
 
 mkdirSync(target, { recursive: true });
-copyFileSync(`${source}/3Dmol-min.js`, `${target}/3Dmol-min.js`);
-writeFileSync(
-  `${target}/3Dmol-min.js.LICENSE.txt`,
-  `Licences of 3Dmol-min.js: of 3Dmol.js and of each package that is bundled in it.\n\n${parts.join('\n')}`
-);
+const licences = libraries.flatMap(copyLibrary);
 if (existsSync(listed)) {
   const list = JSON.parse(readFileSync(listed, 'utf-8'));
   const names = new Set(licences.map(each => each.name));

@@ -1,6 +1,7 @@
 """Fields for this science in real JupyterLab: files, chains, residues, columns, masks, molecules, on one page."""
 
 import re
+from collections.abc import Iterator
 from importlib.resources import files
 from itertools import product
 
@@ -128,6 +129,81 @@ def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
     expect(field(form, "Table").locator(".fn-error")).to_contain_text("This field needs a .csv file")
     control(form, "Table").fill("")
     notebook.execute("application:toggle-left-area")
+
+
+@pytest.fixture
+def editor(form) -> Iterator[Locator]:
+    """The structure editor on the field of ligands, which holds none; nothing of it is left after the test."""
+    control(form, "Ligands").fill("")
+    expect(field(form, "Ligands").locator(".fn-readout")).to_have_count(0)
+    form.get_by_role("button", name="Draw Ligands").click()
+    dialog = form.page.get_by_role("dialog", name="Draw: Ligands")
+    expect(dialog.get_by_label("Drawing of the molecule")).to_be_focused()
+    yield dialog
+    if dialog.count():
+        dialog.get_by_role("button", name="Cancel").click()
+
+
+def test_a_molecule_is_drawn_with_the_mouse_and_is_the_fields_smiles(editor, form):
+    tools, sheet = editor.get_by_label("Drawing tools"), editor.get_by_label("Drawing of the molecule")
+    tools.hover(position={"x": 32, "y": 201})
+    expect(tools).to_have_attribute("title", "Benzene")
+    tools.click(position={"x": 32, "y": 201})
+    sheet.click(position={"x": 300, "y": 200})
+    expect(editor.get_by_role("status")).to_have_text("C6H6, 6 heavy atoms")
+    expect(editor.get_by_label("SMILES")).to_have_value("c1ccccc1")
+    editor.get_by_role("button", name="Use molecule").click()
+    expect(control(form, "Ligands")).to_have_value("c1ccccc1")
+    expect(form.get_by_role("button", name="Draw Ligands")).to_be_focused()
+
+
+def test_a_molecule_is_typed_in_the_editor_and_used_by_keyboard(editor, form):
+    keyboard = form.page.keyboard
+    keyboard.press("Tab")
+    keyboard.type("C1CC")
+    expect(editor.get_by_role("status")).to_contain_text("ring")
+    expect(editor.get_by_role("button", name="Use molecule")).to_be_disabled()
+    keyboard.type("1=O")
+    expect(editor.get_by_role("status")).to_have_text("C3H4O, 4 heavy atoms")
+    keyboard.press("Enter")
+    expect(control(form, "Ligands")).to_have_value("C1CC1=O")
+    expect(editor).to_have_count(0)
+
+
+def test_letters_in_the_editor_are_no_shortcuts_and_escape_discards_at_the_second_press(
+    editor, form, notebook
+):
+    cells = notebook.cells()
+    editor.get_by_label("Drawing of the molecule").hover(position={"x": 200, "y": 150})
+    for key in "ddab":
+        form.page.keyboard.press(key)
+    assert notebook.cells() == cells
+    editor.get_by_label("SMILES").fill("CCO")
+    expect(editor.get_by_role("button", name="Use molecule")).to_be_enabled()
+    form.page.keyboard.press("Escape")
+    expect(editor.get_by_role("status")).to_have_text("Press Escape again to discard the drawing.")
+    form.page.keyboard.press("Escape")
+    expect(editor).to_have_count(0)
+    expect(control(form, "Ligands")).to_have_value("")
+    expect(form.get_by_role("button", name="Draw Ligands")).to_be_focused()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_editor_is_readable_and_faultless(form, notebook, theme):
+    notebook.set_theme(theme)
+    control(form, "Ligands").fill("CCO\nCC(=O)Oc1ccccc1C(=O)O")
+    expect(field(form, "Ligands").locator(".fn-readout")).to_contain_text("2 molecules")
+    try:
+        form.get_by_role("button", name="Draw Ligands").click()
+        editor = form.page.get_by_role("dialog", name="Draw: Ligands")
+        editor.get_by_label("Molecule", exact=True).select_option(label="2: CC(=O)Oc1ccccc1C(=O)O")
+        expect(editor.get_by_role("status")).to_have_text("C9H8O4, 13 heavy atoms")
+        notebook.picture(f"molecule-editor-{theme}")
+        assert notebook.accessibility_faults("dialog.fn-editor") == []
+        form.page.keyboard.press("Escape")
+        expect(editor).to_have_count(0)
+    finally:
+        notebook.set_theme("light")
 
 
 @pytest.mark.parametrize(("theme", "width"), list(product(("light", "dark"), (400, 1200))))

@@ -12,7 +12,9 @@ from playwright.sync_api import expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 JOB = f"import foldnote as fn\nfn.submit('anarci', sequence='{VH}', job_name='made.structure').wait()"
-CELL = f"import foldnote as fn\nform = fn.form({FEATURES!r})\nform"
+LIGAND = {"type": "string", "title": "Ligand", "x-foldnote": {"role": "smiles"}}
+SCHEMA = FEATURES | {"properties": FEATURES["properties"] | {"ligand": LIGAND}}
+CELL = f"import foldnote as fn\nform = fn.form({SCHEMA!r})\nform"
 
 _IS_IDLE = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 
@@ -90,6 +92,12 @@ def test_a_form_works_as_in_jupyterlab(request, opened):
     form.get_by_label("Range").fill("3-9")
     form.get_by_role("button", name="Add chain").click()
     form.locator(".foldnote-row input").first.fill("H")
+    form.get_by_role("button", name="Draw Ligand").click()
+    editor = opened.page.get_by_role("dialog", name="Draw: Ligand")
+    editor.get_by_label("Drawing tools").click(position={"x": 32, "y": 201})
+    editor.get_by_label("Drawing of the molecule").click(position={"x": 300, "y": 200})
+    editor.get_by_role("button", name="Use molecule").click()
+    expect(form.get_by_label("Ligand", exact=True)).to_have_value("c1ccccc1")
     form.get_by_role("button", name="Copy as Python").click()
     expect(form.locator(".fn-code pre")).to_contain_text("'letter': 'H'")
     value = ast.literal_eval(form.locator(".fn-code pre").inner_text().partition("=")[2].strip())

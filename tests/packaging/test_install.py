@@ -63,6 +63,9 @@ def test_the_wheel_carries_both_extensions_the_catalog_and_the_engines(dist):
         "foldnote/service/engines/abodybuilder2/engine.toml",
         "foldnote/service/engines/anarci/run.py",
         "foldnote/static/3Dmol-min.js",
+        "foldnote/static/openchemlib.js",
+        "foldnote/forms/molecule_editor.js",
+        "foldnote/forms/molecule_editor.css",
         "data/share/jupyter/labextensions/foldnote/package.json",
         "data/share/jupyter/labextensions/foldnote/install.json",
         "data/etc/jupyter/jupyter_server_config.d/foldnote.json",
@@ -89,10 +92,18 @@ def test_the_wheel_and_the_sdist_carry_the_licences_of_the_bundled_javascript(di
         "mol*",
     ):
         assert words in beside
+    editor = wheel.read("foldnote/static/openchemlib.js.LICENSE.txt").decode()
+    for words in ("Copyright (c) 2015-2017, cheminfo", "Actelion Pharmaceuticals", "Apache License"):
+        assert words in editor
+    assert listed["openchemlib"].strip() in editor
     for text in listed.values():
         assert "permission" in text.lower() or "redistribution" in text.lower()
     assert {"react", "css-loader", "style-loader"} <= set(listed)
-    for name in ("static/3Dmol-min.js.LICENSE.txt", "labextension/static/third-party-licenses.json"):
+    for name in (
+        "static/3Dmol-min.js.LICENSE.txt",
+        "static/openchemlib.js.LICENSE.txt",
+        "labextension/static/third-party-licenses.json",
+    ):
         assert any(source.endswith(name) for source in sources), name
     for name in ("catalog/examples/README.md", "engines/vina/lock.txt"):
         assert any(part.endswith(name) for part in wheel.namelist()), name
@@ -112,7 +123,7 @@ def test_the_bill_of_materials_has_what_is_bundled_with_its_licences(dist):
 
 def test_the_wheel_holds_the_front_end_once(dist):
     names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
-    for part in ("/package.json", "static/style.js", "/plugin.json", "3Dmol-min.js"):
+    for part in ("/package.json", "static/style.js", "/plugin.json", "3Dmol-min.js", "openchemlib.js"):
         assert sum(name.endswith(part) for name in names) == 1, part
 
 

@@ -51,7 +51,7 @@ class Surface {
     for (const type of ['pointerdown', 'focusin']) {
       document.addEventListener(type, leave, { signal, capture: true });
     }
-    const hear = message => this.hear(message);
+    const hear = (message, buffers) => this.hear(message, buffers);
     model.on('msg:custom', hear);
     signal.addEventListener('abort', () => model.off('msg:custom', hear));
     this.furnish();
@@ -82,6 +82,9 @@ class Surface {
     for (const span of this.root.querySelectorAll('.fn-span')) {
       slide(span);
     }
+    for (const field of this.root.querySelectorAll('.foldnote-draws:not(:has(.fn-draw))')) {
+      this.offerDrawing(field);
+    }
     for (const { lastChild } of this.root.querySelectorAll('.widget-upload')) {
       if (lastChild?.data?.endsWith(' (0)')) {
         lastChild.data = lastChild.data.slice(0, -4);
@@ -94,8 +97,9 @@ class Surface {
     const leaf = event.target.closest('[data-path]');
     const upload = event.target.closest('.foldnote-chooser .widget-upload');
     const act = event.target.closest('[data-act]');
+    const draw = event.target.closest('.fn-draw');
     const advice = event.target.closest('.fn-act');
-    if (mark || leaf || upload || act || advice) {
+    if (mark || leaf || upload || act || draw || advice) {
       event.preventDefault();
       event.stopPropagation();
     }
@@ -108,6 +112,8 @@ class Surface {
       this.send({ kind: 'jobFile', field: idOf(leaf), job, path });
     } else if (upload) {
       this.choose(upload);
+    } else if (draw) {
+      this.draw(draw);
     } else if (act) {
       this.again = `[data-act=${act.dataset.act}]` + (act.dataset.row ? `[data-row="${act.dataset.row}"]` : '');
       this.send({ kind: 'row', act: act.dataset.act, row: Number(act.dataset.row ?? 0) });
@@ -153,7 +159,45 @@ class Surface {
     }
   }
 
-  hear(message) {
+  offerDrawing(field) {
+    const control = field.querySelector('input, textarea');
+    if (!control?.disabled) {
+      const label = `Draw ${nameOf(field)}`;
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        className: 'jupyter-widgets jupyter-button widget-button foldnote-link fn-draw',
+        textContent: 'draw…',
+        title: `${label} in a structure editor`
+      });
+      button.setAttribute('aria-label', label);
+      field.querySelector('.foldnote-links').append(button);
+    }
+  }
+
+  draw(button) {
+    const field = markOf(button);
+    const { version } = window.foldnoteMoleculeEditor ?? {};
+    button.setAttribute('aria-busy', 'true');
+    this.send({ kind: 'draw', field, place: null, has: version ?? '' });
+  }
+
+  // The editor comes with the kernel's first message; the page keeps it for all forms.
+  async openEditor(message, buffers) {
+    const button = this.root.querySelector(`.foldnote-draws.${message.field} .fn-draw`);
+    const { kind, script, style, version } = message;
+    if (script) {
+      const [library, own] = await Promise.all([unpack(buffers[0]).then(importText), importText(script)]);
+      window.foldnoteMoleculeEditor = { version, library, style, open: own.open };
+    }
+    button?.removeAttribute('aria-busy');
+    const send = more => this.send({ field: message.field, has: version, ...more });
+    window.foldnoteMoleculeEditor.open({ ...window.foldnoteMoleculeEditor, root: this.root, button, send, model: this.model }, message);
+  }
+
+  hear(message, buffers) {
+    if (message.kind === 'draw' && !document.querySelector('dialog.fn-editor[open]')) {
+      void this.openEditor(message, buffers);
+    }
     for (const list of this.root.querySelectorAll('.fn-files[data-job]')) {
       if (message.kind === 'files' && list.dataset.job === message.job) {
         list.innerHTML = message.html;
@@ -388,6 +432,24 @@ function nameOf(node) {
 
 function idOf(node) {
   return /fn-r\d+/.exec(node.closest('.foldnote-drop')?.className ?? '')?.[0] ?? '';
+}
+
+function markOf(node) {
+  return /fn-r\d+/.exec(node.closest('.foldnote-draws').className)[0];
+}
+
+async function unpack(buffer) {
+  const stream = new Blob([buffer]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Response(stream).text();
+}
+
+async function importText(text) {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  try {
+    return await import(url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
 }
 
 function listOf(data) {

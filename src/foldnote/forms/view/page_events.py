@@ -34,6 +34,7 @@ from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.view.molecule_editor import MoleculeEditor
 
 _log = logging.getLogger(__name__)
 _MAX_TABLE_BYTES: Final = 10_000_000
@@ -94,6 +95,7 @@ class Surface:
             _dom_classes=("foldnote-hidden",),
         )
         self.widget.on_msg(self._receive)
+        editor = MoleculeEditor(self._find, self._send)
         self._handlers: dict[str, Callable[..., None]] = {
             "reset": self._reset,
             "act": self._act,
@@ -105,6 +107,9 @@ class Surface:
             "rows": self._take_rows,
             "row": self._change_row,
             "open": self._open_job,
+            "draw": editor.open,
+            "drawing": editor.judge,
+            "useDrawing": editor.use,
         }
 
     @locked
@@ -113,6 +118,9 @@ class Surface:
         handler = self._handlers.get(str(message.get("kind"))) if isinstance(message, Mapping) else None
         if handler is not None:
             self._verdicts.guard(lambda: handler(message, buffers))
+
+    def _send(self, message: Mapping[str, Any], buffers: Sequence[bytes]) -> None:
+        self.widget.send(dict(message), list(buffers))
 
     def _find(self, message: Mapping[str, Any]) -> Field | None:
         mark = message.get("field")

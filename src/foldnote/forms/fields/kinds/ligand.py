@@ -10,7 +10,7 @@ import ipywidgets as widgets
 from foldnote.client.inputs.file_values import Contents, FileValue, LocalFile
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.file import FileField, is_file
-from foldnote.forms.fields.kinds.molecule import cut_excerpt, locate_fault, write_drawings
+from foldnote.forms.fields.kinds.molecule import DrawableField, cut_excerpt, locate_fault, write_drawings
 from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, settle
 from foldnote.forms.files.molecule_outline import find_molecules
 from foldnote.forms.schema.spec import FieldSpec
@@ -33,15 +33,30 @@ def seems_smiles(text: str) -> bool:
     return bool(_SIGNS.search(text) or _ATOMS_AND_RINGS.fullmatch(text))
 
 
-class LigandField(FileField):
+class LigandField(FileField, DrawableField):
     """One molecule: a file, or a SMILES."""
 
     def build(self) -> widgets.DOMWidget:
         """The line of a file field; the 2D drawing is added once there is a molecule."""
         self._drawn: list[widgets.HTML] = []
         box = super().build()
+        box.add_class("foldnote-draws")
         self.control.placeholder = f"SMILES, {self.control.placeholder}"
         return box
+
+    def list_molecules(self) -> list[str]:
+        """The SMILES, or that of the only molecule of a file."""
+        value = self.read().value
+        if not isinstance(value, str) or not value:
+            return []
+        if smiles := self._find_smiles(value):
+            return [smiles]
+        found = find_molecules(value, self.host.known_uploads(), self.spec.extensions)
+        return [*found.smiles] if found is not None and found.total == 1 and found.smiles[0] else []
+
+    def take_molecule(self, smiles: str, _place: int | None) -> None:
+        """Hold the SMILES of the drawn molecule."""
+        self.control.value = smiles
 
     def describe(self, value: Any) -> Reading:
         """A readout of the molecule, or what is wrong with it and where."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from base64 import b64encode
 from functools import lru_cache
 from html import escape
@@ -123,9 +124,9 @@ def write_drawings(molecules: list[str]) -> str:
 class _Drawing:
     """The drawing below a text box, created once there is a molecule to draw."""
 
-    def __init__(self, field: Field, line: widgets.Widget) -> None:
+    def __init__(self, field: Field, box: widgets.Box) -> None:
         self._field = field
-        self.widget = field.host.looks.box([line], "foldnote-file")
+        self.widget = box
         self._picture: widgets.HTML | None = None
 
     def show(self, molecules: list[str]) -> None:
@@ -138,7 +139,33 @@ class _Drawing:
             self._picture.value = drawn
 
 
-class MoleculeField(TextField):
+class DrawableField(Field):
+    """A field whose molecules may be drawn in the structure editor."""
+
+    takes_many_molecules = False
+
+    @abstractmethod
+    def list_molecules(self) -> list[str]:
+        """SMILES of the molecules that the field holds, valid or not."""
+
+    @abstractmethod
+    def take_molecule(self, smiles: str, place: int | None) -> None:
+        """Hold a molecule that a person drew.
+
+        Args:
+            smiles: a valid SMILES.
+            place: 0-based index of the molecule that it replaces; None for a new one.
+        """
+
+    def make_links(self, line: widgets.Widget) -> widgets.Box:
+        """The line, with a place for the link that the page adds."""
+        looks = self.host.looks
+        return looks.box(
+            [line, looks.box([], "foldnote-links")], "foldnote-file", "foldnote-draws", self.mark
+        )
+
+
+class MoleculeField(DrawableField, TextField):
     """One molecule."""
 
     width = "broad"
@@ -146,8 +173,17 @@ class MoleculeField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A text box with the drawing below it."""
-        self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines"))
+        self._drawing = _Drawing(self, self.make_links(self.make_line(self.hint(), "path", "lines")))
         return self._drawing.widget
+
+    def list_molecules(self) -> list[str]:
+        """The SMILES."""
+        value = self.read().value
+        return [value] if isinstance(value, str) and value else []
+
+    def take_molecule(self, smiles: str, _place: int | None) -> None:
+        """Hold the drawn molecule."""
+        self.control.value = smiles
 
     def hint(self) -> str:
         """Placeholder text."""
@@ -164,13 +200,31 @@ class MoleculeField(TextField):
         super().express(read, problems)
 
 
-class MoleculesField(LinesField):
+class MoleculesField(DrawableField, LinesField):
     """Molecules, one per line; code may pass a column of a DataFrame."""
+
+    takes_many_molecules = True
 
     def build(self) -> widgets.DOMWidget:
         """A text area with the drawings below it."""
-        self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines", rows=3))
+        self._drawing = _Drawing(self, self.make_links(self.make_line(self.hint(), "path", "lines", rows=3)))
         return self._drawing.widget
+
+    def list_molecules(self) -> list[str]:
+        """The SMILES of all lines."""
+        value = self.read().value
+        return [str(item) for item in value] if isinstance(value, list) else []
+
+    def take_molecule(self, smiles: str, place: int | None) -> None:
+        """Add the drawn molecule as a line, or put it in the place of another."""
+        molecules = self.list_molecules()
+        if place is None or place >= len(molecules):
+            molecules.append(smiles)
+        else:
+            molecules[place] = smiles
+        with self.writing():
+            self.render(molecules)
+        self.changed()
 
     def hint(self) -> str:
         """Placeholder text."""
