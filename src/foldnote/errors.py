@@ -56,6 +56,8 @@ from traceback import walk_tb
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from foldnote.text import describe_path
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -251,17 +253,24 @@ class ServiceFaultError(ServiceError):
 class SettingsError(FoldnoteError):
     """The settings do not fit the tool; nothing was sent."""
 
-    def __init__(self, problems: Sequence[Problem], tool: str | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        tool: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         """Store all ``problems``; the message names at most three of them.
 
         Args:
             problems: the problems of all fields, in the form's order.
             tool: the tool whose settings these are.
+            settings: the settings, by which the message tells positions in lists from names in maps.
         """
         self.problems = tuple(problems)
         self.tool = tool
         shown = [
-            f"{_format_path(problem.field)}: {problem.message.rstrip('.')}" for problem in self.problems[:3]
+            f"{_format_path(problem.field, settings)}: {problem.message.rstrip('.')}"
+            for problem in self.problems[:3]
         ]
         more = len(self.problems) - len(shown)
         if more > 0:
@@ -412,13 +421,13 @@ class UnsupportedSystemError(EmbeddedServiceError):
     """The job service and its engines need Linux or macOS; on Windows, use WSL or a hosted service."""
 
 
-def _format_path(field: str) -> str:
+def _format_path(field: str, settings: object = None) -> str:
     """Format a field's path for display, counting from 1: ``settings[0].heavy`` becomes ``row 1, heavy``."""
     found = re.match(r"(settings|jobNames|ligands|stages)\[(\d+)\]\.?(.*)", field)
     if found is None:
-        return field
+        return describe_path(field, settings)
     noun = {"settings": "row", "jobNames": "name of row", "ligands": "ligand", "stages": "stage"}[found[1]]
-    name = found[3].removeprefix("settings.")
+    name = describe_path(found[3].removeprefix("settings."))
     return f"{noun} {int(found[2]) + 1}{', ' if name else ''}{name}"
 
 

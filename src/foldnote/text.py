@@ -57,6 +57,32 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def describe_path(path: str, settings: object = None) -> str:
+    """A setting's dotted path for people, who count from 1: ``smiles.2`` becomes ``smiles, item 3``.
+
+    Args:
+        path: steps with dots between them; a number is a 0-based position in a list, or a name in a map.
+        settings: the settings, which tell the two apart; without them, a number is a position.
+    """
+    shown, joint = "", ""
+    for step in path.split("."):
+        is_name = isinstance(settings, Mapping) and step in settings
+        if shown and step.isdecimal() and not is_name:
+            shown, joint = f"{shown}, item {int(step) + 1}", ", "
+        else:
+            shown, joint = f"{shown}{joint}{step}", "."
+        settings = _descend(settings, step)
+    return shown
+
+
+def _descend(value: object, step: str) -> object:
+    """The value at one step; None if it is not known."""
+    if isinstance(value, Mapping):
+        return value.get(step)
+    is_place = isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if is_place and isinstance(value, list | tuple) else None
+
+
 def join_words(words: Sequence[str], last: str = "or") -> str:
     """``a, b or c``; empty without words."""
     if len(words) < 2:

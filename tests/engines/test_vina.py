@@ -289,7 +289,12 @@ BACKBONE = "".join(
     ("receptor", "ligand", "settings", "sentence"),
     [
         (TRP_CAGE, "CCO.Cl\n", {}, "several parts that are not bonded"),
-        (TRP_CAGE, EXAMPLE["ligandFile"] * 2, {}, "has 2 molecules, and a job docks one"),
+        (
+            TRP_CAGE,
+            EXAMPLE["ligandFile"] * 2,
+            {},
+            "a job docks one. Dock each by a job of its own: fn.screen(receptor, ligands)",
+        ),
         (TRP_CAGE, "CB(O)O\n", {}, "no parameters for B"),
         (TRP_CAGE, "CCO\n", {"boxCenter": [200, 0, 0]}, "does not touch the receptor"),
         (BACKBONE, "CCO\n", {}, "residues of the receptor lack atoms"),

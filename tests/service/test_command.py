@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,6 +101,16 @@ def test_settings_that_are_not_valid_are_told_with_the_field(foldnote):
     fault = foldnote.data("submit", "anarci", "--set", "sequence=EVQ1", code=2)
     assert fault["error"]["kind"] == "bad_input"
     assert fault["error"]["problems"][0]["field"] == "sequence"
+
+
+def test_an_item_of_a_list_and_a_row_are_counted_from_one(foldnote, tmp_path):
+    place = tmp_path / "settings.json"
+    place.write_text('{"smilesStrings": ["CCO", "bad!"]}')
+    told = foldnote("validate", "admet", "--settings", str(place), code=2)
+    assert told.startswith("smilesStrings, item 2: ")
+    place.write_text('[{"smilesStrings": ["CCO"]}, {"smilesStrings": ["bad!"]}]')
+    last = foldnote("validate", "admet", "--settings", str(place), code=2).splitlines()[-1]
+    assert re.match(r"2 +no +smilesStrings, item 1 ", last)
 
 
 def test_a_result_is_fetched_whole_in_part_and_as_a_table_of_contents(foldnote, tmp_path):

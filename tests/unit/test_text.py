@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.text import count, format_duration, format_figure, format_size, join_words
+from foldnote.text import count, describe_path, format_duration, format_figure, format_size, join_words
 
 FIGURES = json.loads((Path(__file__).parents[1] / "data/figures.json").read_text())
 
@@ -60,3 +60,19 @@ def test_a_count_agrees_with_its_noun(number, noun, plural, text):
 
 def test_words_are_joined_as_a_list():
     assert [join_words([]), join_words(["a"]), join_words(["a", "b", "c"])] == ["", "a", "a, b or c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "settings", "text"),
+    [
+        ("heavy", None, "heavy"),
+        ("smilesStrings.2", None, "smilesStrings, item 3"),
+        ("chains.0.letter", {"chains": [{"letter": 5}]}, "chains, item 1, letter"),
+        ("designedResidues.H", {"designedResidues": {"H": ""}}, "designedResidues.H"),
+        ("designedResidues.1", {"designedResidues": {"1": "x"}}, "designedResidues.1"),
+        ("7", None, "7"),
+        ("", None, ""),
+    ],
+)
+def test_a_place_in_a_list_is_counted_from_one_and_the_name_of_a_map_kept(path, settings, text):
+    assert describe_path(path, settings) == text

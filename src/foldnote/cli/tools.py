@@ -11,6 +11,7 @@ from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, show
 from foldnote.errors import ArgumentError
+from foldnote.text import describe_path
 
 if TYPE_CHECKING:
     from foldnote.models import Tool
@@ -118,12 +119,18 @@ def run_validate(options: argparse.Namespace) -> int:
         print_json(verdict.model_dump(mode="json", by_alias=True))
     elif isinstance(verdict, BatchVerdict):
         rows = [
-            (str(row.index), "yes" if row.valid else "no", row.field or "", row.error or "")
+            (
+                str(row.index + 1),
+                "yes" if row.valid else "no",
+                describe_path(row.field or "", settings[row.index]),
+                row.error or "",
+            )
             for row in verdict.results
         ]
         show(format_table(("ROW", "VALID", "SETTING", "REASON"), rows))
     elif verdict.valid:
         show("valid")
     else:
-        show(f"{verdict.field or 'settings'}: {verdict.error or 'not valid'}")
+        place = describe_path(verdict.field or "settings", settings)
+        show(f"{place}: {verdict.error or 'not valid'}")
     return Exit.DONE if verdict.valid else Exit.BAD_INPUT

@@ -222,7 +222,7 @@ def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | No
     checked = catalog.check(tool, settings)
     problems.extend(checked.problems)
     if problems:
-        raise SettingsError(problems, tool.type)
+        raise SettingsError(problems, tool.type, settings)
     return checked.normalized
 
 

@@ -38,7 +38,7 @@ from foldnote.forms.ui.code_block import write_code_block
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.text import count
+from foldnote.text import count, describe_path
 
 ACTS = ("edit", "duplicate", "remove", *PAGE_ACTS)
 """What `BatchTable.change` does."""
@@ -136,7 +136,9 @@ class BatchTable:
         """The first problem of a row; one whose completed settings are the same is not validated again."""
         if row.judged is None or not is_same(row.judged[0], settings):
             problems = catalog.check(self._form.tool, settings).problems
-            row.judged = settings, f"{problems[0].field}: {problems[0].message}" if problems else ""
+            first = problems[0] if problems else None
+            told = f"{describe_path(first.field, settings)}: {first.message}" if first else ""
+            row.judged = settings, told
         return row.judged[1]
 
     def refresh(self) -> None:

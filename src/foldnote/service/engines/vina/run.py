@@ -144,7 +144,7 @@ def require_one(count: int) -> None:
     if count != 1:
         fail(
             f"The ligand's file has {count} molecules, and a job docks one."
-            " Submit a job for each: a batch, or POST /virtual-screening."
+            " Dock each by a job of its own: fn.screen(receptor, ligands), or a batch with a row for each."
         )
 
 
