@@ -40,7 +40,7 @@ def report(
         profile: the service of jobs that are given by name; by default the active profile's.
 
     Returns:
-        The path of the page.
+        The path of the page, which a notebook shows as a link that opens it.
 
     Raises:
         ArgumentError: there is nothing to report on.

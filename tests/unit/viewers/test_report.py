@@ -1,8 +1,10 @@
 """The report on jobs: results, methods, references and runs on one page."""
 
 import json
+import os
 import re
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +97,22 @@ def test_another_suffix_is_refused_before_anything_is_written(open_run, tmp_path
 def test_a_report_without_results_has_no_methods(tmp_path):
     page = write_report(tmp_path / "r.html", "T", [ReportPart("x", reason="Stopped.")]).read_text()
     assert "Methods" not in re.findall(r"<h2>(.*?)</h2>", page)
+
+
+def test_a_notebook_shows_the_path_of_a_report_as_a_link(open_run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = write_report("on <two> antibodies.html", "R", [ReportPart("fv", open_run("fv"))])
+    assert page.read_text() == Path(os.fspath(page)).read_text()
+    html = page._repr_html_()
+    assert 'href="on%20%3Ctwo%3E%20antibodies.html"' in html
+    assert ">on &lt;two&gt; antibodies.html</a>" in html
+
+
+def test_a_report_outside_of_the_notebooks_folder_is_named_without_a_link(open_run, tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    page = write_report(tmp_path / "r.html", "R", [ReportPart("fv", open_run("fv"))])
+    assert "<a " not in page._repr_html_()
+    assert str(page) in page._repr_html_()
+    page.unlink()
+    assert page._repr_html_() is None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -14,9 +16,14 @@ from foldnote.errors import ConfigurationError
 from foldnote.io import write_atomically
 from foldnote.late import find_version
 from foldnote.results import Publication, Result, find_references, list_runs, to_bibtex, write_methods
-from foldnote.text import visible
+from foldnote.text import format_size, visible
 from foldnote.viewers.display.bundles import Bundle, Item, bundle
 from foldnote.viewers.display.page import make_page
+
+if TYPE_CHECKING:
+    _Path = Path
+else:
+    _Path = type(Path())  # Path itself cannot be subclassed before Python 3.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,21 @@ class ReportPart:
     tags: tuple[str, ...] = ()
 
 
-def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, notes: str = "") -> Path:
+class ReportPath(_Path):
+    """The path of a report, which a notebook shows as a link that opens it."""
+
+    def _repr_html_(self) -> str | None:
+        if not self.is_file():  # such as the folder of a report, or one that was moved
+            return None
+        size = format_size(self.stat().st_size)
+        absolute, here = self.resolve(), Path.cwd().resolve()
+        if not absolute.is_relative_to(here):
+            return f"<p>The report is in <code>{escape(str(self))}</code> ({size}).</p>"
+        address = quote(absolute.relative_to(here).as_posix())
+        return f'<p>Report: <a href="{address}" target="_blank">{escape(self.name)}</a> ({size})</p>'
+
+
+def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, notes: str = "") -> ReportPath:
     """Write a report as an HTML page that opens in any browser, offline.
 
     The page shows each part, then the methods that ran with their settings, seeds and versions of packages,
@@ -53,7 +74,7 @@ def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, n
         notes: text below the heading; an empty line begins a new paragraph.
 
     Returns:
-        The path of the page.
+        The path of the page, which a notebook shows as a link.
 
     Raises:
         ConfigurationError: the path does not end in ``.html``, or the package was built without 3Dmol.js.
@@ -66,7 +87,7 @@ def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, n
             " browser and print it."
         )
     place.parent.mkdir(parents=True, exist_ok=True)
-    return write_atomically(place, make_page(title, list(_list_items(parts, notes))))
+    return ReportPath(write_atomically(place, make_page(title, list(_list_items(parts, notes)))))
 
 
 def _list_items(parts: Sequence[ReportPart], notes: str) -> Iterator[Item | str]:
