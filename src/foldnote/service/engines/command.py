@@ -155,6 +155,7 @@ def _list_weights(engine: Engine) -> Iterator[dict[str, Any]]:
             "is_exact": bool(each.size_bytes),
             "licence": each.licence,
             "source": each.source,
+            "must_accept": each.must_accept,
             "optional": each.optional,
             "state": row.state if row else None,
             "sha256": row.sha256 if row else each.sha256,
