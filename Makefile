@@ -81,7 +81,7 @@ test-setup:
 $(VENV)/.test-requirements: pyproject.toml | $(VENV)/bin/python
 	@echo "== Installing what foldnote and its tests need"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-		print(*p["dependencies"], *p["optional-dependencies"]["dev"], "jupyter-builder>=1.3.0", sep="\n")' >$@.txt
+		extras = p["optional-dependencies"]; print(*p["dependencies"], *extras["dev"], *extras["docs"], "jupyter-builder>=1.3.0", sep="\n")' >$@.txt
 	@$(BIN)/python -m pip install --quiet -r $@.txt
 	@touch $@
 

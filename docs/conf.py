@@ -28,6 +28,7 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*"), ("py:obj", ".*")]
 default_role = "code"
 suppress_warnings = ["mystnb.unknown_mime_type"]  # widgets, beside which stands what they showed last
+nb_ipywidgets_js: dict[str, Any] = {}  # so that no page asks another machine for the widgets' scripts
 
 myst_enable_extensions = ["deflist", "fieldlist", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 4

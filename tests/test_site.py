@@ -45,7 +45,7 @@ def test_every_tool_has_a_page_with_its_settings_outputs_and_citation(tool_pages
 
 def test_a_tools_page_names_method_licence_and_what_was_not_checked(tool_pages):
     assert "| Licence | BSD-3-Clause (ANARCI, HMMER), MIT (PyHMMER) |" in tool_pages["anarci"]
-    assert "| Compared with the name | another method in its place |" in tool_pages["amplify"]
+    assert "| Named method | no, another method in its place |" in tool_pages["amplify"]
     assert "not yet checked with the published" in " ".join(tool_pages["ablang"].split())
     assert "foldnote has no engine for abb4." in tool_pages["abb4"]
     assert "Unit: Å" in tool_pages["vina"]

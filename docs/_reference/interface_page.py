@@ -17,7 +17,7 @@ The routes of the Protein Analysis Job Service API as foldnote's own service ans
 [OpenAPI document](path:extra/openapi.json). A running service has the same document at `/openapi.json`. Paths may also begin
 with `/v1` or `/api`. Routes marked *key* need the header `x-api-key`.
 
-The client speaks all of this for you: see [The client](../client.md).
+[The client](../client.md) calls these routes for you.
 """
 
 
@@ -62,7 +62,9 @@ def _write_operation(method: str, route: str, operation: Mapping[str, Any]) -> I
         f"{status} {_cell(answer.get('description') or '')}{_name_body(answer)}".strip()
         for status, answer in operation["responses"].items()
     )
-    yield f"Answers: {'; '.join(answers)}\n"
+    yield "Answers:\n"
+    yield from (f"- {each}" for each in answers)
+    yield ""
 
 
 def _name_body(answer: Mapping[str, Any]) -> str:

@@ -20,9 +20,9 @@ from foldnote.service.engines.weights.state import UNCHECKED
 from foldnote.text import format_duration, format_size
 
 _KINDS = {
-    "genuine": "the named method",
+    "genuine": "yes",
     "genuine-task": "the named task, by another program",
-    "substitute": "another method in its place",
+    "substitute": "no, another method in its place",
     "adapter": "your own copy of the program",
 }
 _TYPES = {
@@ -137,7 +137,7 @@ def _write_engine(name: str, engine: Engine | None) -> Iterator[str]:
 
 def _list_facts(engine: Engine) -> Iterator[tuple[str, str]]:
     yield "Method", engine.method
-    yield "Compared with the name", _KINDS[engine.kind]
+    yield "Named method", _KINDS[engine.kind]
     yield "Version", engine.version
     yield "Licence", engine.licence
     needs = engine.resources

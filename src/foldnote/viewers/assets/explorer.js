@@ -180,7 +180,7 @@ function addErrors(parent, pae, choice) {
 function addTable(parent, residues, choice) {
   const box = make('div', 'fne-table', parent), table = make('table', '', box);
   box.tabIndex = 0;
-  box.setAttribute('role', 'region');
+  box.setAttribute('role', 'group');
   box.setAttribute('aria-label', 'Chosen residues');
   const head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
   const hasConfidence = residues.some(residue => typeof residue[3] === 'number');

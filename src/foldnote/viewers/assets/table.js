@@ -163,7 +163,7 @@
   top.className = 'fnt-top';
   box.className = 'fnt-box';
   box.tabIndex = 0;
-  box.setAttribute('role', 'region');
+  box.setAttribute('role', 'group');  // no landmark: a page can have several tables of one title
   box.setAttribute('aria-label', data.title || 'Table');
   var heading = make('b', '', top);
   heading.textContent = data.title;

@@ -74,7 +74,8 @@ def write_interfaces(scene: Scene) -> str:
     head = "".join(f'<th scope="col">{word}</th>' for word in heads)
     rows = "".join(f"<tr>{_write_interface(one)}</tr>" for one in scene.interfaces)
     return (
-        '<div class="fnv-interfaces"><p class="fnv-sub">Interfaces between chains</p>'
+        '<div class="fnv-interfaces" tabindex="0" role="group" aria-label="Interfaces between chains">'
+        '<p class="fnv-sub">Interfaces between chains</p>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         f'<p class="fnv-criteria">{escape(CRITERIA)}</p>'
     )

@@ -1,0 +1,89 @@
+"""The pages of the documentation site and of results: nothing is too wide for a phone, hard to read or out of a reader's reach."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import foreign_archives
+import nbformat
+import pytest
+from lab_server import ROOT
+from page_audit import find_page_faults
+
+from foldnote.results import Result, open_result
+from foldnote.viewers import bundle, write_page
+
+DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "src" / "foldnote" / "catalog" / "examples"
+WRITTEN = "index start tools gallery reference/tools/vina reference/client tutorials/results"
+ARCHIVES = "alphafold2 alphafold3_local boltz chai rosettafold_all_atom rfdiffusion bindcraft proteinmpnn diffdock gnina"
+
+
+def build_site(folder: Path, *options: str) -> Path:
+    """A copy of the docs, built by Sphinx with these options; tutorials are those that ``folder/docs/tutorials`` has."""
+    pytest.importorskip("furo", reason="Sphinx and the theme are not installed: make docs installs them")
+    ignored = shutil.ignore_patterns("tutorials", "reference", "__pycache__")
+    shutil.copytree(DOCS, folder / "docs", ignore=ignored, dirs_exist_ok=True)
+    for name in ("src", "CHANGELOG.md", "CONTRIBUTING.md"):
+        (folder / name).symlink_to(ROOT / name)
+    build = (sys.executable, "-m", "sphinx", "-q", "-b", "html", *options)
+    done = subprocess.run([*build, folder / "docs", folder / "site"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "site"
+
+
+def write_notebook(path: Path, items) -> None:
+    """An executed notebook whose cells show the items."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Results")])
+    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"form": {}}}}
+    for item in items:
+        output = nbformat.v4.new_output("execute_result", data={"text/html": bundle(item)["text/html"]})
+        notebook.cells.append(nbformat.v4.new_code_cell("result", outputs=[output]))
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+
+
+def open_archives(folder: Path, names: str) -> dict[str, Result]:
+    """Small results of several programs, in their own file names."""
+    results = {}
+    for name in names.split():
+        for path, content in getattr(foreign_archives, name)().items():
+            place = folder / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        results[name] = open_result(folder / name)
+    return results
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    examples = {name: open_result(EXAMPLES / name) for name in ("trastuzumab-fv.pdb", "benzene.sdf")}
+    return examples | open_archives(tmp_path_factory.mktemp("results"), ARCHIVES)
+
+
+def test_pages_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path, results):
+    write_notebook(tmp_path / "docs/tutorials/results.ipynb", [*results.values()][:4])
+    left_out = [page.name for page in DOCS.glob("*.md") if page.stem not in WRITTEN.split()]
+    excluded = ["_reference", *left_out, "reference/tools/[!v]*", "reference/[!ct]*"]
+    site = build_site(tmp_path, "-D", f"exclude_patterns={','.join(excluded)}")
+    assert find_page_faults(chromium, [site / f"{name}.html" for name in WRITTEN.split()]) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
+def test_every_page_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path):
+    """Notebooks with the outputs of the last `make docs`, where there are some."""
+    executed = ROOT / "build" / "notebooks"
+    (tmp_path / "docs/tutorials").mkdir(parents=True)
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        kept = executed / notebook.name
+        shutil.copy(kept if kept.is_file() else notebook, tmp_path / "docs/tutorials")
+    site = build_site(tmp_path, "-W", "-n")
+    pages = [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
+    assert find_page_faults(chromium, pages) == []
+
+
+def test_saved_pages_of_results_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path, results):
+    pages = [write_page(tmp_path / f"{name}.html", name, [result]) for name, result in results.items()]
+    assert find_page_faults(chromium, pages) == []
