@@ -76,8 +76,8 @@ def take_pictures(server: LabServer) -> None:
         lab.page.locator(".foldnote-form textarea").nth(0).fill(VH)
         lab.page.get_by_role("button", name="Submit", exact=True).click()
         expect(lab.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=300_000)
-        lab.wait_until_drawn(lab.page.locator(".jp-OutputArea-output canvas").first)
         show_result(lab.page)
+        lab.wait_until_drawn(lab.page.locator(".jp-OutputArea-output canvas").first)  # only what is in sight is drawn
         lab.picture("quickstart")
         lab.set_theme("dark")
         lab.page.wait_for_timeout(1000)
