@@ -19,6 +19,7 @@ import time
 import venv
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,7 @@ from foldnote.viewers import bundle, compose, write_page  # noqa: E402
 from foldnote.viewers.display.batch_rows import BatchRow  # noqa: E402
 from foldnote.viewers.display.bundles import rows_bundle  # noqa: E402
 from foldnote.viewers.render.library import read_library  # noqa: E402
+from foldnote.viewers.scene.thumbnail import draw_thumbnails  # noqa: E402
 
 RUNS = 3
 VIEWS = 50
@@ -223,6 +225,27 @@ def measure_batch(browser: Browser) -> None:
     show(f"the table of a batch of {BATCH_ROWS:,} rows, drawn", first / 1000, 0.3, "s")
     beside("drawn again on the same page", statistics.median(more) / 1000, first / 1000, "s")
     show("its HTML, written by Python", written, 0.3, "s")
+    measure_drawn_batch(browser)
+
+
+def measure_drawn_batch(browser: Browser) -> None:
+    """The table of a batch of dockings with a drawing in each row."""
+    parts = product(("", "C", "CC", "O", "N"), ("F", "Cl", "Br", "O", "C"), range(1, 5), range(1, 11))
+    molecules = [
+        f"{head}c1ccc({side})cc1{'C' * chain}N(C)C(=O){'C' * tail}" for head, side, chain, tail in parts
+    ]
+    rows = [
+        BatchRow(
+            f"ligand-{number}", "Complete", settings={"ligandFile": smiles}, scores={"affinity": -number}
+        )
+        for number, smiles in enumerate(molecules, 1)
+    ]
+    drawn = _time_s(lambda: draw_thumbnails(molecules))
+    print(f"    ({len(molecules):,} molecules of about 20 atoms, drawn by RDKit once: {drawn:.2f} s)")
+    first, *_ = insert_ms(browser, rows_bundle(rows, "drawn")["text/html"])
+    show(f"a batch of {len(rows):,} rows with their molecules, drawn", first / 1000, 0.3, "s")
+    written = statistics.median(_time_s(lambda: rows_bundle(rows, "drawn")) for _ in range(RUNS))
+    show("its HTML, written by Python from the drawings", written, 0.5, "s")
 
 
 def _time_s(work: Callable[[], object]) -> float:

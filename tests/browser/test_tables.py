@@ -122,3 +122,33 @@ def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
     rows.get_by_role("button", name="Clear").click()
     expect(rows.locator(".fnt-open")).to_have_count(9)
     assert page.accessibility_faults(".fnt-rows") == []
+
+
+_MOLECULES = """
+from IPython.display import publish_display_data
+from foldnote.viewers.display.batch_rows import BatchRow
+from foldnote.viewers.display.bundles import rows_bundle
+molecules = ["CC(=O)Oc1ccccc1C(=O)O", "C[C@H](N)C(=O)O", "C1CC", "Clc1ccc(Br)cc1", "CCS(=O)(=O)N", "C[N+](C)(C)CCO"]
+rows = [BatchRow(f"m{n}", "Complete", settings={"ligandFile": smiles}, scores={"affinity": -n})
+        for n, smiles in enumerate(molecules, 1)]
+publish_display_data(rows_bundle(rows, "drawn"))
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_molecules_are_drawn_in_their_rows_and_found_by_their_smiles(table, theme):
+    page, _ = table
+    page.run_code(_MOLECULES)
+    rows = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    expect(rows.get_by_role("img", name="2D drawing of CC(=O)Oc1ccccc1C(=O)O")).to_be_visible()
+    expect(rows.locator("svg.fnt-molecule")).to_have_count(5)
+    expect(rows).to_contain_text("C1CC")  # what cannot be drawn stays text
+    page.set_theme(theme)
+    try:
+        page.picture(f"table-molecules-{theme}", rows)
+        assert page.accessibility_faults(".fnt-rows") == []
+    finally:
+        page.set_theme("light")
+    rows.get_by_label("Filter rows").fill("Br")
+    expect(rows.locator("svg.fnt-molecule")).to_have_count(1)
+    rows.get_by_label("Filter rows").fill("")

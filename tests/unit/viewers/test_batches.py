@@ -1,12 +1,11 @@
 """A batch shows one table of its jobs, whose rows open their results, then the joined tables."""
 
-import base64
-import gzip
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
+from table_data import unpack
 
 from foldnote.models import Job, JobStatus
 from foldnote.results import open_result
@@ -34,12 +33,6 @@ def batch(tmp_path):
             archive.write(DATA / "numbering.csv", f"{job}/numbering.csv")
             archive.write(DATA / "trastuzumab_fv_ca.pdb", f"{job}/antibody.pdb")
     return open_result(path, "panel")
-
-
-def unpack(html):
-    """What the page gets of the first table."""
-    packed = html.partition('("')[2].partition('");</script>')[0]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def test_one_table_of_the_jobs_stands_first_and_the_joined_ones_are_folded(batch):

@@ -112,7 +112,7 @@ class Sheet:
             column
             for name, inputs, settings in rows
             for column, value in inputs.items()
-            if column not in settings and value != name and value not in settings.values()
+            if column not in settings and value != name and not _is_setting(value, settings)
         }
         return [
             SheetRow(name, {key: value for key, value in inputs.items() if key in own}, jobs.get(name))
@@ -155,6 +155,12 @@ class Sheet:
         for row, job_name in zip(rows, fresh, strict=True):
             names[row] = job_name
         return name, fresh, replace(self, batches=(*self.batches, name), names=tuple(names))
+
+
+def _is_setting(value: Any, settings: Mapping[str, Any]) -> bool:
+    """Whether a value of the user's table is one of the settings; a SMILES becomes a file of one line."""
+    given = settings.values()
+    return value in given or [value] in given or (isinstance(value, str) and f"{value}\n" in given)
 
 
 def _rename(name: str, ending: str, mark: str = "") -> str:

@@ -4,10 +4,12 @@ function render({ model, el }) {
   root.className = 'fnv-table';
   root.appendChild(document.createElement('style')); // the styles come with the widget
   el.appendChild(root);
-  program(root, model.get('_data'));
-  const follow = () => root.fnReplace(model.get('_data'));
-  model.on('change:_data', follow);
-  return () => model.off('change:_data', follow);
+  const read = () => ({ ...model.get('_data'), pictures: model.get('_pictures') });
+  program(root, read());
+  const follow = () => root.fnReplace(read());
+  const names = 'change:_data change:_pictures';
+  model.on(names, follow);
+  return () => model.off(names, follow);
 }
 
 export default { render };

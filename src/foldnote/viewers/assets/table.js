@@ -1,7 +1,8 @@
 // Turns the rows that were saved as HTML into a table of all rows, which sorts, filters and is saved as CSV.
-// Rows that open something below the table are handled by table_rows.js, the plot of two columns by table_plot.js.
-(function (root, data, addRows, addPlot) {
-  var ROW_PX = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
+// Rows that open something below the table are handled by table_rows.js, the plot of two columns by table_plot.js,
+// drawings of molecules by table_pictures.js.
+(function (root, data, addRows, addPlot, addPictures) {
+  var rowPx = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
   var order = [], sorted = -1, falling = false, words = '', marked = null;
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
@@ -61,7 +62,7 @@
 
   // Only the rows in sight are in the document, between two that take up the room of the others.
   function paint() {
-    var first = Math.max(0, Math.floor(box.scrollTop / ROW_PX) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / ROW_PX) + 16);
+    var first = Math.max(0, Math.floor(box.scrollTop / rowPx) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / rowPx) + 16);
     if (rows) rows.beforePaint();
     body.replaceChildren();
     addRoom(first);
@@ -70,7 +71,7 @@
       line.setAttribute('aria-rowindex', place + 2);
       columns.forEach(function (column, index) {
         var cell = make('td', column.isNumber ? 'fnt-number' : '', line), text = write(index, order[place]);
-        cell.textContent = text;
+        if (!pictures || !pictures.draw(cell, column.name, text)) cell.textContent = text;
         if (text.length > 24) cell.title = text;
       });
       if (rows) rows.dress(line, order[place]);
@@ -116,9 +117,9 @@
 
   // Brings a place in the order of the list into sight, below the heading.
   function reveal(place) {
-    var top = place * ROW_PX, seen = box.clientHeight - head.offsetHeight;
+    var top = place * rowPx, seen = box.clientHeight - head.offsetHeight;
     if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + ROW_PX > box.scrollTop + seen) box.scrollTop = top + ROW_PX - seen;
+    else if (top + rowPx > box.scrollTop + seen) box.scrollTop = top + rowPx - seen;
     paint();
   }
 
@@ -127,7 +128,7 @@
     var room = make('tr', '', body), cell = make('td', 'fnt-room', room);
     room.setAttribute('aria-hidden', 'true');
     cell.colSpan = columns.length;
-    cell.style.height = rows * ROW_PX + 'px';
+    cell.style.height = rows * rowPx + 'px';
   }
 
   function sortBy(index) {
@@ -202,10 +203,19 @@
     heading.textContent = data.title;
     sorted = columns.findIndex(function (column) { return column.name === by; });
     if (!isSame) drawHead();
+    setRowHeight();
     if (rows) rows.replace(data);
     if (plot) plot.replace(data);
     choose();
   };
+
+  // Rows with drawings are higher, as soon as there is one.
+  var pictures = addPictures ? addPictures() : null;
+  function setRowHeight() {
+    var has = Boolean(pictures) && pictures.take(data.pictures);
+    rowPx = has ? pictures.rowPx : 26;
+    root.classList.toggle('fnt-drawn', has);
+  }
 
   none = make('p', 'fnt-quiet', box);
   none.textContent = 'No row contains that.';
@@ -232,6 +242,7 @@
     filter.value = kept.words || '';
     words = filter.value.toLowerCase();
   }
+  setRowHeight();
   drawHead();
   new ResizeObserver(paint).observe(box);
   choose();

@@ -35,10 +35,13 @@ from foldnote.viewers.display.batch_rows import (
 )
 from foldnote.viewers.display.bundles import lay_out_jobs, rows_bundle
 from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.tables.molecule_column import draw_column
 from foldnote.viewers.tables.table import describe_table, write_program
 
 _GATHER_S = 0.3
 """Records that arrive within this time are shown together."""
+_DRAWING_S = 0.2
+"""Time for drawing molecules at each change of the live table."""
 
 
 class LiveTable(anywidget.AnyWidget):
@@ -47,6 +50,7 @@ class LiveTable(anywidget.AnyWidget):
     _esm = f"const program = {write_program(opens_rows=True)};\n{read_asset('live_table.js')}"
     _css = read_asset("table.css")
     _data = traitlets.Dict().tag(sync=True)
+    _pictures = traitlets.Dict().tag(sync=True)
 
     def __init__(self, key: str, profile: str) -> None:
         """Make a table without rows.
@@ -63,7 +67,10 @@ class LiveTable(anywidget.AnyWidget):
         """Show these rows in place of the former ones; order, filter and open row stay."""
         self._rows = rows
         opens = describe_opening(self._key, self._profile)
-        self._data = describe_table(tabulate_rows(rows), count_states([row.state for row in rows]), opens)
+        frame = tabulate_rows(rows)
+        self._data = describe_table(frame, count_states([row.state for row in rows]), opens)
+        # sent apart from the values, which change with every poll
+        self._pictures = dict(draw_column(frame, time_limit_s=_DRAWING_S) or {})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)

@@ -6,7 +6,9 @@ so that both are the same table.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +80,7 @@ def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> Batch
         retries=int(row.get("retries") or 0),
         figures=read_figures(jobs[job]) if job in jobs else {},
         scores=_take(row, "score."),
-        settings=_take(row, "settings."),
+        settings=_read_settings(_take(row, "settings.")),
     )
 
 
@@ -110,10 +112,30 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
         return BatchRow(name, "Deleted", inputs=inputs)
     labelled = {"label": job.label} if job.label else {}
     scores = {key: value for key, value in (job.score or {}).items() if _is_plain(value)}
-    settings = {key: value for key, value in job.settings.items() if _is_plain(value)}
+    settings = _read_settings(job.settings)
     reused = {"reused from": job.reused_from} if job.reused_from else {}
     own = {**labelled, **inputs, **reused}
     return BatchRow(name, job.word, job.reason, job.retries or 0, own, {}, scores, settings)
+
+
+def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that fit into a cell: numbers and texts, also the only text of a list.
+
+    The text of a file with one line, such as the SMILES of a ligand, loses its line end.
+    """
+    alone = {key: _read_setting(value) for key, value in settings.items()}
+    return {key: value for key, value in alone.items() if _is_plain(value)}
+
+
+def _read_setting(value: Any) -> Any:
+    """A setting of a record, or the same as text in the table of an archive, where lists are JSON."""
+    if isinstance(value, str):
+        if not (value.startswith('["') and value.endswith('"]')):
+            return value.rstrip("\r\n")
+        with suppress(ValueError):
+            listed = json.loads(value)
+            return listed[0] if len(listed) == 1 else value
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _is_plain(value: object) -> bool:

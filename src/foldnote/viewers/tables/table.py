@@ -22,6 +22,7 @@ from foldnote.results import find_metric
 from foldnote.text import count, format_figure
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
+from foldnote.viewers.tables.molecule_column import MoleculePictures, draw_column
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
@@ -111,12 +112,15 @@ def write_program(*, opens_rows: bool) -> str:
     table = read_asset("table.js").strip()
     if not opens_rows:
         return table
-    parts = [read_asset(name).strip() for name in ("table_rows.js", "table_plot.js")]
+    parts = [read_asset(name).strip() for name in ("table_rows.js", "table_plot.js", "table_pictures.js")]
     return f"(function(root,data){{({table})(root,data,{','.join(parts)})}})"
 
 
 def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[str, Any]:
-    """The data of a table whose rows open results, as JSON types, for :func:`write_program`."""
+    """The data of a table whose rows open results, as JSON types, for :func:`write_program`.
+
+    It lacks the drawings of molecules, which are ``pictures``.
+    """
     return {**_describe_frame(frame, frame, title), "note": "", "opens": _describe_opens(opens)}
 
 
@@ -144,6 +148,7 @@ def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, steps
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
     shown = _name_index(frame)
+    pictures: MoleculePictures | None = draw_column(shown) if opens is not None else None
     kept = len(shown)
     while True:
         part = shown.head(kept)
@@ -155,6 +160,7 @@ def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, steps
                 "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
                 "opens": _describe_opens(opens),
                 "steps": None if steps is None else vars(steps),
+                "pictures": pictures,
             }
         )
         if len(packed) <= MAX_BYTES or kept <= SHOWN_ROWS:

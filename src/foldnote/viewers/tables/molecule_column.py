@@ -1,0 +1,63 @@
+"""The column of a table that holds molecules, and their drawings, which are shown in place of the text."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any, Final, TypedDict
+
+import pandas as pd
+
+from foldnote.viewers.scene.thumbnail import HEIGHT, WIDTH, Thumbnail, draw_thumbnails
+
+MAX_DRAWN: Final = 1000
+"""Different molecules of a table that are drawn."""
+_MEANT: Final = re.compile(r"smiles|ligand|molecule|compound", re.I)
+_PROBED: Final = 20
+"""Values that are read to decide whether a column holds molecules."""
+
+
+class MoleculePictures(TypedDict):
+    """The drawings of one column.
+
+    ``drawn`` has them by the column's text; a text without one is shown as it is.
+    """
+
+    column: str
+    width: int
+    height: int
+    drawn: dict[str, Thumbnail]
+
+
+def find_molecule_column(frame: pd.DataFrame) -> str | None:
+    """The first column that is named like molecules and whose texts are SMILES; None if there is none."""
+    for name, values in frame.items():
+        if _MEANT.search(str(name)) and not pd.api.types.is_numeric_dtype(values):
+            texts = [text for text in dict.fromkeys(values.dropna().astype(str)) if text][:_PROBED]
+            if texts and _are_smiles(texts):
+                return str(name)
+    return None
+
+
+def _are_smiles(texts: list[str]) -> bool:
+    """Whether half of the texts or more are SMILES; a batch may have wrong ones."""
+    chem: Any = import_module("rdkit.Chem")
+    with import_module("rdkit.rdBase").BlockLogs():
+        read = sum(chem.MolFromSmiles(text, sanitize=False) is not None for text in texts)
+    return 2 * read >= len(texts)
+
+
+def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> MoleculePictures | None:
+    """The drawings of the molecules of a table, each drawn once; None if it has no molecules.
+
+    Args:
+        frame: the table, whose column names are unique.
+        time_limit_s: seconds for drawing; what is left is drawn by the next call.
+    """
+    name = find_molecule_column(frame) if frame.columns.is_unique else None
+    if name is None:
+        return None
+    texts = [*dict.fromkeys(frame[name].dropna().astype(str))][:MAX_DRAWN]
+    return MoleculePictures(
+        column=name, width=WIDTH, height=HEIGHT, drawn=draw_thumbnails(texts, time_limit_s=time_limit_s)
+    )

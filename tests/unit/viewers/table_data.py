@@ -1,0 +1,13 @@
+"""What the page gets of a table."""
+
+import base64
+import gzip
+import json
+from typing import Any
+
+
+def unpack(html: str) -> dict[str, Any]:
+    """The data of the first table."""
+    packed = html.partition('("')[2].partition('");</script>')[0]
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return found
