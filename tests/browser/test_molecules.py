@@ -180,3 +180,49 @@ def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []
+
+
+_ADMET = f"""
+import pathlib, zipfile
+import foldnote as fn
+with zipfile.ZipFile("admet.zip", "w") as archive:
+    for path in pathlib.Path({str(DATA / "admet_ai")!r}).glob("*.csv"):
+        archive.write(path, path.name)
+    archive.writestr("manifest.json", '{{"job": {{"type": "admet"}}}}')
+fn.open_result("admet.zip")
+"""
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 420), ("dark", 300)])
+def test_the_cards_of_predicted_properties_fit_and_are_legible(notebook, theme, width):
+    notebook.run_code(_ADMET)
+    cards = notebook.page.locator(".fnv-molecules")
+    expect(cards.get_by_role("img", name="2D drawing of molecule 1")).to_be_visible()
+    notebook.set_theme(theme)
+    notebook.page.set_viewport_size({"width": width + 170, "height": 1100})
+    try:
+        expect(cards.locator("li")).to_have_count(3)
+        notebook.page.wait_for_function(
+            "width => document.querySelector('.fnv-molecules').clientWidth <= width", arg=width
+        )
+        notebook.picture(f"admet-{width}-{theme}", cards)
+        parts = cards.locator("ul, li, dl, dl div")
+        assert (
+            parts.evaluate_all(
+                "nodes => nodes.filter(node => node.scrollWidth > node.clientWidth + 1).length"
+            )
+            == 0
+        )
+        assert cards.locator("img").evaluate_all("nodes => nodes.every(node => node.naturalWidth > 0)")
+        assert notebook.accessibility_faults(".fnv-molecules") == []
+    finally:
+        notebook.page.set_viewport_size({"width": 1300, "height": 1100})
+        notebook.set_theme("light")
+
+
+def test_a_card_has_the_figures_of_its_molecule(notebook):
+    notebook.run_code(_ADMET)
+    caffeine = notebook.page.locator(".fnv-molecules li").nth(1)
+    expect(caffeine).to_contain_text("Molecular weight194.2 Da")
+    expect(caffeine.locator("dt")).to_have_count(12)
+    expect(notebook.page.locator(".fnv-table[data-fn-state=drawn]").first).to_contain_text("hERG Blocking")
