@@ -8,10 +8,11 @@ import pytest
 
 import foldnote as fn
 from foldnote.errors import ArgumentError, UnreadableFileError
-from foldnote.results import Structure, open_result
+from foldnote.results import Structure, find_interactions, open_result
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_molecules, compose_poses
 from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.drawing import draw_molecules
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -62,12 +63,28 @@ def test_a_pose_shows_its_hydrogen_bonds_as_lines_and_text():
     (pose, *_) = open_poses()
     scene = compose_poses(Structure.open(DATA / "abl_pocket.pdb"), [pose])
 
-    assert len(scene.steps[0].lines) == 5
-    assert {line.label for line in scene.steps[0].lines} == {"2.9 Å", "3.0 Å"}
+    bonds = [line for line in scene.steps[0].lines if line.kind == "hydrogen bond"]
+    assert len(bonds) == 5
+    assert {line.label for line in bonds} == {"2.9 Å", "3.0 Å"}
     assert "MET A 318 N → N24, 3.0 Å, 152°" in dict(scene.steps[0].facts)["Hydrogen bonds (5)"]
     assert "MET A 318 N → N24" in dict(scene.facts)["Pose 1"]
     assert "Baker and Hubbard 1984" in dict(scene.facts)["Criterion"]
     assert json.loads(scene.to_json())["steps"][0]["lines"][0]["label"].endswith("Å")
+
+
+def test_every_drawn_kind_of_interaction_is_a_line_of_its_colour_and_in_the_legend():
+    structure = Structure.open(DATA / "abl_pocket.pdb")
+    (pose, *_) = open_poses()
+    scene = compose_poses(structure, [pose])
+    table = find_interactions(structure, pose.molecule)
+    counts = table.loc[table["kind"] != "hydrophobic", "kind"].value_counts().to_dict()
+    lines = scene.steps[0].lines
+    assert {kind: sum(line.kind == kind for line in lines) for kind in counts} == counts
+    assert set(counts) == {"hydrogen bond", "pi stacking"}
+    assert {line.kind: line.color for line in lines} == {kind: palette.INTERACTIONS[kind] for kind in counts}
+    legend = scene.py3dmol()._repr_html_()
+    for kind in counts:
+        assert f"background-color:{palette.INTERACTIONS[kind]}" in legend
 
 
 def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():

@@ -121,7 +121,7 @@
     var now = scene.steps[step];
     if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
     dashes.forEach(function (one) { viewer.removeShape(one); });
-    dashes = now ? drawLines(viewer, now.lines, scene.bond) : [];
+    dashes = now ? drawLines(viewer, now.lines) : [];
     if (find('panel')) now ? fillPanel(find('panel'), now, scene) : find('panel').replaceChildren();
     var label = find('step');
     if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);

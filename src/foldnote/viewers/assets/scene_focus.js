@@ -1,5 +1,5 @@
 // What a reader looks at closely: a residue and what is around it, or an interface. It stands around ``scene.js``.
-var NEAR_A = 5, FOCUS = '#d6006e', BRIDGE = '#c96a00';
+var NEAR_A = 5, FOCUS = '#d6006e';
 
 function nameResidue(atom) {
   return atom.resn + ' ' + atom.resi + (atom.icode || '').trim() + (atom.chain ? ' of chain ' + atom.chain : '');
@@ -56,9 +56,9 @@ function makeFocus(view) {
     one.targets.forEach(function (who, side) { viewer.addStyle(who, stick({ color: one.colors[side] })); });
     // Many lengths at one place hide what they are about.
     var isFew = one.lines.length + one.bridges.length <= 8;
-    shapes = [[one.lines, view.scene.bond], [one.bridges, BRIDGE]].flatMap(function (part) {
-      return drawLines(viewer, part[0].map(function (line) { return isFew ? line : line.slice(0, 2); }), part[1]);
-    });
+    shapes = drawLines(viewer, one.lines.concat(one.bridges).map(function (line) {
+      return isFew ? line : [line[0], line[1], '', line[3]];
+    }));
     say(one.label);
   }
 

@@ -11,6 +11,7 @@ from html import escape
 from foldnote.text import count
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
+from foldnote.viewers.scene.docking_view import TERMS
 from foldnote.viewers.scene.interfaces import CRITERIA
 from foldnote.viewers.scene.model import Highlight, Interface, Scene, SceneChain, Step
 
@@ -139,7 +140,7 @@ def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
 
 
 def _write_steps(scene: Scene) -> list[str]:
-    """Legend entries of the steps, their contacts and their hydrogen bonds."""
+    """Legend entries of the steps, their contacts and their interactions, by kind."""
     shown = scene.models[scene.steps[0].models[0]]
     many = ", one at a time" if len(scene.steps) > 1 else ""
     noun = escape(count(len(scene.steps), scene.step_noun))
@@ -148,8 +149,10 @@ def _write_steps(scene: Scene) -> list[str]:
         lines.append(f"<li>{write_swatch(palette.FLEXIBLE)}<span>Flexible side chains</span></li>")
     if any(step.contacts for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues in contact</span></li>")
-    if any(step.lines for step in scene.steps):
-        lines.append(f"<li>{write_swatch(palette.BOND)}<span>Hydrogen bonds, dashed</span></li>")
+    colors = {line.kind: line.color for step in scene.steps for line in step.lines}
+    for kind, term in TERMS.items():
+        if kind in colors:
+            lines.append(f"<li>{write_swatch(colors[kind])}<span>{term}, dashed</span></li>")
     return lines
 
 

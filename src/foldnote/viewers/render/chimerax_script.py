@@ -16,7 +16,6 @@ from foldnote.viewers.render.script_parts import (
     list_painted,
     write_models,
 )
-from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Scene
 
 _ATOMS = {"sticks": "stick", "spheres": "sphere"}
@@ -85,7 +84,7 @@ def _stick(own: str, color: str) -> tuple[str, str, str, str]:
 def _list_lines(scene: Scene) -> Iterator[str]:
     for line in scene.steps[0].lines if scene.steps else ():
         start, end = (",".join(f"{value:g}" for value in place) for place in (line.start, line.end))
-        yield f"shape cylinder radius 0.08 fromPoint {start} toPoint {end} color {palette.BOND}"
+        yield f"shape cylinder radius 0.08 fromPoint {start} toPoint {end} color {line.color}"
 
 
 def _place_camera(scene: Scene, models: list[ScriptModel]) -> Iterator[str]:

@@ -164,7 +164,7 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
 
 
 def _pack_lines(lines: Sequence[Line]) -> list[list[Any]]:
-    return [[line.start, line.end, line.label] for line in lines]
+    return [[line.start, line.end, line.label, line.color] for line in lines]
 
 
 def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
@@ -217,7 +217,6 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "play": scene.is_played,
         "group": scene.group.capitalize(),
         "toggles": _list_toggles(scene),
-        "bond": palette.BOND,
         "around": AROUND,
         "labels": list_labels(scene),
         "waters": list_waters(scene),

@@ -17,7 +17,6 @@ from foldnote.viewers.render.script_parts import (
     list_painted,
     write_models,
 )
-from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Line, Scene
 
 _SHOWN = {
@@ -119,7 +118,7 @@ def _list_lines(scene: Scene) -> Iterator[str]:
         for name, place in zip(ends, (line.start, line.end), strict=True):
             yield f"pseudoatom {name}, pos=[{place[0]:g}, {place[1]:g}, {place[2]:g}]"
         yield f"distance bond_{number}, {ends[0]}, {ends[1]}"
-        yield f"color {_write(palette.BOND)}, bond_{number}"
+        yield f"color {_write(line.color)}, bond_{number}"
         yield f"hide nonbonded, {ends[0]} or {ends[1]}"
 
 

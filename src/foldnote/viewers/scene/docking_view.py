@@ -48,11 +48,12 @@ CRITERION = (
     f"{MIN_ANGLE_DEGREES:.0f}° at the hydrogen where the files give it (Baker and Hubbard 1984). Ionic: at "
     f"most {SALT_BRIDGE_A} Å (Barlow and Thornton 1983). Others: limits of PLIP (Salentin et al. 2015)"
 )
-_TERMS = {
+TERMS = {
     "covalent": "Covalent or clash", "metal": "Metal", "ionic": "Ionic", "hydrogen bond": "Hydrogen bonds",
     "halogen bond": "Halogen bonds", "pi stacking": "π stacking", "cation-pi": "Cation–π",
     "hydrophobic": "Hydrophobic",
 }  # fmt: skip
+"""Kinds of interactions as headings and in legends."""
 
 Points = NDArray[np.float64]
 
@@ -135,7 +136,7 @@ def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Inter
         label=_name_pose(pose),
         models=(place + 1,),
         contacts=tuple((chain, tuple(numbers)) for chain, numbers in touched.items()),
-        lines=tuple(_make_line(bond) for bond in _list_bonds(found)),
+        lines=tuple(_make_line(one) for one in found if one.kind in palette.INTERACTIONS),
         facts=_describe_step(pose, near, found),
     )
 
@@ -160,9 +161,11 @@ def _list_bonds(found: Sequence[Interaction]) -> list[Interaction]:
     return [one for one in found if one.kind == "hydrogen bond"]
 
 
-def _make_line(bond: Interaction) -> Line:
-    places = [[round(float(part), 3) for part in place] for place in (bond.place, bond.ligand_place)]
-    return Line.model_validate({"start": places[0], "end": places[1], "label": f"{bond.distance:.1f} Å"})
+def _make_line(one: Interaction) -> Line:
+    places = [[round(float(part), 3) for part in place] for place in (one.place, one.ligand_place)]
+    look = {"kind": one.kind, "color": palette.INTERACTIONS[one.kind]}
+    label = f"{one.distance:.1f} Å"
+    return Line.model_validate({"start": places[0], "end": places[1], "label": label, **look})
 
 
 def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:
@@ -181,10 +184,10 @@ def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction])
         own = [one for one in found if one.kind == kind]
         if kind == "hydrogen bond":
             lines = "\n".join(map(_write_bond, own))
-            facts.append((f"{_TERMS[kind]} ({len(own)})", lines or "none by this criterion"))
+            facts.append((f"{TERMS[kind]} ({len(own)})", lines or "none by this criterion"))
         elif own:
             separator = ", " if kind == "hydrophobic" else "\n"
-            facts.append((f"{_TERMS[kind]} ({len(own)})", separator.join(map(_write_other, own))))
+            facts.append((f"{TERMS[kind]} ({len(own)})", separator.join(map(_write_other, own))))
     contacts = near[near["kind"] == "contact"]
     texts = (
         f"{one.residue} {one.chain} {one.number} ({one.distance:.1f})"

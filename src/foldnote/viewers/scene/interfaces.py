@@ -13,6 +13,7 @@ from foldnote.results import Structure
 from foldnote.results.structure.interfaces.chain_interfaces import CONTACT_A, SALT_BRIDGE_A
 from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A
 from foldnote.results.structure.interfaces.surface_area import METHOD
+from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line
 
 MAX_RESIDUES = 3_000
@@ -69,6 +70,8 @@ def _list_lines(bonds: pd.DataFrame, pair: Any, kind: str) -> tuple[Line, ...]:
             start=(round(one.x, 2), round(one.y, 2), round(one.z, 2)),
             end=(round(one.other_x, 2), round(one.other_y, 2), round(one.other_z, 2)),
             label=f"{one.distance:.1f} Å",
+            kind=kind,
+            color=palette.BOND if kind == "hydrogen bond" else palette.BRIDGE,
         )
         for one in _list_rows(own)
     )

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from foldnote.viewers.scene import palette
+
 if TYPE_CHECKING:
     from foldnote.viewers.render.py3dmol import SceneView
 
@@ -121,6 +123,9 @@ class Line(_Plain):
     """End points in Å."""
     label: str = ""
     """Label at the midpoint, such as ``2.9 Å``."""
+    kind: str = "hydrogen bond"
+    """What it stands for; legends name it."""
+    color: str = palette.BOND
 
 
 class Step(_Plain):

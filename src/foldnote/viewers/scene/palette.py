@@ -38,6 +38,16 @@ MOLECULE = "#2e8b57"
 BOND = "#c2569b"
 """Dashed lines of hydrogen bonds, visible on light and dark backgrounds."""
 
+BRIDGE = "#c96a00"
+"""Dashed lines of salt bridges between chains."""
+
+INTERACTIONS = {
+    "covalent": "#8a8f98", "metal": "#8f63c4", "ionic": "#d9661f", "hydrogen bond": "#2f87c4",
+    "halogen bond": "#b39200", "pi stacking": "#1a9b77", "cation-pi": BOND,
+}  # fmt: skip
+"""Dashed lines of a molecule's interactions, in the hues of their diagram; visible on light and dark grounds.
+Hydrophobic contacts are not drawn: there are too many."""
+
 UNKNOWN = "#9aa0a6"
 """Residues without a value."""
 
