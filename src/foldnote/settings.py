@@ -87,6 +87,8 @@ OPTIONS: tuple[Option, ...] = (
 )  # fmt: skip
 _BY_NAME = {row.name: row for row in OPTIONS}
 _SECRETS = frozenset({"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", "PGPASSWORD", "PGPASSFILE"})
+_PROVIDERS = ("AWS_", "AZURE_", "GOOGLE_")
+"""Beginnings of the variables with which object stores are configured, credentials among them."""
 
 
 @dataclass(frozen=True)
@@ -192,11 +194,7 @@ def executor_options() -> dict[str, Any]:
     Raises:
         ConfigurationError: the file cannot be read, or has something else in place of the section.
     """
-    section = _config().get("executors", {})
-    if not isinstance(section, dict):
-        where = config_dir() / "config.toml"
-        raise ConfigurationError(f"{where} sets executors to a value; make it a section: [executors].")
-    return section
+    return _section("executors")
 
 
 def store_options() -> dict[str, Any]:
@@ -205,10 +203,23 @@ def store_options() -> dict[str, Any]:
     Raises:
         ConfigurationError: the file cannot be read, or has something else in place of the section.
     """
-    section = _config().get("store", {})
+    return _section("store")
+
+
+def object_options() -> dict[str, Any]:
+    """The section ``[objects]`` of ``config.toml``: the bucket of ``foldnote serve``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    return _section("objects")
+
+
+def _section(name: str) -> dict[str, Any]:
+    section = _config().get(name, {})
     if not isinstance(section, dict):
         where = config_dir() / "config.toml"
-        raise ConfigurationError(f"{where} sets store to a value; make it a section: [store].")
+        raise ConfigurationError(f"{where} sets {name} to a value; make it a section: [{name}].")
     return section
 
 
@@ -450,12 +461,16 @@ def notebook_path() -> str:
 
 
 def process_environment(**options: str) -> dict[str, str]:
-    """A copy of the environment for a child process, without the key of a hosted service or a database.
+    """A copy of the environment for a child process, without keys of services, databases or object stores.
 
     A relative home is made absolute, since the child may run in another folder. ``options`` that are not
     empty override the values set here.
     """
-    copy = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    copy = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _SECRETS and not name.upper().startswith(_PROVIDERS)
+    }
     if copy.get("FOLDNOTE_HOME"):
         copy["FOLDNOTE_HOME"] = str(Path(copy["FOLDNOTE_HOME"]).expanduser().absolute())
     return copy | {_BY_NAME[name].environment: value for name, value in options.items() if value}

@@ -136,9 +136,9 @@ def work(story: Story) -> None:
 DYING = """
 import os, sys
 from pathlib import Path
-from foldnote.service.files import objects
-store = objects.ObjectStore(Path(sys.argv[1]))
-objects.sync = lambda folder: os._exit(9)
+from foldnote.service.files import object_folder
+store = object_folder.ObjectFolder(Path(sys.argv[1]))
+object_folder.sync = lambda folder: os._exit(9)
 store.put_bytes(sys.argv[2].encode())
 """
 """A process that dies when a content has its name and the name is not yet on the disk."""

@@ -36,7 +36,7 @@ class DoctorFinding:
 
 def examine() -> list[DoctorFinding]:
     """Check every component, in the order in which a user needs them."""
-    checks = (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring)
+    checks = (_python, _folders, _extension, _viewer, _profile, _service, _bucket, _engines, _keyring)
     return [finding for check in checks for finding in _run(check)]
 
 
@@ -97,6 +97,20 @@ def _service() -> list[DoctorFinding]:
         counts = client.jobs.list(limit=1).statuses
     found = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
     return [DoctorFinding("service", True, found)]
+
+
+def _bucket() -> list[DoctorFinding]:
+    options = settings.object_options()
+    if not options:
+        return []
+    from foldnote.service.files.bucket import BucketClient
+    from foldnote.service.files.bucket_address import BucketAddress
+
+    address = BucketAddress.read(options)
+    fault = None if address is None else BucketClient(address).find_fault()
+    advice = "Check the section [objects] of config.toml, and the provider's credentials." if fault else ""
+    found = fault or f"{options['url']} can be written and read"
+    return [DoctorFinding("object store", fault is None, found, advice)]
 
 
 def _engines() -> list[DoctorFinding]:

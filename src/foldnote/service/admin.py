@@ -20,6 +20,8 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.service.backups.bucket_move import MOVED as MOVED_CONTENTS
+from foldnote.service.backups.bucket_move import move_to_bucket
 from foldnote.service.backups.contents import Backup, check_backup
 from foldnote.service.backups.copying import MOVED, move_to_server, require_new
 from foldnote.service.backups.making import make_backup
@@ -29,6 +31,8 @@ from foldnote.service.config import MB
 from foldnote.service.domain.access.keys import hash_key, make_key
 from foldnote.service.domain.retention import Removal, RetentionTerms, plan_removals
 from foldnote.service.draining import Draining
+from foldnote.service.files.bucket_address import BucketAddress
+from foldnote.service.files.object_opening import open_bucket, require_bucket
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
@@ -241,7 +245,10 @@ def back_up(folder: Path, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: there is no data, it is damaged, or the folder cannot be created.
     """
-    backup = make_backup(folder, options.backup, _read_address(options))
+    bucket = _read_bucket(options)
+    require_bucket(folder, bucket)
+    objects = None if bucket is None else open_bucket(folder, bucket, "backup")
+    backup = make_backup(folder, options.backup, _read_address(options), objects)
     return {"message": f"{options.backup} is {_describe(backup)}.", **_report(backup)}
 
 
@@ -262,13 +269,15 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
         ConfigurationError: the service is running, the backup is damaged, or there is data and no
             `--replace`.
     """
-    address = _read_address(options)
+    address, bucket = _read_address(options), _read_bucket(options)
     require_new(folder, address)
-    restored = restore_backup(options.backup, folder, is_replacing=options.replace)
+    restored = restore_backup(options.backup, folder, is_replacing=options.replace, bucket=bucket)
     message = f"{folder} is {_describe(restored.backup)} now. Start the service."
     if address is not None:
         move_to_server(folder, address)
         message += f" Its database is {address.shown}."
+    if bucket is not None:
+        message += f" Its contents are in {bucket.url}."
     if restored.repeated:
         message += f" {restored.repeated} jobs that were running at the time are queued again."
     if restored.kept is not None:
@@ -331,6 +340,21 @@ def move(folder: Path, options: argparse.Namespace) -> Report:
     return {"message": message, "jobs": jobs, "kept": kept}
 
 
+def move_contents(folder: Path, options: argparse.Namespace) -> Report:
+    """Move the contents of a stopped service to a bucket.
+
+    Raises:
+        ConfigurationError: no bucket is set, the service is running, or the bucket cannot be used.
+    """
+    bucket = _read_bucket(options)
+    if bucket is None:
+        raise ConfigurationError("Set url in the section [objects] of config.toml to that of the bucket.")
+    contents = move_to_bucket(folder, bucket, _read_address(options))
+    kept = str(folder / MOVED_CONTENTS)
+    message = f"{contents} contents are in {bucket.url} now. The previous ones are kept as {kept}."
+    return {"message": message, "contents": contents, "kept": kept}
+
+
 def _describe(backup: Backup) -> str:
     lost = ""
     if backup.missing:
@@ -376,6 +400,7 @@ FOLDER_COMMANDS: tuple[
     ("check-backup", "Verify a backup by its hashes.", check, ("backup",)),
     ("restore", "Restore a stopped service from a backup.", restore, ("backup", "--replace")),
     ("move-to-postgresql", "Move a stopped service's database to PostgreSQL.", move, ()),
+    ("move-to-bucket", "Move a stopped service's contents to an object store.", move_contents, ()),
 )
 """The same for commands that use the whole data folder."""
 
@@ -470,6 +495,10 @@ def _read_address(options: argparse.Namespace) -> StoreAddress | None:
     if options.embedded:
         return None
     return StoreAddress.read(settings.store_options(), settings.store_url())
+
+
+def _read_bucket(options: argparse.Namespace) -> BucketAddress | None:
+    return None if options.embedded else BucketAddress.read(settings.object_options())
 
 
 def _use_store(

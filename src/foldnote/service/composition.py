@@ -34,8 +34,8 @@ from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.draining import Draining
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
-from foldnote.service.files.objects import ObjectStore
-from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
+from foldnote.service.files.object_opening import open_objects
+from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, REPLICAS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
@@ -75,7 +75,8 @@ class Service:
             self.store = self._open_server(config.data_dir, config.store)
         own = config.data_dir / REPLICAS / self.replica.name if self.replica else None
         self.draining = Draining(config.data_dir, own)
-        self.objects = ObjectStore(config.data_dir / OBJECTS, self.replica.name if self.replica else "")
+        name = self.replica.name if self.replica else ""
+        self.objects = open_objects(config.data_dir, config.objects, name)
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
         self.links = LinkSigner(secrets, config.limits.link_s)

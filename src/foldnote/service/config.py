@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.store.address import StoreAddress
 
 MB = 1024 * 1024
@@ -137,6 +138,7 @@ class ServiceConfig:
         certificate_key: file with its key, if the first one lacks it.
         log_format: how the log is written, `json` or `text`.
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
+        objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
     """
 
     data_dir: Path
@@ -164,3 +166,4 @@ class ServiceConfig:
     certificate_key: Path | None = None
     log_format: str = "json"
     store: StoreAddress | None = None
+    objects: BucketAddress | None = None

@@ -28,6 +28,7 @@ from foldnote.late import find_version
 from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
+from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
 from foldnote.service.http.certificates import Certificate, find_certificate, follow_renewals
 from foldnote.service.http.connections import (
@@ -335,6 +336,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         certificate=options.tls_cert,
         certificate_key=options.tls_key,
         store=StoreAddress.read(settings.store_options(), settings.store_url()),
+        objects=BucketAddress.read(settings.object_options()),
     )
 
 

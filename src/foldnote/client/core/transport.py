@@ -38,6 +38,7 @@ _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
 _LARGEST_REFUSAL_BYTES = 1_000_000
 _NOT_MODIFIED = 304
+_HASH_HEADER = "x-content-sha256"
 _NEAR = 20
 _ENCODINGS = ("gzip", "deflate")
 """Accepted content encodings. Both expand at most about 1000-fold, so no chunk fills the memory."""
@@ -96,8 +97,8 @@ class HttpTransport:
                 for chunk in answer.iter_bytes():
                     body.take(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
-            if effect.is_kept and effect.is_kept(answer.headers):
-                return ServiceResponse(_NOT_MODIFIED, answer.headers, b"")
+            if effect.is_kept and effect.is_kept(_headers_of(answer)):
+                return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
@@ -154,8 +155,8 @@ class AsyncHttpTransport:
                 async for chunk in answer.aiter_bytes():
                     body.take(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
-            if effect.is_kept and effect.is_kept(answer.headers):
-                return ServiceResponse(_NOT_MODIFIED, answer.headers, b"")
+            if effect.is_kept and effect.is_kept(_headers_of(answer)):
+                return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:  # short writes to a local disk need no thread
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)
@@ -347,7 +348,16 @@ def _received(response: httpx.Response, part: Path, sha256: str | None) -> Servi
         if found > expected:
             part.unlink(missing_ok=True)
         raise ServiceUnreachableError(f"The download ended after {found} of {expected} bytes.")
-    return ServiceResponse(response.status_code, response.headers, b"", sha256)
+    return ServiceResponse(response.status_code, _headers_of(response), b"", sha256)
+
+
+def _headers_of(response: httpx.Response) -> httpx.Headers:
+    """The headers of a download, and the hash that the service gave when it redirected to an object store."""
+    headers = response.headers.copy()
+    for each in response.history:
+        if _HASH_HEADER in each.headers:
+            headers[_HASH_HEADER] = each.headers[_HASH_HEADER]
+    return headers
 
 
 def _announced_size(response: httpx.Response) -> int | None:

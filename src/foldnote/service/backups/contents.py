@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -143,10 +143,19 @@ def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:
     Raises:
         OSError: it cannot be read or written.
     """
+    return copy_chunks(iter(lambda: source.read(_CHUNK_BYTES), b""), target)
+
+
+def copy_chunks(source: Iterable[bytes], target: Path) -> tuple[str, int]:
+    """Write chunks to a new file; returns its SHA-256 (hex) and its size in bytes.
+
+    Raises:
+        OSError: they cannot be read or written.
+    """
     digest, size = hashlib.sha256(), 0
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with target.open("xb") as copy:
-        while chunk := source.read(_CHUNK_BYTES):
+        for chunk in source:
             digest.update(chunk)
             copy.write(chunk)
             size += len(chunk)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
@@ -23,11 +23,14 @@ from foldnote.service.backups.contents import (
     DESCRIPTION,
     SUMS,
     Backup,
+    copy_chunks,
     copy_stream,
     hash_file,
     write_description,
 )
 from foldnote.service.backups.copying import copy_rows
+from foldnote.service.files.object_folder import ObjectFolder
+from foldnote.service.files.objects import ObjectStore
 from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
 from foldnote.service.lock import keep_contents
 from foldnote.service.runner import attempt as files
@@ -47,13 +50,16 @@ _NAMED = """
 _ENDED = "SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE ended IS NOT NULL AND is_purged = 0"
 
 
-def make_backup(data: Path, target: Path, address: StoreAddress | None = None) -> Backup:
+def make_backup(
+    data: Path, target: Path, address: StoreAddress | None = None, objects: ObjectStore | None = None
+) -> Backup:
     """Write a backup of the data folder ``data`` as the new folder ``target``.
 
     Args:
         data: the data folder.
         target: it must not exist, or be empty.
         address: of the service's PostgreSQL database; None where it is in the data folder.
+        objects: contents of the service; None where they are in the data folder.
 
     Raises:
         ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be created.
@@ -67,7 +73,7 @@ def make_backup(data: Path, target: Path, address: StoreAddress | None = None) -
     try:
         draft.mkdir(mode=0o700, parents=True)
         with keep_contents(data):
-            backup = _Maker(data, draft, address).make()
+            backup = _Maker(data, draft, address, objects or ObjectFolder(data / OBJECTS)).make()
         os.sync()  # syncing thousands of files one by one takes minutes
         draft.rename(target)
         sync(draft.parent)
@@ -83,8 +89,9 @@ def make_backup(data: Path, target: Path, address: StoreAddress | None = None) -
 class _Maker:
     """Makes one backup in the empty folder ``target``."""
 
-    def __init__(self, data: Path, target: Path, address: StoreAddress | None) -> None:
+    def __init__(self, data: Path, target: Path, address: StoreAddress | None, objects: ObjectStore) -> None:
         self._data = data
+        self._objects = objects
         self._address = address
         self._target = target
         self._sums: dict[str, str] = {}
@@ -112,26 +119,23 @@ class _Maker:
         (self._target / SUMS).write_text(lines)
         return backup
 
-    def _require_room(self, named: Iterable[str]) -> None:
+    def _require_room(self, named: Collection[str]) -> None:
         """Check the free space before anything is copied."""
-        sizes = [path.stat().st_size for each in named if (path := self._content(each)).is_file()]
+        needed = self._objects.measure(named)
         free = shutil.disk_usage(self._target).free
-        if sum(sizes) > free:
+        if needed > free:
             raise ConfigurationError(
-                f"The backup needs {sum(sizes) >> 20} MB, but only {free >> 20} MB are free in"
+                f"The backup needs {needed >> 20} MB, but only {free >> 20} MB are free in"
                 f" {self._target.parent}. Nothing was written; choose another disk."
             )
-
-    def _content(self, sha256: str) -> Path:
-        return self._data / OBJECTS / sha256[:2] / sha256
 
     def _copy_content(self, sha256: str) -> bool:
         """Copy a content; False when it is missing or does not match its SHA-256."""
         name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
         try:
-            with self._content(sha256).open("rb") as source:
-                self._copy(source, name)
+            self._note(name, *copy_chunks(self._objects.read(sha256), self._target / name))
         except FileNotFoundError:
+            (self._target / name).unlink(missing_ok=True)
             return False
         if self._sums[name] == sha256:
             return True

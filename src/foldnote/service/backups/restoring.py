@@ -18,6 +18,7 @@ from pathlib import Path
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.backups import swapping
+from foldnote.service.backups.bucket_move import upload_contents
 from foldnote.service.backups.contents import (
     DESCRIPTION,
     Backup,
@@ -26,7 +27,9 @@ from foldnote.service.backups.contents import (
     read_description,
     read_sums,
 )
-from foldnote.service.layout import CONTENTS, DATABASE, JOBS
+from foldnote.service.files.bucket_address import BucketAddress
+from foldnote.service.files.object_opening import open_bucket, require_bucket
+from foldnote.service.layout import CONTENTS, DATABASE, JOBS, OBJECTS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue import outcomes
 from foldnote.service.runner import attempt as files
@@ -52,8 +55,16 @@ class Restored:
     repeated: int
 
 
-def restore_backup(source: Path, data: Path, *, is_replacing: bool) -> Restored:
+def restore_backup(
+    source: Path, data: Path, *, is_replacing: bool, bucket: BucketAddress | None = None
+) -> Restored:
     """Replace the contents of the data folder ``data`` by the backup ``source``.
+
+    Args:
+        source: the backup.
+        data: the data folder.
+        is_replacing: whether data that is there is replaced.
+        bucket: where the contents of files and results belong; None for the data folder.
 
     Raises:
         ConfigurationError: a service is running there, the backup is damaged or too new, or there is data and
@@ -68,10 +79,15 @@ def restore_backup(source: Path, data: Path, *, is_replacing: bool) -> Restored:
         there = [name for name in CONTENTS if (data / name).exists()]
         if there and not is_replacing:
             raise ConfigurationError(_say_what_is_there(data, backup))
+        require_bucket(data, bucket)
+        objects = None if bucket is None else open_bucket(data, bucket, "restore")
         staging = swapping.begin_restore(data)
         try:
             _stage(source, staging)
             repeated = renew(staging / DATABASE)
+            if objects is not None:
+                upload_contents(staging / OBJECTS, objects)
+                shutil.rmtree(staging / OBJECTS, ignore_errors=True)
         except BaseException:
             shutil.rmtree(staging, ignore_errors=True)
             raise

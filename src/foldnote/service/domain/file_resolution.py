@@ -120,9 +120,9 @@ class FileResolver:
     def _locate_member(
         self, field: str, job_name: str, state: str, sha256: str | None, member: str
     ) -> Located | str:
-        archive = self._objects.path(sha256) if sha256 else None
-        if archive is None or not archive.is_file():
+        if sha256 is None or not self._objects.has(sha256):
             return f"the job {job_name!r} has no result; its status is {state}."
+        archive = self._objects.path(sha256)
         try:
             found = archives.find_member(archive, member)
         except archives.DamagedArchiveError as exc:

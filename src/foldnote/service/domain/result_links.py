@@ -42,12 +42,12 @@ class ResultService:
         if row is None:
             raise job_not_found(wanted.job_name)
         sha256 = self._find_result(row)
-        archive = self._objects.path(sha256)
         name = f"{row['name']}.zip"
         try:
             if wanted.file_name is not None:
-                name, sha256 = self._one_file(archive, wanted.file_name)
+                name, sha256 = self._one_file(self._objects.path(sha256), wanted.file_name)
             elif wanted.pdbs_only:
+                archive = self._objects.path(sha256)
                 name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
         except archives.DamagedArchiveError as exc:
             raise damaged_result(row, exc) from exc
@@ -65,7 +65,7 @@ class ResultService:
         sha256: str | None = row["result_sha256"]
         if sha256 is None and row["type"] == BATCH_TYPE:
             sha256 = self._find_partial(row)
-        if sha256 is None or not self._objects.path(sha256).is_file():
+        if sha256 is None or not self._objects.has(sha256):
             raise without_result(row)
         return sha256
 

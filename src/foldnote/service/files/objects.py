@@ -1,24 +1,16 @@
-"""Contents on the local disk, each stored once under its SHA-256.
+"""Where the contents of files and results are: in a folder, or in a bucket of an object store.
 
-A content is written to a draft, synced, and renamed into place, so a content under its name is complete. This
-module does not know which contents are used; callers pass a function that asks the database.
+A content is stored once, under its SHA-256, and never changes. This module does not know which contents are
+used; callers pass a function that asks the database.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import os
-import shutil
-import threading
-import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol, Self
 
-from foldnote.io import sync
-
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 YOUNG_S = 7200.0
 """An unused content is kept for this time: its row may not be committed yet, or a link (one hour) may refer
 to it."""
@@ -27,174 +19,134 @@ LATELY_S = 60.0
 invalid."""
 
 
-class ObjectStore:
-    """A folder of contents, each named by its SHA-256 in hex.
+class ObjectDraft(Protocol):
+    """A content being written: `write`, then `keep`; leaving the block without `keep` discards it.
 
-    Args:
-        folder: may be shared by several replicas.
-        replica: name of this one; empty where there is only one.
+    Attributes:
+        size: bytes written so far.
     """
 
-    def __init__(self, folder: Path, replica: str = "") -> None:
-        self._folder = folder
-        self._drafts = folder / (f"drafts-{replica}" if replica else "drafts")
-        self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sync(folder.parent)
-        self._lock = threading.Lock()
-        self._synced: set[Path] = set()
-        """Folders synced since their last change; names left by earlier processes may not be synced."""
+    size: int
 
+    def write(self, chunk: bytes, /) -> None:
+        """Append bytes.
+
+        Raises:
+            OSError: the disk is full or fails.
+        """
+
+    def keep(self) -> str:
+        """Store the content durably and return its SHA-256.
+
+        Raises:
+            OSError: the disk or the object store is full, fails or cannot be reached.
+        """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class ObjectStore(ABC):
+    """The contents of one service, which all its replicas share.
+
+    Attributes:
+        is_remote: whether contents are on other machines, so that a transfer takes time.
+        collects_every_s: interval between two searches for unused contents.
+    """
+
+    is_remote = False
+    collects_every_s = 600.0
+
+    @abstractmethod
     def path(self, sha256: str) -> Path:
-        """The path of a content, whether or not it exists."""
-        return self._folder / sha256[:2] / sha256
+        """A file on this machine with the content, to be opened within a minute; fetched if it is elsewhere.
 
+        Raises:
+            FileNotFoundError: the content is missing; where contents are local, opening the file raises it.
+            OSError: it cannot be fetched.
+        """
+
+    @abstractmethod
+    def has(self, sha256: str) -> bool:
+        """Whether the content is there.
+
+        Raises:
+            OSError: the object store cannot be reached.
+        """
+
+    @abstractmethod
+    def size_bytes(self, sha256: str) -> int:
+        """Size of a content.
+
+        Raises:
+            OSError: it is missing, or the object store cannot be reached.
+        """
+
+    @abstractmethod
+    def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Read a content, or its bytes from `start` to before `end`, without keeping a copy.
+
+        Raises:
+            OSError: it is missing, or the object store cannot be reached.
+        """
+
+    @abstractmethod
+    def measure(self, wanted: Collection[str]) -> int:
+        """Total size of these contents in bytes, without missing ones.
+
+        Raises:
+            OSError: the object store cannot be reached.
+        """
+
+    def is_near(self, sha256: str) -> bool:  # noqa: ARG002
+        """Whether `path` need not fetch the content."""
+        return True
+
+    def find_link(self, sha256: str, method: str = "GET") -> str | None:  # noqa: ARG002
+        """An address, signed by the object store, that answers with the content for some minutes.
+
+        None if it is not there, or if clients cannot reach the object store: the service sends what it has.
+
+        Raises:
+            OSError: the object store cannot be reached.
+        """
+        return None
+
+    @abstractmethod
     def draft(self) -> ObjectDraft:
         """An empty draft to write to."""
-        return ObjectDraft(self)
 
     def put_bytes(self, content: bytes) -> str:
-        """Store `content` and return its SHA-256."""
+        """Store `content` and return its SHA-256.
+
+        Raises:
+            OSError: see `ObjectDraft.keep`.
+        """
         with self.draft() as draft:
             draft.write(content)
             return draft.keep()
 
+    @abstractmethod
     def adopt(self, source: Path, sha256: str) -> None:
-        """Add a complete, synced file of known SHA-256 by a hard link; the file itself stays."""
-        with self._lock:
-            target = self._place(sha256)
-            if not self._touch(target):
-                self._synced.discard(target.parent)
-                self._link(source, target)
-            self._sync(target.parent)
-
-    def _link(self, source: Path, target: Path) -> None:
-        """Make a hard link, or a copy if the file system has no hard links."""
-        try:
-            os.link(source, target)
-        except OSError as exc:
-            if exc.errno not in _NO_LINKS:
-                raise
-            draft = self.new_draft_path()
-            try:
-                with source.open("rb") as content, draft.open("xb") as copy:
-                    shutil.copyfileobj(content, copy)
-                    copy.flush()
-                    os.fsync(copy.fileno())
-                draft.rename(target)
-            finally:
-                draft.unlink(missing_ok=True)
-
-    def keep_draft(self, draft: Path, sha256: str) -> None:
-        """Move a synced draft into place, or discard it if the content exists."""
-        with self._lock:
-            target = self._place(sha256)
-            if self._touch(target):
-                draft.unlink()
-            else:
-                self._synced.discard(target.parent)
-                draft.rename(target)
-            self._sync(target.parent)
-
-    def new_draft_path(self) -> Path:
-        """A unique path for a draft."""
-        return self._drafts / f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-
-    def clear_drafts(self) -> None:
-        """Remove unfinished drafts of an earlier process."""
-        for path in self._drafts.iterdir():
-            path.unlink(missing_ok=True)
-
-    def collect(self, is_used: Callable[[str], bool], young_s: float = YOUNG_S) -> int:
-        """Remove unused contents older than `young_s` seconds; return their number."""
-        return sum(self._collect_one(path, is_used, young_s) for path in list(self._contents()))
-
-    def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
-        """Remove a released content unless it is used; False if it is too recent to decide."""
-        path = self.path(sha256)
-        if not path.exists() or self._collect_one(path, is_used, LATELY_S):
-            return True
-        return is_used(sha256)
-
-    def _collect_one(self, path: Path, is_used: Callable[[str], bool], young_s: float) -> bool:
-        with self._lock:
-            found = path.stat()
-            is_young = 0 <= time.time() - found.st_mtime < young_s  # a time in the future is wrong
-            if is_young or is_used(path.name):
-                return False
-            return self._remove(path, found.st_mtime_ns)
-
-    def _remove(self, path: Path, modified_ns: int) -> bool:
-        """Remove a content, unless another replica has touched it meanwhile, since it will be used again."""
-        aside = self.new_draft_path()
-        path.rename(aside)
-        if aside.stat().st_mtime_ns != modified_ns:
-            aside.rename(path)
-            return False
-        aside.unlink()
-        return True
-
-    def _contents(self) -> Iterator[Path]:
-        for folder in self._folder.iterdir():
-            if len(folder.name) == 2:
-                yield from folder.iterdir()
-
-    def _place(self, sha256: str) -> Path:
-        target = self.path(sha256)
-        if not target.parent.exists():
-            self._synced.discard(self._folder)
-            target.parent.mkdir(mode=0o700, exist_ok=True)
-        self._sync(self._folder)
-        return target
-
-    def _sync(self, folder: Path) -> None:
-        """Sync the folder, unless it is synced."""
-        if folder not in self._synced:
-            sync(folder)
-            self._synced.add(folder)
-
-    @staticmethod
-    def _touch(target: Path) -> bool:
-        try:
-            os.utime(target)
-        except FileNotFoundError:
-            return False
-        return True
-
-
-class ObjectDraft:
-    """A content being written: `write`, then `keep`; leaving the block without `keep` discards it."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-        self._path = store.new_draft_path()
-        self._stream: BinaryIO = self._path.open("xb")
-        self._hash = hashlib.sha256()
-        self.size = 0
-
-    def write(self, chunk: bytes) -> None:
-        """Append bytes.
+        """Add a complete, synced file of known SHA-256; the file itself stays.
 
         Raises:
-            OSError: the disk is full or broken.
+            OSError: see `ObjectDraft.keep`.
         """
-        self._stream.write(chunk)
-        self._hash.update(chunk)
-        self.size += len(chunk)
 
-    def keep(self) -> str:
-        """Sync and publish the content; return its SHA-256."""
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
-        self._stream.close()
-        sha256 = self._hash.hexdigest()
-        self._store.keep_draft(self._path, sha256)
-        return sha256
+    @abstractmethod
+    def clear_drafts(self) -> None:
+        """Remove unfinished drafts of an earlier process."""
 
-    def __enter__(self) -> ObjectDraft:
-        return self
+    @abstractmethod
+    def collect(self, is_used: Callable[[str], bool], young_s: float = YOUNG_S) -> int:
+        """Remove unused contents older than `young_s` seconds; return their number."""
 
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._stream.close()  # on a full disk, flushing the buffer raises
-        finally:
-            self._path.unlink(missing_ok=True)
+    @abstractmethod
+    def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
+        """Remove a released content unless it is used; False if it is too recent to decide."""
+
+    def find_fault(self) -> str | None:
+        """Why contents cannot be stored or read now, as a sentence; None if they can."""
+        return None

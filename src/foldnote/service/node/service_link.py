@@ -29,6 +29,7 @@ _CHUNK_BYTES = 1 << 20
 INLINE_BYTES = 256 << 10
 """Outputs that have at most this many bytes together are sent with the outcome."""
 _ANSWER_BYTES = 64 << 20
+_REDIRECT = 307
 _LOST = frozenset({403, 409})
 """The attempt belongs to this node no longer."""
 _WRONG = frozenset({400, 404, 413})
@@ -221,24 +222,35 @@ def fetch_input(given: NodeInput, target: Path) -> None:
         AttemptTakenError: the link is not valid any more.
         OSError: the target cannot be written.
     """
-    parts = urlsplit(given.url)
-    url = f"{parts.scheme}://{parts.netloc}"
-    with target.open("wb") as stream, contextlib.closing(_connect(url)) as connection:
-        try:
-            connection.request("GET", f"{parts.path}?{parts.query}")
-            response = connection.getresponse()
-            if response.status == 200:
-                shutil.copyfileobj(response, stream, _CHUNK_BYTES)
-            else:
-                _accept(url, response.status, response.read(_ANSWER_BYTES))
-        except (OSError, http.client.HTTPException) as exc:
-            raise _away(url, exc) from exc
+    with target.open("wb") as stream:
+        elsewhere = _download(given.url, stream)
+        if elsewhere is not None and _download(elsewhere, stream) is not None:
+            raise ServiceAwayError(f"The input {given.name!r} is redirected twice.")
     with target.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != given.sha256 or target.stat().st_size != given.size_bytes:
         raise NotAcceptedError(
             f"The input {given.name!r} arrived with another content than it was sent with."
         )
+
+
+def _download(url: str, stream: IO[bytes]) -> str | None:
+    """Write the content of a link; an address if it redirects there, to the service's object store."""
+    parts = urlsplit(url)
+    server = f"{parts.scheme}://{parts.netloc}"
+    with contextlib.closing(_connect(server)) as connection:
+        try:
+            connection.request("GET", f"{parts.path}?{parts.query}")
+            response = connection.getresponse()
+            if response.status == _REDIRECT:
+                return response.getheader("Location", "")
+            if response.status == 200:
+                shutil.copyfileobj(response, stream, _CHUNK_BYTES)
+            else:
+                _accept(server, response.status, response.read(_ANSWER_BYTES))
+        except (OSError, http.client.HTTPException) as exc:
+            raise _away(server, exc) from exc
+    return None
 
 
 def _connect(url: str) -> http.client.HTTPConnection:

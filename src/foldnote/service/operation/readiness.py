@@ -10,6 +10,8 @@ from foldnote.service.composition import Service
 from foldnote.service.store.database import StorageFaultError
 
 _REMEMBER_S = 1.0
+_REMEMBER_BUCKET_S = 15.0
+"""The same for an object store, since asking takes three requests, or seconds where it cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class ReadinessCheck:
         self._service = service
         self._lock = threading.Lock()
         self._known: tuple[float, Readiness] | None = None
+        self._bucket: tuple[float, str | None] | None = None
 
     def look(self) -> Readiness:
         """The state, at most a second old."""
@@ -43,6 +46,13 @@ class ReadinessCheck:
             if self._known is None or time.monotonic() - self._known[0] > _REMEMBER_S:
                 self._known = (time.monotonic(), self._look())
             return self._known[1]
+
+    def _find_bucket_fault(self) -> str | None:
+        """Why the object store cannot be used, if there is one."""
+        if self._bucket is None or time.monotonic() - self._bucket[0] > _REMEMBER_BUCKET_S:
+            fault = self._service.objects.find_fault()
+            self._bucket = (time.monotonic(), fault)
+        return self._bucket[1]
 
     def _look(self) -> Readiness:
         service = self._service
@@ -56,6 +66,8 @@ class ReadinessCheck:
             reasons["disk_below_floor"] = (
                 "The disk has less free space than --free-disk-mb, so that nothing new is accepted."
             )
+        if (bucket_fault := self._find_bucket_fault()) is not None:
+            reasons["object_store_unusable"] = bucket_fault
         executors = {use.name: bool(use.machines) for use in service.dispatcher.uses()}
         if not executors.get(service.default_executor, False):
             reasons["executor_unreachable"] = (

@@ -25,9 +25,8 @@ from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
 
 log = logging.getLogger(__name__)
-COLLECT_EVERY_S = 600.0
 COLLECT_IN_NEED_S = 10.0
-"""The same while the disk is full; then contents are removed as soon as that is safe."""
+"""Interval of collections while the disk is full; then contents are removed as soon as that is safe."""
 _RECLAIM_AGAIN_S = 2.0
 _STOP_LIMIT_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
@@ -58,7 +57,7 @@ class Cleanup:
         self._has_swept = False
         self._rounds = Rounds("cleanup", self._work)
         self._last_collection = time.monotonic()
-        self._next_collection = self._last_collection + COLLECT_EVERY_S
+        self._next_collection = self._last_collection + objects.collects_every_s
 
     def start(self) -> None:
         """Start the thread, beginning with what an earlier process left."""
@@ -130,13 +129,15 @@ class Cleanup:
         gone = [row for row, sha256 in leavings if self._objects.release(sha256, is_used)]
         if gone:
             self._store.storage.forget(gone)
-        in_need = not self._has_space()
+        in_need = not self._has_space() and not self._objects.is_remote
         if in_need:
             self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
         if time.monotonic() >= self._next_collection:
-            self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
+            with self._store.database.alone("collection") as is_alone:
+                if is_alone:
+                    self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
             self._last_collection = time.monotonic()
-            self._next_collection = self._last_collection + COLLECT_EVERY_S
+            self._next_collection = self._last_collection + self._objects.collects_every_s
 
     def _reclaim(self) -> None:
         """Erase deleted rows from the database files, in a thread of its own: it may take minutes."""

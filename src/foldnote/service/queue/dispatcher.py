@@ -20,6 +20,7 @@ from foldnote.errors import EngineError
 from foldnote.service.config import DispatcherTiming, Limits
 from foldnote.service.disk import Disk
 from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.files.bucket import BucketError
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
@@ -34,9 +35,10 @@ from foldnote.service.queue.executors.protocol import (
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.placement import find_machine
+from foldnote.service.queue.placement import ExecutorRoom, find_machine
 from foldnote.service.queue.replica import Replica
-from foldnote.service.runner.attempt import RESULT, Outcome, extend_lease, read_progress, without_path
+from foldnote.service.queue.transfers import Transfers
+from foldnote.service.runner.attempt import Outcome, extend_lease, read_progress, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
@@ -44,10 +46,9 @@ from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
+_BUCKET_PAUSE_S = 5.0
 _BUSY_PAUSE_S = 0.05
 """Until a replica tries again to claim jobs whose accounts another one was changing."""
-_LEAST = Capacity(1, 0)
-"""The smallest run: unless it fits, waiting jobs are not even queried."""
 
 
 @dataclass
@@ -101,7 +102,6 @@ class Dispatcher:
         replica: Replica | None = None,
     ) -> None:
         self._store = store
-        self._objects = objects
         self._executors = executors
         self._replica = replica
         self._launcher = Launcher(
@@ -116,6 +116,9 @@ class Dispatcher:
         self._is_draining = is_draining
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
+        self._fetching: dict[int, Claim] = {}
+        """Claimed jobs whose inputs are being fetched."""
+        self._transfers = Transfers(objects, self._hint)
         self._live: dict[int, Live] = {}
         self._elsewhere: dict[int, str] = {}
         """Folders of attempts that other replicas run."""
@@ -195,6 +198,7 @@ class Dispatcher:
             self._has_news = True
             self._cancel_marked()
         self._take_hints()
+        self._launch_fetched()
         if self._next_due is not None and self._next_due <= time.time():
             self._next_due = self._store.queue.next_due()
         self._advance(self._look_at_due())
@@ -248,10 +252,14 @@ class Dispatcher:
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
         running = Counter(active.claim.account_id for active in going)
-        rooms = {id(each): _Rooms(each, self._limit(each)) for each in self._executors.all()}
+        rooms = {id(each): ExecutorRoom(each, self._limit(each)) for each in self._executors.all()}
         for active in going:
             if id(active.executor) in rooms:
                 rooms[id(active.executor)].taken.append(active.need)
+        for claim in self._fetching.values():
+            running[claim.account_id] += 1
+            if room := rooms.get(id(self._executors.find(claim.executor))):
+                room.take(self._launcher.need(claim.type))
         may_start = not self._is_stopping and self._has_space() and not self._is_draining()
         may_start = may_start and (self._replica is None or self._replica.has_lease)
 
@@ -277,7 +285,18 @@ class Dispatcher:
     def _limit(self, executor: Executor) -> int | None:
         return None if executor.is_remote else self._workers
 
+    def _launch_fetched(self) -> None:
+        """Start the claimed jobs whose inputs have arrived."""
+        marked = self._store.queue.cancelled() if self._fetching else set()
+        for claim in list(self._fetching.values()):
+            if claim.job_id in marked:
+                del self._fetching[claim.job_id]
+                self._finish(claim, outcomes.stopped_ending())
+            else:
+                self._launch(claim)
+
     def _launch(self, claim: Claim) -> None:
+        self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
         taken = [each.need for each in self._active.values() if each.executor is executor]
@@ -288,6 +307,9 @@ class Dispatcher:
                 declared, devices=machines[0].devices[: declared.gpus], machine=machines[0].machine
             )
         try:
+            if not self._transfers.has_inputs(claim, is_remote=executor.is_remote):
+                self._fetching[claim.job_id] = claim
+                return
             if need is None:
                 raise UnreachableError("No machine of the executor can be reached.")
             order = self._launcher.prepare(claim, need, is_remote=executor.is_remote)
@@ -344,6 +366,10 @@ class Dispatcher:
         for active in [each for each in self._active.values() if each.look_at <= moment]:
             try:
                 ending = self._look_at(active)
+            except BucketError as exc:
+                log.error("The result of job %s cannot be stored now: %s", active.claim.job_id, exc.strerror)
+                self._note_progress(active, Live(None, "The result waits for the object store."))
+                active.look_at = moment + _BUCKET_PAUSE_S
             except (OSError, StorageFaultError):  # one attempt must not delay the others
                 log.exception("The attempt in %s could not be checked.", active.folder)
                 active.look_at = moment + _FAULT_PAUSE_S
@@ -385,7 +411,11 @@ class Dispatcher:
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """How the job ends; None if the attempt was lost, which is recorded here."""
         ending = None
-        if self._keep_result(active.folder, outcome):
+        is_kept = self._transfers.keep_result(active.claim, active.folder, outcome)
+        if is_kept is None:
+            self._note_progress(active, Live(None, "The result is being stored."))
+            return None
+        if is_kept:
             ending = outcomes.ending_of(
                 outcome,
                 cores=active.need.cores,
@@ -396,16 +426,6 @@ class Dispatcher:
             self._forget(active)
             self._lose(active.claim, outcome.error or outcomes.LOST_SENTENCE)
         return ending
-
-    def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
-        """Store the result that the outcome names; False if it is missing, for example after a power cut."""
-        sha256 = outcome.result_sha256
-        if sha256 is None:
-            return True
-        source = folder / RESULT
-        if source.is_file() and source.stat().st_size == outcome.result_size_bytes:
-            self._objects.adopt(source, sha256)
-        return self._objects.path(sha256).is_file()
 
     def _forget(self, active: WatchedAttempt) -> None:
         self._active.pop(active.claim.job_id, None)
@@ -486,7 +506,7 @@ class Dispatcher:
         if self._replica is not None:
             running = self._share(self._replica, running)
         for claim in running:
-            if claim.job_id not in self._active:
+            if claim.job_id not in self._active and claim.job_id not in self._fetching:
                 self._adopt(claim, is_start or self._replica is not None)
         self._cancel_marked()
         self._cleanup.wake(is_purge_due=True)
@@ -508,6 +528,7 @@ class Dispatcher:
         for active in list(self._active.values()):
             if (active.claim.job_id, active.claim.attempt) not in own:  # it was taken over from this replica
                 self._forget(active)
+        self._fetching = {each.job_id: each for each in mine if each.job_id in self._fetching}
         self._has_news = True  # archives and stages that a dead replica left
         return mine
 
@@ -552,27 +573,6 @@ class Dispatcher:
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
-
-
-class _Rooms:
-    """The room that an executor has left, while jobs are being chosen."""
-
-    def __init__(self, executor: Executor, runs: int | None) -> None:
-        self.taken: list[Capacity] = []
-        self._machines = executor.capacity()
-        self._runs = runs
-
-    @property
-    def has_any(self) -> bool:
-        """Whether the smallest run fits."""
-        return find_machine(_LEAST, self.taken, self._machines, self._runs) is not None
-
-    def take(self, need: Capacity) -> bool:
-        """Use the room for one more run; False if there is none."""
-        room = find_machine(need, self.taken, self._machines, self._runs)
-        if room is not None:
-            self.taken.append(room)
-        return room is not None
 
 
 def identity_of(claim: Claim) -> AttemptIdentity:

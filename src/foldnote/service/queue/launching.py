@@ -142,7 +142,7 @@ class Launcher:
     def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
         """Write what a node will be told; nothing in it is a path of this machine."""
         folder = self._root / claim.folder
-        sizes = [self._objects.path(each.sha256).stat().st_size for each in claim.inputs]
+        sizes = [self._objects.size_bytes(each.sha256) for each in claim.inputs]
         rows = zip(input_places(claim), claim.inputs, sizes, strict=True)
         order = NodeOrder(
             job_id=claim.job_id,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from foldnote.service.queue.executors.protocol import Capacity
+from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.runner.gpus import Gpu
+
+_LEAST = Capacity(1, 0)
+"""The smallest run: unless it fits, waiting jobs are not even queried."""
 
 
 def find_machine(
@@ -66,3 +69,24 @@ def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> t
     ]
     chosen = sorted(open_to_it, key=lambda gpu: len(users[gpu]))[: need.gpus]
     return tuple(chosen) if len(chosen) == need.gpus else None
+
+
+class ExecutorRoom:
+    """The room that an executor has left, while jobs are being chosen."""
+
+    def __init__(self, executor: Executor, runs: int | None) -> None:
+        self.taken: list[Capacity] = []
+        self._machines = executor.capacity()
+        self._runs = runs
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the smallest run fits."""
+        return find_machine(_LEAST, self.taken, self._machines, self._runs) is not None
+
+    def take(self, need: Capacity) -> bool:
+        """Use the room for one more run; False if there is none."""
+        room = find_machine(need, self.taken, self._machines, self._runs)
+        if room is not None:
+            self.taken.append(room)
+        return room is not None

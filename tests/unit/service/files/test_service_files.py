@@ -14,14 +14,15 @@ from foldnote.service.faults import RefusalError
 from foldnote.service.files import archives
 from foldnote.service.files.links import LinkSigner, Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
-from foldnote.service.files.objects import YOUNG_S, ObjectStore
+from foldnote.service.files.object_folder import ObjectFolder
+from foldnote.service.files.objects import YOUNG_S
 
 TARGET = Target("job", "1", 7, "ab" * 32, "a b.zip")
 
 
 @pytest.fixture
 def objects(tmp_path):
-    return ObjectStore(tmp_path / "objects")
+    return ObjectFolder(tmp_path / "objects")
 
 
 def age(path):
@@ -81,7 +82,7 @@ def test_an_adopted_result_stays_where_it_was(objects, tmp_path):
 
 def test_every_folder_on_the_way_to_a_content_is_synced(objects, tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr("foldnote.service.files.objects.sync", synced.append)
+    monkeypatch.setattr("foldnote.service.files.object_folder.sync", synced.append)
     sha256 = objects.put_bytes(b"one")
     assert synced == [tmp_path / "objects", objects.path(sha256).parent]
 

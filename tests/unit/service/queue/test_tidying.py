@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldnote.models.status import JobStatus
-from foldnote.service.files.objects import ObjectStore
+from foldnote.service.files.object_folder import ObjectFolder
 from foldnote.service.queue import cleanup
 from foldnote.service.queue.cleanup import Cleanup, remove_folder
 from foldnote.service.store.database import StorageFaultError
@@ -33,7 +33,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def tidier(store, root, tmp_path):
-    return Cleanup(root, store, ObjectStore(tmp_path / "objects"))
+    return Cleanup(root, store, ObjectFolder(tmp_path / "objects"))
 
 
 def end_one(store, root, name="one"):

@@ -6,10 +6,11 @@ import os
 import re
 from io import FileIO
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, RedirectResponse, StreamingResponse
 from pydantic import BeforeValidator
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
@@ -17,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from foldnote.service.composition import Service
 from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.files.links import Target, link_revoked
+from foldnote.service.files.object_bucket import ObjectBucket
 from foldnote.service.http.file_responses import EXTENSION
 from foldnote.service.http.routes.responses import Here, errors
 
@@ -83,6 +85,49 @@ class FileDownload(FileResponse):
         await send({"type": "http.response.body"})
 
 
+class BucketDownload(StreamingResponse):
+    """A content of the bucket or one range of it, passed on as it arrives.
+
+    Args:
+        objects: what reads it.
+        sha256: of the content.
+        size_bytes: of the content.
+        asked: the request's headers.
+        headers: of the response.
+        media_type: of the content.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectBucket,
+        sha256: str,
+        size_bytes: int,
+        asked: Headers,
+        headers: dict[str, str],
+        media_type: str,
+    ) -> None:
+        more = {"Accept-Ranges": "bytes", "ETag": f'"{sha256}"'}
+        part = _find_range(asked, more["ETag"], size_bytes)
+        start, end = part or (0, size_bytes)
+        if part is not None:
+            more["Content-Range"] = f"bytes {start}-{end - 1}/{size_bytes}"
+        more["Content-Length"] = str(end - start)
+        super().__init__(
+            objects.read(sha256, start, end), 206 if part else 200, {**headers, **more}, media_type
+        )
+
+
+def _find_range(asked: Headers, etag: str, size_bytes: int) -> tuple[int, int] | None:
+    """Start and end of the range that was asked for; None for several or unusual ranges, or none."""
+    plain = _PLAIN_RANGE.fullmatch(asked.get("range", ""))
+    if plain is None or asked.get("if-range", etag) != etag:
+        return None
+    start, last = int(plain[1]), min(int(plain[2] or size_bytes), size_bytes - 1)
+    if start > last:
+        raise HTTPException(416, headers={"Content-Range": f"bytes */{size_bytes}"})
+    return start, last + 1
+
+
 def _read_number(text: str) -> str | int:
     """Parse a number in a link; anything else becomes a number that is never signed."""
     return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
@@ -107,11 +152,13 @@ CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *
             "description": "The requested ranges.",
             "content": CONTENT_TYPES | {"multipart/byteranges": {}},
         },
+        307: {"description": "The content is at the object store, by a link that it signed."},
         416: {"description": "The range is outside the content."},
         **errors(400, 403, 404),
     },
 )
 def download(
+    request: Request,
     service: Here,
     holder: str,
     holder_id: Annotated[str, Path(alias="holderId")],
@@ -126,20 +173,30 @@ def download(
     target = Target(holder, holder_id, owner, sha256, name)
     service.links.check(target, expires=expires, key_id=key_id, signature=signature)
     _require_holder(service, target)
-    return file_answer(service, target.sha256, target.name)
+    link = service.objects.find_link(target.sha256, request.method)
+    if link is not None:
+        # the client gives no key here, so none can go to the object store
+        return RedirectResponse(link, 307, {**SAFE_HEADERS, "X-Content-SHA256": target.sha256})
+    return file_answer(request, service, target.sha256, target.name)
 
 
-def file_answer(service: Service, sha256: str, name: str) -> Response:
+def file_answer(request: Request, service: Service, sha256: str, name: str) -> Response:
     """Send a stored content as a download.
 
     Raises:
         RefusalError: 404 if it was removed.
     """
-    path = service.objects.path(sha256)
-    if not path.is_file():
+    objects = service.objects
+    if not objects.has(sha256):
         raise _gone()
     kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
-    return FileDownload(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
+    if isinstance(objects, ObjectBucket) and not objects.is_near(sha256):
+        disposition = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
+        size_bytes = objects.size_bytes(sha256)
+        headers = {**SAFE_HEADERS, **disposition}
+        return BucketDownload(objects, sha256, size_bytes, request.headers, headers, kind)
+    headers = {**SAFE_HEADERS, "ETag": f'"{sha256}"'}
+    return FileDownload(objects.path(sha256), media_type=kind, filename=name, headers=headers)
 
 
 def _require_holder(service: Service, target: Target) -> None:

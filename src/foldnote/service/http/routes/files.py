@@ -84,12 +84,14 @@ def list_files(
     response_class=Response,
     responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
 )
-def get_file(path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here) -> Response:
+def get_file(
+    request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here
+) -> Response:
     """Download an upload of the caller."""
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
-    return file_answer(service, stored.sha256, stored.name)
+    return file_answer(request, service, stored.sha256, stored.name)
 
 
 @router.delete(

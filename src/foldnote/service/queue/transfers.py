@@ -1,0 +1,96 @@
+"""Transfers between this machine and the object store, beside the dispatcher, which must not wait for them.
+
+Where contents are in the data folder, nothing is transferred and every answer is immediate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Semaphore, Thread
+
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.runner.attempt import RESULT, Outcome
+from foldnote.service.store.jobs.queue import Claim
+
+_AT_ONCE = 4
+
+
+class Transfers:
+    """Fetches inputs and stores results.
+
+    Args:
+        on_done: called with the nonce of the attempt when a transfer ended, in any thread.
+    """
+
+    def __init__(self, objects: ObjectStore, on_done: Callable[[str], None]) -> None:
+        self._objects = objects
+        self._on_done = on_done
+        self._places = Semaphore(_AT_ONCE)
+        self._going: dict[Hashable, Future[bool]] = {}
+
+    def has_inputs(self, claim: Claim, *, is_remote: bool) -> bool:
+        """Whether the inputs of a claimed job are here; if not, they are being fetched.
+
+        Args:
+            claim: the job.
+            is_remote: whether it runs on another machine, which fetches them itself.
+
+        Raises:
+            OSError: one of them is missing or cannot be fetched; the next call tries again.
+        """
+        known = {each.sha256 for each in claim.inputs}
+        if not self._objects.is_remote or (not is_remote and all(map(self._objects.is_near, known))):
+            return True
+        prepare: Callable[[str], object] = self._objects.size_bytes if is_remote else self._objects.path
+
+        def fetch() -> bool:
+            for sha256 in known:
+                prepare(sha256)
+            return True
+
+        return self._advance(("inputs", claim.nonce), claim.nonce, fetch) is True
+
+    def keep_result(self, claim: Claim, folder: Path, outcome: Outcome) -> bool | None:
+        """Store the result that the outcome names.
+
+        True once it is stored, False if it is missing, for example after a power cut, None while it is being
+        stored.
+
+        Raises:
+            OSError: it cannot be stored now; the next call tries again.
+        """
+        sha256 = outcome.result_sha256
+        if sha256 is None:
+            return True
+
+        def keep() -> bool:
+            source = folder / RESULT
+            if source.is_file() and source.stat().st_size == outcome.result_size_bytes:
+                self._objects.adopt(source, sha256)
+            return self._objects.has(sha256)
+
+        return (
+            self._advance(("result", claim.nonce), claim.nonce, keep) if self._objects.is_remote else keep()
+        )
+
+    def _advance(self, key: Hashable, nonce: str, work: Callable[[], bool]) -> bool | None:
+        """The result of the work once it is done; until then, None."""
+        going = self._going.get(key)
+        if going is None:
+            going = self._going[key] = Future()
+            # a daemon: the end of the service must not wait for an upload, which its next start repeats
+            Thread(target=self._work, args=(going, nonce, work), name="transfer", daemon=True).start()
+        if not going.done():
+            return None
+        del self._going[key]
+        return going.result()
+
+    def _work(self, going: Future[bool], nonce: str, work: Callable[[], bool]) -> None:
+        with self._places:
+            try:
+                going.set_result(work())
+            except Exception as exc:  # noqa: BLE001  raised again where the result is asked for
+                going.set_exception(exc)
+        self._on_done(nonce)
