@@ -77,7 +77,9 @@ def take_pictures(server: LabServer) -> None:
         lab.page.get_by_role("button", name="Submit", exact=True).click()
         expect(lab.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=300_000)
         show_result(lab.page)
-        lab.wait_until_drawn(lab.page.locator(".jp-OutputArea-output canvas").first)  # only what is in sight is drawn
+        lab.wait_until_drawn(
+            lab.page.locator(".jp-OutputArea-output canvas").first
+        )  # only what is in sight is drawn
         lab.picture("quickstart")
         lab.set_theme("dark")
         lab.page.wait_for_timeout(1000)
