@@ -199,7 +199,7 @@ def test_the_cards_of_predicted_properties_fit_and_are_legible(notebook, theme, 
     cards = notebook.page.locator(".fnv-molecules")
     expect(cards.get_by_role("img", name="2D drawing of molecule 1")).to_be_visible()
     notebook.set_theme(theme)
-    notebook.page.set_viewport_size({"width": width + 170, "height": 1100})
+    notebook.page.set_viewport_size({"width": width + 130, "height": 1100})
     try:
         expect(cards.locator("li")).to_have_count(3)
         notebook.page.wait_for_function(
@@ -225,4 +225,6 @@ def test_a_card_has_the_figures_of_its_molecule(notebook):
     caffeine = notebook.page.locator(".fnv-molecules li").nth(1)
     expect(caffeine).to_contain_text("Molecular weight194.2 Da")
     expect(caffeine.locator("dt")).to_have_count(12)
-    expect(notebook.page.locator(".fnv-table[data-fn-state=drawn]").first).to_contain_text("hERG Blocking")
+    expect(notebook.page.locator(".fnv-table[data-fn-state=drawn]").first).to_contain_text(
+        "Topological Polar Surface Area"
+    )
