@@ -1,9 +1,10 @@
 """Interactions of ligands beside those that PLIP finds in the same PDB files, by residue and kind.
 
 Needs an interpreter with PLIP (`pip install openbabel-wheel lxml numpy`, then `pip install --no-deps plip`)
-and a folder of PDB files, such as `plip/test/pdb` of PLIP's repository. Of PLIP's hydrogen bonds those up to
-3.5 Å count, and its hydrophobic contacts before it drops some. For each kind: residues that both find, that
-only we find, and that only PLIP finds, over all ligands; then the time of both.
+and a folder of PDB files, such as `plip/test/pdb` of PLIP's repository. Of PLIP's hydrogen bonds those up
+to 3.5 Å count, its water bridges with the limits of our hydrogen bonds, and its hydrophobic contacts before
+it drops some. For each kind: residues that both find, that only we find, and that only PLIP finds, over all
+ligands; then the time of both.
 
     python benchmarks/interactions.py FOLDER PYTHON_WITH_PLIP
 """
@@ -19,14 +20,16 @@ from pathlib import Path
 
 from foldnote.results import Structure, find_interactions, list_ligands
 from foldnote.results.docking.interactions import KINDS
-from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A
+from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 
 Found = dict[str, list[tuple[str, str, str]]]
 """By ligand, such as ``STI A:201``: kind, chain and number of each interaction."""
 _PLIP = """
 import json, logging, sys
 logging.disable(logging.CRITICAL)
+from plip.basic import config
 from plip.structure.preparation import PDBComplex
+config.WATER_BRIDGE_MAXDIST, config.WATER_BRIDGE_THETA_MIN = float(sys.argv[2]), float(sys.argv[3])
 complex = PDBComplex()
 complex.load_pdb(sys.argv[1])
 for ligand in complex.ligands:
@@ -39,6 +42,7 @@ for site, own in complex.interaction_sets.items():
         "hydrogen bond": [one for one in bonds if one.distance_ad <= float(sys.argv[2])],
         "ionic": own.saltbridge_lneg + own.saltbridge_pneg, "pi stacking": own.pistacking,
         "cation-pi": own.pication_laro + own.pication_paro, "halogen bond": own.halogen_bonds,
+        "water bridge": own.water_bridges,
         "hydrophobic": own.all_hydrophobic if hasattr(own, "all_hydrophobic") else own.hydrophobic_contacts,
     }
     found[f"{name} {chain}:{number}"] = [
@@ -50,8 +54,9 @@ print(json.dumps(found))
 
 def ask_plip(python: str, path: Path) -> Found:
     """PLIP's interactions of each ligand; empty if PLIP cannot read the file."""
-    limit = str(HYDROGEN_BOND_A)
-    run = subprocess.run([python, "-c", _PLIP, str(path), limit], capture_output=True, text=True, check=False)
+    limits = [str(HYDROGEN_BOND_A), str(MIN_ANGLE_DEGREES)]
+    command = [python, "-c", _PLIP, str(path), *limits]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         print(f"{path.name}: {run.stderr.strip().splitlines()[-1:]}")
         return {}

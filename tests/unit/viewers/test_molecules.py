@@ -8,7 +8,8 @@ import pytest
 
 import foldnote as fn
 from foldnote.errors import ArgumentError, UnreadableFileError
-from foldnote.results import Structure, find_interactions, open_result
+from foldnote.results import Structure, find_interactions, list_ligands, open_result
+from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_molecules, compose_poses
 from foldnote.viewers.render.still_image import draw_picture
@@ -85,6 +86,19 @@ def test_every_drawn_kind_of_interaction_is_a_line_of_its_colour_and_in_the_lege
     legend = scene.py3dmol()._repr_html_()
     for kind in counts:
         assert f"background-color:{palette.INTERACTIONS[kind]}" in legend
+
+
+def test_a_water_bridge_is_two_lines_that_meet_at_the_water():
+    structure = Structure.open(DATA / "complexes" / "1hpx_pocket.pdb.gz")
+    molecule = list_ligands(structure)[0]
+    pose = Pose("1hpx.pdb", "KNI-272", 1, "file", molecule, {})
+    step = compose_poses(structure, [pose]).steps[0]
+    table = find_interactions(structure, molecule).query("water == 'HOH B 301'")
+    water = tuple(table[["water_x", "water_y", "water_z"]].iloc[0])
+    ends = [(line.start, line.end) for line in step.lines if line.kind == "water bridge"]
+    assert sum(pytest.approx(water, abs=0.01) == place for pair in ends for place in pair) == 2 * len(table)
+    told = next(text for term, text in step.facts if term.startswith("Water bridges"))
+    assert "ILE B 50 N – HOH B 301 – O5, 2.9 and 2.9 Å, 120°" in told
 
 
 def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import gemmi
 import numpy as np
@@ -46,19 +46,23 @@ _DETAILS = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
 
 @dataclass(frozen=True, eq=False)
 class Pocket:
-    """The receptor atoms considered for contacts: heavy atoms of the first model's polymers and ions.
+    """The receptor's heavy atoms, of the first model's polymers and ions, and its waters.
 
     Attributes:
         points: float64, shape (n, 3), Å.
         owners: chain, residue number, residue name and atom name of each atom.
         roles: bool, shape (n, 2): whether each atom can be a hydrogen-bond donor and an acceptor.
         hydrogens: positions of the hydrogens at each heavy atom that has any, by its row; shape (h, 3), Å.
+        waters: positions of the oxygens of waters, shape (w, 3), Å.
+        water_owners: chain, residue number and residue name of each water.
     """
 
     points: Floats
     owners: Sequence[tuple[str, str, str, str]]
     roles: Roles
     hydrogens: dict[int, Floats] = field(repr=False)
+    waters: Floats = field(repr=False)
+    water_owners: Sequence[tuple[str, str, str]] = field(repr=False)
 
 
 def find_contacts(structure: Structure, molecule: Molecule | Pose) -> pd.DataFrame:
@@ -117,7 +121,9 @@ def read_pocket(structure: Structure) -> Pocket:
     owners: list[tuple[str, str, str, str]] = []
     roles: list[tuple[bool, bool]] = []
     hydrogens: dict[int, Floats] = {}
+    waters: dict[tuple[str, str, str], list[float]] = {}
     for chain in structure.to_gemmi()[0]:
+        waters |= _list_waters(chain)
         for residue in _list_residues(chain):
             where = (chain.name, str(residue.seqid), residue.name)
             own_atoms = list_first_location(residue)
@@ -136,6 +142,8 @@ def read_pocket(structure: Structure) -> Pocket:
         owners,
         np.array(roles, dtype=np.bool_).reshape(-1, 2),
         hydrogens,
+        np.array(list(waters.values()), dtype=np.float64).reshape(-1, 3),
+        list(waters),
     )
 
 
@@ -162,13 +170,30 @@ def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
                 points.append(np.array(place))
                 owners.append((*one.owner, name))
                 roles.append(np.array(find_residue_role(find_parent(one.owner[2]), name, element)))
-    return Pocket(np.array(points).reshape(-1, 3), owners, np.array(roles).reshape(-1, 2), hydrogens)
+    return replace(
+        pocket,
+        points=np.array(points).reshape(-1, 3),
+        owners=owners,
+        roles=np.array(roles).reshape(-1, 2),
+        hydrogens=hydrogens,
+    )
 
 
 def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
     polymer = list(chain.get_polymer().first_conformer())
     ions = [r for r in chain if len(r) == 1 and r.entity_type == gemmi.EntityType.NonPolymer]
     return polymer + ions
+
+
+def _list_waters(chain: gemmi.Chain) -> dict[tuple[str, str, str], list[float]]:
+    """The oxygen of each water, in its first location, by chain, number and name."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for residue in chain:
+        if residue.is_water():
+            oxygens = [atom for atom in list_first_location(residue) if atom.element.name == "O"]
+            for atom in oxygens[:1]:
+                found.setdefault((chain.name, str(residue.seqid), residue.name), atom.pos.tolist())
+    return found
 
 
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:

@@ -7,11 +7,13 @@ Res. 43, W443 (2015)): hydrophobic contacts at most 4.0 Å between carbons whose
 carbons; π stacking at most 5.5 Å between ring centres, offset at most 2.0 Å, angle of the planes at most
 30° (parallel) or at least 60° (T-shaped); cation-π at most 6.0 Å between a charge and a ring centre, offset
 at most 2.0 Å; halogen bonds at most 4.0 Å between halogen and acceptor, 165 ± 30° at the halogen and 120 ±
-30° at the acceptor; metals at most 3.0 Å. Fluorine makes no halogen bonds here, and bridges of water are
-not searched for. The molecule's groups are those of :mod:`foldnote.results.docking.ligand_groups`; of the
-receptor's, Asp, Glu, phosphates, Lys and Arg are charged, and His only if named HIP or if the file has
-hydrogens at both nitrogens. Of a residue with an atom at most 1.95 Å from the molecule, no metal, this bond
-is listed and nothing else: it is covalent or, in a docked pose, a clash.
+30° at the acceptor; metals at most 3.0 Å. Fluorine makes no halogen bonds here. Bridges of one water are
+those of :mod:`foldnote.results.docking.water_bridges`, one for each residue at a water, unless a direct
+hydrogen bond joins the same two atoms. The molecule's groups are those of
+:mod:`foldnote.results.docking.ligand_groups`; of the receptor's, Asp, Glu, phosphates, Lys and Arg are
+charged, and His only if named HIP or if the file has hydrogens at both nitrogens. Of a residue with an atom
+at most 1.95 Å from the molecule, no metal, this bond is listed and nothing else: it is covalent or, in a
+docked pose, a clash.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results.core.numeric import Floats, find_close_pairs
+from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import (
     Pocket,
     find_atom_names,
@@ -35,6 +38,7 @@ from foldnote.results.docking.contacts import (
 from foldnote.results.docking.ligand_groups import LigandGroups, find_groups
 from foldnote.results.docking.poses import Pose
 from foldnote.results.docking.rings import Ring, measure_ring
+from foldnote.results.docking.water_bridges import Partners, find_water_bridges
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.structure.interfaces.chain_interfaces import SALT_BRIDGE_A
 from foldnote.results.structure.residues import find_parent
@@ -54,7 +58,8 @@ COVALENT_A: Final = 1.95
 _REACH_A = 9.0
 """Atoms of the receptor further from the molecule are left out, Å."""
 KINDS: Final = (
-    "covalent", "metal", "ionic", "hydrogen bond", "halogen bond", "pi stacking", "cation-pi", "hydrophobic",
+    "covalent", "metal", "ionic", "hydrogen bond", "water bridge", "halogen bond", "pi stacking", "cation-pi",
+    "hydrophobic",
 )  # fmt: skip
 """Kinds of interactions, in the order of tables and legends."""
 _HISTIDINE = ("ND1", "NE2")
@@ -81,6 +86,7 @@ _COLUMNS = {
     "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
     "distance": "float64", "angle": "float64", "donor": "str",
     **dict.fromkeys(["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"], "float64"),
+    "water": "str", **dict.fromkeys(["ligand_distance", "water_x", "water_y", "water_z"], "float64"),
 }  # fmt: skip
 
 Owner = tuple[str, str, str]
@@ -103,6 +109,8 @@ class Interaction:
             has the charge; else "".
         place: end at the residue, shape (3,), Å.
         ligand_place: end at the molecule, shape (3,), Å.
+        water: the water of a bridge; None for other kinds. Then ``distance`` is that from the residue to
+            the water, ``angle`` is at the water, and ``donor`` may be ``both`` or ``water``, too.
     """
 
     kind: str
@@ -115,6 +123,25 @@ class Interaction:
     donor: str
     place: Floats = field(repr=False)
     ligand_place: Floats = field(repr=False)
+    water: BridgingWater | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BridgingWater:
+    """The water between a residue and a molecule.
+
+    Attributes:
+        owner: chain, number and name.
+        place: its oxygen, shape (3,), Å.
+        ligand_distance: Å, from the oxygen to the molecule's atom.
+    """
+
+    owner: Owner
+    place: Floats = field(repr=False)
+    ligand_distance: float
+
+    def __str__(self) -> str:
+        return f"{self.owner[2]} {self.owner[0]} {self.owner[1]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +167,7 @@ def find_interactions(structure: Structure, molecule: Molecule | Pose) -> pd.Dat
     """Find the typed interactions between a molecule and a structure.
 
     Args:
-        structure: the receptor; the polymers and ions of its first model are considered, waters and other
+        structure: the receptor; the polymers, ions and waters of its first model are considered, other
             ligands are not.
         molecule: a molecule or pose in the receptor's coordinate frame.
 
@@ -150,7 +177,10 @@ def find_interactions(structure: Structure, molecule: Molecule | Pose) -> pd.Dat
         float64 in Å, ``angle`` float64 in degrees (at the hydrogen or halogen, or between the planes of two
         rings), ``donor`` str (who gives a hydrogen bond's hydrogen or has a cation-π interaction's charge:
         ``receptor``, ``ligand``, ``either`` or ""), then both ends in Å: ``x``, ``y``, ``z``, ``ligand_x``,
-        ``ligand_y``, ``ligand_z`` float64. Hydrophobic contacts have a row per residue.
+        ``ligand_y``, ``ligand_z`` float64. Hydrophobic contacts have a row per residue. A water bridge has
+        its ``water`` str (``HOH A 301``), ``distance`` from the residue to it, ``ligand_distance`` float64
+        from the molecule to it, ``angle`` at it, its place ``water_x``, ``water_y``, ``water_z`` float64 in
+        Å, and a ``donor`` that may be ``both`` or ``water``, too; the columns are empty for other kinds.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -163,11 +193,17 @@ def make_interaction_table(found: Sequence[Interaction]) -> pd.DataFrame:
     rows = [
         (
             each.kind, *each.owner, each.atom, each.ligand_atom, each.distance, each.angle, each.donor,
-            *each.place.tolist(), *each.ligand_place.tolist(),
+            *each.place.tolist(), *each.ligand_place.tolist(), *_write_water(each.water),
         )
         for each in found
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+
+
+def _write_water(water: BridgingWater | None) -> tuple[object, ...]:
+    if water is None:
+        return (None, *[float("nan")] * 4)
+    return (str(water), water.ligand_distance, *water.place.tolist())
 
 
 def tabulate_poses(structure: Structure | None, poses: Sequence[Pose]) -> pd.DataFrame:
@@ -200,6 +236,7 @@ def detect_interactions(pocket: Pocket, molecule: Molecule | Pose) -> list[Inter
         *_list_halogen_bonds(site),
         *_list_ring_contacts(site),
     ]
+    found += _list_water_bridges(site, found)
     stacked = {each.owner for each in found if each.kind == "pi stacking"}
     found += [each for each in _list_hydrophobic(site) if each.owner not in stacked]
     covered = {each.owner for each in linked}
@@ -248,6 +285,33 @@ def _list_hydrogen_bonds(site: _Site) -> Iterator[Interaction]:
         if kind == "hydrogen bond":
             owner, ends = (chain, number, name), np.array(places, np.float64)
             yield Interaction(kind, owner, atom, own, (row,), distance, angle, donor, ends[:3], ends[3:])
+
+
+def _list_water_bridges(site: _Site, found: Sequence[Interaction]) -> Iterator[Interaction]:
+    """The bridge with the shortest bonds of each water with each residue."""
+    pocket, ours = site.pocket, find_roles(site.molecule)
+    rows = [row for row in site.near if pocket.roles[row].any()]
+    hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(rows) if row in pocket.hydrogens}
+    bridges = find_water_bridges(
+        pocket.waters,
+        Partners(pocket.points[rows].reshape(-1, 3), pocket.roles[rows].reshape(-1, 2), hydrogens),
+        Partners(site.positions, ours.roles, ours.hydrogens),
+    )
+    direct = {(one.owner, one.atom, one.ligand_rows[0]) for one in found if one.kind == "hydrogen bond"}
+    seen: set[tuple[int, Owner]] = set()
+    for one in bridges:
+        row = rows[one.row]
+        chain, number, name, atom = pocket.owners[row]
+        owner = (chain, number, name)
+        if (one.water, owner) in seen or (owner, atom, one.ligand_row) in direct:
+            continue
+        seen.add((one.water, owner))
+        place, mine = pocket.points[row], site.positions[one.ligand_row]
+        water = BridgingWater(pocket.water_owners[one.water], pocket.waters[one.water], one.ligand_distance)
+        yield Interaction(
+            "water bridge", owner, atom, site.name([one.ligand_row]), (one.ligand_row,), one.distance,
+            one.angle, one.donor, place, mine, water,
+        )  # fmt: skip
 
 
 def _list_ionic(site: _Site) -> Iterator[Interaction]:

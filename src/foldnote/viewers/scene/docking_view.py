@@ -50,8 +50,8 @@ CRITERION = (
 )
 TERMS = {
     "covalent": "Covalent or clash", "metal": "Metal", "ionic": "Ionic", "hydrogen bond": "Hydrogen bonds",
-    "halogen bond": "Halogen bonds", "pi stacking": "π stacking", "cation-pi": "Cation–π",
-    "hydrophobic": "Hydrophobic",
+    "water bridge": "Water bridges", "halogen bond": "Halogen bonds", "pi stacking": "π stacking",
+    "cation-pi": "Cation–π", "hydrophobic": "Hydrophobic",
 }  # fmt: skip
 """Kinds of interactions as headings and in legends."""
 
@@ -136,7 +136,7 @@ def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Inter
         label=_name_pose(pose),
         models=(place + 1,),
         contacts=tuple((chain, tuple(numbers)) for chain, numbers in touched.items()),
-        lines=tuple(_make_line(one) for one in found if one.kind in palette.INTERACTIONS),
+        lines=tuple(line for one in found if one.kind in palette.INTERACTIONS for line in _make_lines(one)),
         facts=_describe_step(pose, near, found),
     )
 
@@ -161,11 +161,16 @@ def _list_bonds(found: Sequence[Interaction]) -> list[Interaction]:
     return [one for one in found if one.kind == "hydrogen bond"]
 
 
-def _make_line(one: Interaction) -> Line:
-    places = [[round(float(part), 3) for part in place] for place in (one.place, one.ligand_place)]
+def _make_lines(one: Interaction) -> list[Line]:
+    """One line, or the two that meet at the water of a bridge."""
+    middle = [one.water.place] if one.water else []
+    places = [[round(float(part), 3) for part in place] for place in (one.place, *middle, one.ligand_place)]
+    lengths = [one.distance, *([one.water.ligand_distance] if one.water else [])]
     look = {"kind": one.kind, "color": palette.INTERACTIONS[one.kind]}
-    label = f"{one.distance:.1f} Å"
-    return Line.model_validate({"start": places[0], "end": places[1], "label": label, **look})
+    return [
+        Line.model_validate({"start": start, "end": end, "label": f"{length:.1f} Å", **look})
+        for start, end, length in zip(places[:-1], places[1:], lengths, strict=True)
+    ]
 
 
 def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:
@@ -208,6 +213,9 @@ def _write_other(one: Interaction) -> str:
     """``TYR A 253, 4.9 Å, 12°``; of rings and hydrophobic contacts without their atoms."""
     if one.kind == "hydrophobic":
         return f"{name_owner(one)} ({one.distance:.1f})"
+    if one.water:
+        ends = f"{name_owner(one)} {one.atom} – {one.water} – {one.ligand_atom}"
+        return f"{ends}, {one.distance:.1f} and {one.water.ligand_distance:.1f} Å, {one.angle:.0f}°"
     angle = f", {one.angle:.0f}°" if np.isfinite(one.angle) else ""
     atoms = f" {one.atom} – {one.ligand_atom}" if len(one.ligand_rows) == 1 and " " not in one.atom else ""
     return f"{name_owner(one)}{atoms}, {one.distance:.1f} Å{angle}"

@@ -61,6 +61,7 @@ LOOKS: dict[str, Look] = {
     "metal": Look("Metal", "#6a3d9a", "#c4a3f0", (), 1.8),
     "ionic": Look("Ionic", "#c04a00", "#ff8a4c", (9, 3), 2.4),
     "hydrogen bond": Look("Hydrogen bond", "#0072b2", "#56b4e9", (6, 4), 1.8),
+    "water bridge": Look("Water bridge", "#00838f", "#6fe3ee", (2, 4), 1.8),
     "halogen bond": Look("Halogen bond", "#8a6d00", "#f0e442", (12, 3, 2, 3), 1.8),
     "pi stacking": Look("π stacking", "#00795a", "#3ccfa4", (2, 3, 7, 3), 1.8),
     "cation-pi": Look("Cation–π", "#b0477f", "#e79cc4", (3, 3), 2.4),
