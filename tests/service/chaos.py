@@ -197,7 +197,7 @@ def fault_of_result(client: httpx.Client, name: str, is_batch: bool) -> str | No
     answer = client.post("/result", json={"jobName": name, "noAsync": True})
     if answer.status_code != 200:
         return f"{name} is complete and its result is answered {answer.status_code} {answer.text}"
-    content = client.get(answer.json())
+    content = client.get(answer.json(), follow_redirects=True)
     if content.status_code != 200:
         return f"the link to {name} is answered {content.status_code}"
     with zipfile.ZipFile(io.BytesIO(content.content)) as archive:

@@ -15,6 +15,7 @@ from thread_executor import node_environment, offer
 
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
+from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.dispatcher import identity_of
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
@@ -32,7 +33,12 @@ class NodeService:
     """A service without a dispatcher: the test claims jobs and hands them to the executor."""
 
     def __init__(
-        self, folder: Path, engines: Path, lease_s: float = 30.0, executor: dict | None = None
+        self,
+        folder: Path,
+        engines: Path,
+        lease_s: float = 30.0,
+        executor: dict | None = None,
+        objects: BucketAddress | None = None,
     ) -> None:
         self.folder = folder
         self.port = free_port()
@@ -45,6 +51,7 @@ class NodeService:
             has_dispatcher=False,
             engine_paths=(engines,),
             store=store_place(folder / "data"),
+            objects=objects,
             executors={
                 "default": "nodes",
                 "service_url": self.url,

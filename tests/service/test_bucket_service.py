@@ -1,70 +1,32 @@
 """A service with its contents in a bucket: what users, administrators and a failing object store see of it."""
 
 import io
-import json
 import os
 import shutil
 import subprocess
 import sys
 import time
 import zipfile
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import obstore
 import pytest
+from bucket_process import BucketService
+from chaos import rows
 from forked_python import run_forked
+from node_attempts import RunningNode
+from node_service import NodeService, offer_thread_executor
 from object_server import AWAY, CREDENTIALS, object_server, refusal
-from obstore.store import S3Store
-from service_process import PDB, QUICK, SETTINGS, ServiceProcess
+from probe_engine import write_probe_engine
+from service_process import PDB, SETTINGS, TOOLS
 
 from foldnote.client import Client
+from foldnote.errors import TooLargeError
+from foldnote.service.files.bucket_address import BucketAddress
+from foldnote.service.node.order import NodeInput
+from foldnote.service.node.service_link import fetch_input
 
 ADMIN = "import sys; from foldnote.service.admin import main; sys.exit(main())"
-
-
-class BucketService(ServiceProcess):
-    """A service whose contents are in a bucket of its own, behind a gate that can fail."""
-
-    def __init__(self, folder: Path, *arguments: str, **options: object) -> None:
-        super().__init__(folder, "--no-rate-limit", *arguments)
-        self.environment = dict(CREDENTIALS)
-        self.code = QUICK.replace("grace_s=2.0", "grace_s=2.0, sweep_s=1.0")
-        self.gate = object_server().make_gate()
-        self.bucket = object_server().make_bucket()
-        rows = {"url": f"s3://{self.bucket}/lab", "endpoint": self.gate.url, **options}
-        config = folder / "home" / "config" / "config.toml"
-        config.parent.mkdir(parents=True)
-        config.write_text(
-            "[objects]\n" + "".join(f"{key} = {json.dumps(row)}\n" for key, row in rows.items())
-        )
-
-    def contents(self) -> list[str]:
-        """Keys of the contents in the bucket."""
-        listing = httpx.get(f"{object_server().url}/{self.bucket}").text
-        found = [part.partition("</Key>")[0] for part in listing.split("<Key>")[1:]]
-        return [each for each in found if each.startswith("lab/objects/")]
-
-    def delete(self, key: str) -> None:
-        """Delete an object without the service's knowledge."""
-        names = {"access_key_id": "AWS_ACCESS_KEY_ID", "secret_access_key": "AWS_SECRET_ACCESS_KEY"}
-        known = {name: CREDENTIALS[variable] for name, variable in names.items()}
-        url, options = object_server().url, {"allow_http": True}
-        store = S3Store(
-            self.bucket, prefix="lab", endpoint=url, region="us-east-1", client_options=options, **known
-        )
-        obstore.delete(store, key)
-
-    def drop_copies(self) -> None:
-        for path in (self.folder / "data" / "copies").glob("??/*"):
-            path.unlink()
-
-    def assert_whole(self, name: str) -> None:
-        """The job is complete, and its result that of one run of the probe."""
-        assert self.wait(name)["status"] == "Complete"
-        content = httpx.get(self.result(name).json(), follow_redirects=True).content
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            assert archive.read("file-0.txt") == b"output 0\n"
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +215,124 @@ def test_a_result_that_is_gone_from_the_bucket_is_said_to_be(shared, name):
     shared.drop_copies()
     assert (httpx.get(link).status_code, shared.result(job).status_code) == (404, 404)
     assert shared.job(job)["status"] == "Complete"
+
+
+def test_a_node_gets_its_inputs_from_the_bucket(tmp_path, monkeypatch):
+    for variable, value in CREDENTIALS.items():
+        monkeypatch.setenv(variable, value)
+    offer_thread_executor(monkeypatch, tmp_path)
+    engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
+    gate = object_server().make_gate()
+    address = BucketAddress(f"s3://{object_server().make_bucket()}", endpoint=gate.url)
+    with NodeService(tmp_path, engines, objects=address).serving() as service:
+        for file in "ab":
+            content, headers = f"REMARK {file}\n{PDB}", {"x-api-key": service.key}
+            assert (
+                service.client.put(f"/upload/{file}.pdb", content=content, headers=headers).status_code == 200
+            )
+        settings = {"pdbFiles": ["a.pdb", "b.pdb"]}
+        _, identity = service.prepare("one", type="align-pdbs", settings=settings)
+        gate.requests.clear()
+        for row in RunningNode(service, identity).order["inputs"]:
+            fetch_input(NodeInput(**row), tmp_path / row["name"])
+        assert len([line for line in gate.requests if line.startswith("GET /lab-")]) == 2
+    assert (tmp_path / "b.pdb").read_text() == f"REMARK b\n{PDB}"
+
+
+# uploads that go past the service
+
+
+def presign(service: BucketService, name: str) -> dict:
+    answer = service.client.post(
+        "/getPresignedUploadUrl", json={"filename": name, "contentType": "text/plain"}
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_an_upload_goes_to_the_bucket_and_becomes_a_file_when_it_is_asked_for(shared, name):
+    links = presign(shared, f"{name}/a.pdb")
+    assert links["uploadUrl"].startswith(f"{shared.gate.url}/{shared.bucket}/lab/uploads/")
+    assert httpx.head(links["headUrl"]).status_code == 404
+    assert httpx.put(links["uploadUrl"], content=PDB.encode()).status_code == 200
+    head = httpx.head(links["headUrl"])
+    assert (head.status_code, head.headers["x-file-size"]) == (200, str(len(PDB)))
+    assert shared.client.get(f"/files/{links['key']}").content == PDB.encode()
+
+
+def test_a_job_takes_an_upload_that_nobody_asked_for_yet(shared, name):
+    values = []
+    for number in "12":
+        links = presign(shared, f"{name}{number}.pdb")
+        httpx.put(links["uploadUrl"], content=f"REMARK {name}{number}\n{PDB}".encode())
+        values.append(links["key"])
+    shared.run(f"{name}.output-1", type="align-pdbs", settings={"pdbFiles": values})
+    shared.assert_whole(f"{name}.output-1")
+
+
+def test_an_upload_is_listed_and_replaces_a_file_of_its_name(shared, name):
+    shared.client.put(f"/upload/{name}.txt", content=b"old")
+    httpx.put(presign(shared, f"{name}.txt")["uploadUrl"], content=b"newer")
+    rows = [
+        each
+        for each in shared.client.get("/files", params={"limit": 100}).json()["files"]
+        if each["name"] == f"{name}.txt"
+    ]
+    assert [each["fileSize"] for each in rows] == [5]
+    assert shared.client.get(f"/files/{name}.txt").content == b"newer"
+
+
+def test_many_requests_that_find_an_upload_make_one_file_of_it(shared, name):
+    httpx.put(presign(shared, f"{name}.txt")["uploadUrl"], content=name.encode())
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: shared.client.get(f"/files/{name}.txt"), range(8)))
+    assert {(each.status_code, each.content) for each in found} == {(200, name.encode())}
+    events = rows(shared, f"SELECT count(*) FROM events WHERE kind = 'uploaded' AND detail = '{name}.txt'")
+    assert events == [(1,)]
+
+
+def test_an_upload_that_is_too_large_is_refused_and_removed(tmp_path):
+    small = BucketService(tmp_path, "--upload-mb", "1").start()
+    links = presign(small, "a.txt")
+    httpx.put(links["uploadUrl"], content=bytes((1 << 20) + 1))
+    assert httpx.head(links["headUrl"]).status_code == 413
+    assert httpx.head(links["headUrl"]).status_code == 404
+    assert not small.contents("uploads")
+    small.end()
+
+
+def test_the_client_tells_that_its_upload_to_the_bucket_was_refused(tmp_path):
+    small = BucketService(tmp_path, "--upload-mb", "1").start()
+    file = tmp_path / "large.pdb"
+    file.write_bytes(bytes((1 << 20) + 1))
+    with Client(base_url=small.url, api_key=small.key) as client, pytest.raises(TooLargeError):
+        client.files.upload(file)
+    assert any("PUT" in line and "/lab/uploads/" in line for line in small.gate.requests)
+    small.end()
+
+
+def test_an_upload_beyond_the_storage_of_the_account_is_refused(tmp_path):
+    small = BucketService(tmp_path, "--storage-mb", "1").start()
+    links = presign(small, "a.txt")
+    httpx.put(links["uploadUrl"], content=bytes((1 << 20) + 1))
+    answer = small.client.get("/files/a.txt")
+    assert (answer.status_code, answer.json()["code"]) == (413, "storage_quota_exceeded")
+    small.end()
+
+
+def test_an_empty_upload_is_refused(shared, name):
+    links = presign(shared, f"{name}.txt")
+    httpx.put(links["uploadUrl"], content=b"")
+    assert shared.client.get(f"/files/{name}.txt").json()["code"] == "invalid_file"
+
+
+def test_many_links_for_uploads_that_never_come_are_not_given(tmp_path):
+    service = BucketService(tmp_path).start()
+    links = [presign(service, f"{number}.txt")["uploadUrl"] for number in range(101)]
+    assert links[99].startswith(service.gate.url)
+    assert links[100].startswith(service.url)
+    assert httpx.put(links[100], content=b"one").status_code == 200
+    service.end()
 
 
 # administration

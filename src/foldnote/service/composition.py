@@ -24,6 +24,7 @@ from foldnote.service.domain.access.trials import TrialService
 from foldnote.service.domain.batch_archives import Aggregator
 from foldnote.service.domain.cursors import PageKeys
 from foldnote.service.domain.deployment import DeploymentService
+from foldnote.service.domain.direct_uploads import DirectUploads
 from foldnote.service.domain.file_resolution import FileResolver
 from foldnote.service.domain.intake import Intake
 from foldnote.service.domain.pipelines.stage_scheduler import StageScheduler
@@ -88,6 +89,7 @@ class Service:
         )
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
+        self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
         self._build_queue()
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
@@ -152,7 +154,7 @@ class Service:
             self.replica,
         )
         self.default_executor = executors.default
-        self.files = FileResolver(self.store, self.objects)
+        self.files = FileResolver(self.store, self.objects, self.direct_uploads)
         wake = self.dispatcher.wake
         self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, self._on_released)
         self.pipelines = PipelineService(self.store, self.toolbox, self.files, self._on_queued)

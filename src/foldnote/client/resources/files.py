@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _UPLOAD_TIMEOUT_S = 3600.0
+_NOT_TAKEN = frozenset({400, 413, 507})
+"""Statuses for an upload that arrived and was refused."""
 _LARGEST_PAGE = 100
 
 
@@ -154,22 +156,30 @@ def _send(
             report=report,
         )
     except TooLargeError:
-        url = yield from _presign(connection, f"{folder}/{name}" if folder else name)
+        url, head_url = yield from _presign(connection, f"{folder}/{name}" if folder else name)
         if url is None:
             raise
         call = Call("PUT", url, content=content, timeout_s=_UPLOAD_TIMEOUT_S, report=report)
         read_json((yield call))
+        if head_url is not None:  # an object store takes any size; the service judges what it finds there
+            arrived = yield Call("HEAD", head_url, timeout_s=_UPLOAD_TIMEOUT_S)
+            if arrived.status in _NOT_TAKEN:
+                read_json(arrived)
 
 
-def _presign(connection: ServiceConnection, path: str) -> Operation[str | None]:
-    """Get a presigned link for uploading the file without the key; None if the service issues none."""
+def _presign(connection: ServiceConnection, path: str) -> Operation[tuple[str | None, str | None]]:
+    """Get presigned links for uploading the file without the key, and for asking whether it arrived.
+
+    Each is None if the service does not issue it.
+    """
     wanted = {"filename": path, "contentType": "application/octet-stream"}
     try:
         answer = yield from connection.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
     except ServiceError:
-        return None
-    url = answer.get("uploadUrl") if isinstance(answer, Mapping) else None
-    return url if isinstance(url, str) else None
+        return None, None
+    links = answer if isinstance(answer, Mapping) else {}
+    url, head_url = links.get("uploadUrl"), links.get("headUrl")
+    return url if isinstance(url, str) else None, head_url if isinstance(head_url, str) else None
 
 
 class Files(SyncApi, FilesOperations):

@@ -19,6 +19,7 @@ from foldnote.catalog.contents import SMILES
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
+from foldnote.service.domain.direct_uploads import DirectUploads
 from foldnote.service.faults import bad_request
 from foldnote.service.files import archives
 from foldnote.service.files.names import split_path
@@ -44,8 +45,9 @@ class Located:
 class FileResolver:
     """Finds and stores the contents that settings refer to."""
 
-    def __init__(self, store: Store, objects: ObjectStore) -> None:
+    def __init__(self, store: Store, objects: ObjectStore, uploads: DirectUploads) -> None:
         self._store = store
+        self._uploads = uploads
         self._objects = objects
 
     def locate(
@@ -75,6 +77,7 @@ class FileResolver:
 
     def is_uploaded(self, caller: Caller, value: str) -> bool:
         """Whether the caller has an upload of this name."""
+        self._uploads.settle(caller.account_id, *split_path(value))
         return self._store.files.find(caller.account_id, *split_path(value)) is not None
 
     def keep(self, located: Located) -> Input:
@@ -105,6 +108,7 @@ class FileResolver:
         if "\n" in value:
             return Located(field, f"{field}.{extensions[0]}", text=value)
         folder, name = split_path(value)
+        self._uploads.settle(caller.account_id, folder, name)
         stored = self._store.files.find(caller.account_id, folder, name)
         if stored is not None:
             return Located(field, stored.name, sha256=stored.sha256)

@@ -127,6 +127,18 @@ class BucketClient:
             os.fsync(stream.fileno())
         return digest.hexdigest()
 
+    def hash(self, key: str) -> str:
+        """SHA-256 (hex) of an object.
+
+        Raises:
+            FileNotFoundError: there is none.
+            BucketError: the object store refuses or cannot be reached.
+        """
+        digest = hashlib.sha256()
+        for piece in self.read(key):
+            digest.update(piece)
+        return digest.hexdigest()
+
     def copy(self, source: str, target: str) -> None:
         """Copy an object within the bucket.
 

@@ -80,6 +80,11 @@ class BucketAddress:
         return own
 
     @property
+    def takes_uploads(self) -> bool:
+        """Whether programs of users can upload by a link; Azure requires a header that they do not send."""
+        return self.has_links and self.scheme != "az"
+
+    @property
     def scheme(self) -> str:
         """``s3``, ``gs`` or ``az``."""
         return urlsplit(self.url).scheme

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import secrets
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -138,15 +139,24 @@ class ObjectBucket(ObjectStore):
         self._note_added(source.stat().st_size)
         self._near.adopt(source, sha256)
 
-    def take_over(self, key: str, sha256: str) -> None:
-        """Make an object of the bucket, of known SHA-256, the content of that name; the object stays.
+    def take_over(self, key: str) -> str:
+        """Make an object of the bucket, which users may still write to, a content; returns its SHA-256.
+
+        The object stays.
 
         Raises:
             OSError: it is missing, or the object store cannot be reached.
         """
-        self._claim(sha256)
-        if self.bucket.find(key_of(sha256)) is None:
-            self.bucket.copy(key, key_of(sha256))
+        fixed = f"{key}-{secrets.token_hex(8)}"
+        self.bucket.copy(key, fixed)
+        try:
+            sha256 = self.bucket.hash(fixed)
+            self._claim(sha256)
+            if self.bucket.find(key_of(sha256)) is None:
+                self.bucket.copy(fixed, key_of(sha256))
+        finally:
+            self.bucket.delete(fixed)
+        return sha256
 
     def upload(self, source: Path, sha256: str) -> None:
         """Upload a content of known SHA-256 unless it is there, without keeping a copy.

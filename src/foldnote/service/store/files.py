@@ -1,7 +1,11 @@
-"""Uploaded files by folder and name; several names may share one content."""
+"""Uploaded files by folder and name, and uploads to an object store that have not been taken over yet.
+
+Several names may share one content.
+"""
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +16,7 @@ import sqlalchemy as sa
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.schema import files, inputs, jobs
+from foldnote.service.store.schema import direct_uploads, files, inputs, jobs
 from foldnote.service.store.storage import let_go
 
 
@@ -46,14 +50,8 @@ class FileStore:
 
     def put(self, account_id: int, folder: str, name: str, size: int, sha256: str) -> StoredFile:
         """Commit a file; a file of the same name is replaced."""
-        new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
         with self._database.write(account_id) as connection:
-            _bury(
-                connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name
-            )
-            connection.execute(sa.insert(files).values(new.__dict__))
-            write_event(connection, account_id, None, "uploaded", f"{folder}/{name}".lstrip("/"))
-        return new
+            return insert_file(connection, account_id, folder, name, size, sha256)
 
     def find(self, account_id: int, folder: str, name: str) -> StoredFile | None:
         """The account's file of this name, or None."""
@@ -135,6 +133,74 @@ class FileStore:
         )
         with self._database.read() as connection:
             return any(connection.execute(query.limit(1)).first() is not None for query in holders)
+
+
+@dataclass(frozen=True)
+class DirectUpload:
+    """An upload that may have arrived; `key` is that of its object, `folder` is empty for the top level."""
+
+    key: str
+    account_id: int
+    folder: str
+    name: str
+
+
+class DirectUploadStore:
+    """Queries about uploads to an object store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, upload: DirectUpload, lifetime_s: float, most: int) -> bool:
+        """Expect an upload for some seconds; False if the account has ``most`` of them already."""
+        own, moment = direct_uploads.c.account_id == upload.account_id, time.time()
+        with self._database.write(upload.account_id) as connection:
+            connection.execute(sa.delete(direct_uploads).where(own, direct_uploads.c.until < moment))
+            count = sa.select(sa.func.count()).select_from(direct_uploads).where(own)
+            if connection.execute(count).scalar_one() >= most:
+                return False
+            row = {**upload.__dict__, "until": moment + lifetime_s}
+            connection.execute(sa.insert(direct_uploads).values(row))
+            return True
+
+    def pending(self, account_id: int, path: tuple[str, str] | None = None) -> list[DirectUpload]:
+        """The expected uploads of an account, oldest first; with ``path``, those to one folder and name."""
+        table = direct_uploads.c
+        query = sa.select(table.key, table.account_id, table.folder, table.name).where(
+            table.account_id == account_id, table.until >= time.time()
+        )
+        if path is not None:
+            query = query.where(table.folder == path[0], table.name == path[1])
+        with self._database.read() as connection:
+            return [DirectUpload(*row) for row in connection.execute(query.order_by(table.until))]
+
+    def finish(self, upload: DirectUpload, size: int, sha256: str) -> StoredFile | None:
+        """Make an upload a file of its account; None if another request has done so."""
+        with self._database.write(upload.account_id) as connection:
+            if not self._remove(connection, upload):
+                return None
+            return insert_file(connection, upload.account_id, upload.folder, upload.name, size, sha256)
+
+    def drop(self, upload: DirectUpload) -> None:
+        """Expect the upload no longer."""
+        with self._database.write(upload.account_id) as connection:
+            self._remove(connection, upload)
+
+    @staticmethod
+    def _remove(connection: sa.Connection, upload: DirectUpload) -> bool:
+        own = (direct_uploads.c.key == upload.key, direct_uploads.c.account_id == upload.account_id)
+        return connection.execute(sa.delete(direct_uploads).where(*own)).rowcount > 0
+
+
+def insert_file(
+    connection: sa.Connection, account_id: int, folder: str, name: str, size: int, sha256: str
+) -> StoredFile:
+    """Insert a file within the running transaction; a file of the same name is replaced."""
+    new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
+    _bury(connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
+    connection.execute(sa.insert(files).values(new.__dict__))
+    write_event(connection, account_id, None, "uploaded", f"{folder}/{name}".lstrip("/"))
+    return new
 
 
 def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:

@@ -372,3 +372,17 @@ def m0024_replicas(connection: BareConnection) -> None:
         ALTER TABLE attempts ADD COLUMN replica TEXT NOT NULL DEFAULT '';
         """,
     )
+
+
+@migration
+def m0025_direct_uploads(connection: BareConnection) -> None:
+    """Uploads to an object store by links that it signed, until they are taken over."""
+    _run(
+        connection,
+        """
+        CREATE TABLE direct_uploads (key TEXT PRIMARY KEY,
+            account_id INTEGER NOT NULL REFERENCES accounts(id),
+            folder TEXT NOT NULL, name TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+        CREATE INDEX direct_uploads_of_account ON direct_uploads (account_id, until);
+        """,
+    )

@@ -218,6 +218,18 @@ files = sa.Table(
     sa.Column("deleted", sa.Text),
 )
 
+direct_uploads = sa.Table(
+    "direct_uploads",
+    metadata,
+    # of the object in the bucket
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("folder", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    # Unix time (s)
+    sa.Column("until", sa.Float, nullable=False),
+)
+
 usage = sa.Table(
     "usage",
     metadata,

@@ -12,7 +12,7 @@ from foldnote.service.store.accounts.organizations import OrganizationStore
 from foldnote.service.store.accounts.trials import TrialStore
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import Database
-from foldnote.service.store.files import FileStore
+from foldnote.service.store.files import DirectUploadStore, FileStore
 from foldnote.service.store.jobs.batches import BatchStore
 from foldnote.service.store.jobs.jobs import JobStore
 from foldnote.service.store.jobs.leftovers import LeftoverStore
@@ -61,6 +61,7 @@ class Store:
         self.replicas = ReplicaStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
+        self.direct_uploads = DirectUploadStore(self.database)
         self.storage = StorageStore(self.database)
         self.operation = OperationStore(self.database)
         self.retention = RetentionStore(self.database)

@@ -72,6 +72,7 @@ def list_files(
 ) -> Response:
     """List the files at the top level or in a folder; with `includeFolders`, folders come first."""
     place = check_folder(folder)
+    service.direct_uploads.settle_all(caller.account_id)
     limit = min(limit, service.config.limits.file_rows)
     rows, total = _list(service, caller, place, offset, limit, include_folders is not None)
     return JSONResponse({"files": rows, "total": total, "hasMore": offset + len(rows) < total})
@@ -88,6 +89,7 @@ def get_file(
     request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here
 ) -> Response:
     """Download an upload of the caller."""
+    service.direct_uploads.settle(caller.account_id, *split_path(path))
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
@@ -108,6 +110,7 @@ def delete_file(
     """Delete one file by its path, or every file in a folder and below it."""
     if (file_path is None) == (folder is None):
         raise bad_request("Give either filePath or folder.", code="missing_field", field="filePath")
+    service.direct_uploads.settle_all(caller.account_id)
     if file_path is not None:
         return _delete_one(service, caller, file_path)
     place = check_folder(folder)

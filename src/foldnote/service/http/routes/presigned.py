@@ -30,7 +30,7 @@ class UploadLinks(WireModel):
     """The response to POST /getPresignedUploadUrl."""
 
     upload_url: str
-    """PUT the bytes to this address within an hour; no key is needed."""
+    """PUT the bytes to this address within an hour, once; no key is needed. An object store may have it."""
     head_url: str
     """HEAD to this address answers whether they arrived: 200 or 404."""
     key: str
@@ -47,8 +47,9 @@ async def get_presigned_upload_url(request: Request, caller: Admitted, service: 
     """Sign an upload under one name."""
     folder, name = split_path((await read_small(request, service, UploadRequest)).filename)
     target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
+    direct = await run_in_threadpool(service.direct_uploads.begin, target.owner, target.folder, target.name)
     return UploadLinks(
-        upload_url=absolute(request, service, service.links.sign(target, "PUT")),
+        upload_url=direct or absolute(request, service, service.links.sign(target, "PUT")),
         head_url=absolute(request, service, service.links.sign(target, "HEAD")),
         key=f"{target.folder}/{target.name}" if target.folder else target.name,
     )
@@ -81,7 +82,7 @@ async def put_presigned(
 @router.head(
     PATH,
     summary="Check whether a presigned upload arrived",
-    responses={200: {"description": "It did."}, **errors(400, 403, 404)},
+    responses={200: {"description": "It did."}, **errors(400, 403, 404, 413)},
 )
 def head_presigned(
     service: Here,
@@ -93,6 +94,7 @@ def head_presigned(
 ) -> Response:
     """Report whether the file exists."""
     target = _check(service, "HEAD", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
+    service.direct_uploads.settle(target.owner, target.folder, target.name)
     stored = service.store.files.find(target.owner, target.folder, target.name)
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")

@@ -16,7 +16,7 @@ from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL
 from foldnote.service.store.jobs.records import refresh_record
 from foldnote.service.store.quotas import TRIAL
-from foldnote.service.store.schema import counters, files, jobs, keys, pipelines, usage
+from foldnote.service.store.schema import counters, direct_uploads, files, jobs, keys, pipelines, usage
 
 MAX_NAME_LENGTH = 100
 
@@ -29,6 +29,8 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
     count = _move_jobs(connection, source, target)
     _move_files(connection, source, target)
     _move_pipelines(connection, source, target)
+    own = direct_uploads.c.account_id == source
+    connection.execute(sa.update(direct_uploads).where(own).values(account_id=target))
     _move_counters(connection, source, target)
     _move_usage(connection, source, target)
     mine = keys.c.account_id == source

@@ -1,0 +1,108 @@
+"""Uploads that go past the service, to its object store, by a link that the store signed.
+
+The interface has no request that says that such an upload is complete. So the service looks for those that it
+expects when a file is asked for, measures and hashes what has arrived, and makes it a file of the account.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from contextlib import suppress
+
+from foldnote.service.config import Limits
+from foldnote.service.domain.access.storage import StorageService
+from foldnote.service.faults import RefusalError, bad_request, too_large
+from foldnote.service.files.bucket import BucketError
+from foldnote.service.files.object_bucket import UPLOADS, ObjectBucket
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.store.files import DirectUpload
+from foldnote.service.store.store import Store
+
+log = logging.getLogger(__name__)
+_MOST = 100
+"""Expected uploads of an account; further ones go through the service."""
+_LATE = 2
+"""An upload is expected for this many lifetimes of its link, since it may begin at the end of the first."""
+
+
+class DirectUploads:
+    """Signs links for uploads, and takes over what arrived; does nothing without a bucket for users."""
+
+    def __init__(self, store: Store, objects: ObjectStore, storage: StorageService, limits: Limits) -> None:
+        self._store = store
+        self._storage = storage
+        self._limits = limits
+        self._objects: ObjectBucket | None = None
+        if isinstance(objects, ObjectBucket) and objects.bucket.address.takes_uploads:
+            self._objects = objects
+
+    def begin(self, account_id: int, folder: str, name: str) -> str | None:
+        """An address of the object store that takes the file; None if it is to be sent to the service."""
+        if self._objects is None:
+            return None
+        key = f"{UPLOADS}/{account_id}/{secrets.token_hex(16)}"
+        try:
+            address = self._objects.bucket.sign("PUT", key, self._limits.link_s)
+        except BucketError as exc:
+            log.error("Links cannot be signed, so that the service takes uploads itself: %s", exc.strerror)
+            return None
+        upload = DirectUpload(key, account_id, folder, name)
+        is_expected = self._store.direct_uploads.add(upload, _LATE * self._limits.link_s, _MOST)
+        return address if is_expected else None
+
+    def settle(self, account_id: int, folder: str, name: str) -> None:
+        """Take over the upload of a file, if one has arrived.
+
+        Raises:
+            RefusalError: 400 or 413, what arrived is empty, too large, or exceeds the account's storage; it
+                was removed.
+            OSError: the object store cannot be reached.
+        """
+        if self._objects is not None:
+            for upload in self._store.direct_uploads.pending(account_id, (folder, name)):
+                self._take_over(self._objects, upload)
+
+    def settle_all(self, account_id: int) -> None:
+        """Take over all uploads of an account that have arrived; what cannot be taken is removed.
+
+        Raises:
+            OSError: the object store cannot be reached.
+        """
+        pending = self._store.direct_uploads.pending(account_id) if self._objects is not None else []
+        if self._objects is None or not pending:
+            return
+        arrived = {each.key for each in self._objects.bucket.list(f"{UPLOADS}/{account_id}")}
+        for upload in pending:
+            if upload.key in arrived:
+                with suppress(RefusalError):
+                    self._take_over(self._objects, upload)
+
+    def _take_over(self, objects: ObjectBucket, upload: DirectUpload) -> None:
+        found = objects.bucket.find(upload.key)
+        if found is None:
+            return
+        tier = self._store.accounts.tier_of(upload.account_id)
+        try:
+            if not found.size_bytes:
+                raise bad_request("The file is empty.", code="invalid_file", field="filename")
+            if found.size_bytes > self._limits.upload_bytes:
+                raise too_large(self._limits.upload_bytes, f"The file {upload.name}")
+            with self._storage.upload(upload.account_id, tier, found.size_bytes):
+                sha256 = objects.take_over(upload.key)
+                size_bytes = objects.size_bytes(sha256)
+                self._storage.arrive(upload.account_id, tier, size_bytes, found.size_bytes)
+                self._store.direct_uploads.finish(upload, size_bytes, sha256)
+        except RefusalError:
+            self._store.direct_uploads.drop(upload)
+            raise
+        except FileNotFoundError:  # another request has taken it over meanwhile
+            return
+        finally:
+            if not self._is_expected(upload):
+                with suppress(BucketError):  # old uploads are collected
+                    objects.bucket.delete(upload.key)
+
+    def _is_expected(self, upload: DirectUpload) -> bool:
+        path = (upload.folder, upload.name)
+        return upload in self._store.direct_uploads.pending(upload.account_id, path)
