@@ -15,13 +15,14 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 from service_process import FINAL, SETTINGS, ServiceProcess
 
 MARK = b"FOLDNOTE_ATTEMPT="
@@ -356,3 +357,23 @@ def assert_consistent(service: ServiceProcess) -> None:
         counted = rows(service, f"SELECT state, count FROM counters WHERE parent_id = {scope} AND count != 0")
         really = f"SELECT state, count(*) FROM jobs WHERE deleted IS NULL AND {condition} GROUP BY state"
         assert dict(counted) == dict(rows(service, really))
+
+
+def kill_at_random(
+    services: Sequence[ServiceProcess], kills: int, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kill replicas and their runners while clients use them, and require that nothing was lost or done twice."""
+    ledger, killers = Ledger(), [Killer(each, seed + number) for number, each in enumerate(services)]
+    with ExitStack() as stack:
+        for sort, each in zip("cd", services, strict=False):
+            stack.enter_context(Clients(each, ledger, seed, sort))
+        works = [threading.Thread(target=each.kill, args=(kills // len(killers),)) for each in killers]
+        for work in works:
+            work.start()
+        for work in works:
+            work.join()
+    figures = check(services[0], ledger)
+    with capsys.disabled():
+        print(f"\n{[dict(each.counts) for each in killers]} killed;")
+        print(f"{len(ledger.acknowledged)} jobs acknowledged, {dict(ledger.counts)}; {figures}")
+    assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]

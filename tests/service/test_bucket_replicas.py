@@ -1,14 +1,12 @@
 """Replicas and services that are killed while their contents are in a bucket."""
 
 import os
-import threading
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 from bucket_process import BucketService
-from chaos import Clients, Killer, Ledger, check, free_port
+from chaos import free_port, kill_at_random
 from chosen_store import cluster
 from service_process import PDB, ServiceProcess
 
@@ -48,32 +46,15 @@ def test_two_replicas_share_a_bucket(pair):
     assert not list((first.folder / "data").glob("objects/??"))
 
 
-def assert_nothing_was_lost(services, capsys):
-    ledger, killers = Ledger(), [Killer(each, SEED + number) for number, each in enumerate(services)]
-    with ExitStack() as stack:
-        for sort, each in zip("cd", services, strict=False):
-            stack.enter_context(Clients(each, ledger, SEED, sort))
-        works = [threading.Thread(target=each.kill, args=(KILLS // len(killers),)) for each in killers]
-        for work in works:
-            work.start()
-        for work in works:
-            work.join()
-    figures = check(services[0], ledger)
-    with capsys.disabled():
-        print(f"\n{[dict(each.counts) for each in killers]} killed;")
-        print(f"{len(ledger.acknowledged)} jobs acknowledged, {dict(ledger.counts)}; {figures}")
-    assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
-
-
 @pytest.mark.exhaustive
 @pytest.mark.timeout(300 + KILLS * 10)
 def test_random_kills_of_a_service_with_a_bucket_lose_nothing(tmp_path, capsys):
     service = BucketService(tmp_path, "--port", str(free_port())).start()
-    assert_nothing_was_lost([service], capsys)
+    kill_at_random([service], KILLS, SEED, capsys)
     service.end()
 
 
 @pytest.mark.exhaustive
 @pytest.mark.timeout(300 + KILLS * 10)
 def test_random_kills_of_two_replicas_with_a_bucket_lose_nothing(pair, capsys):
-    assert_nothing_was_lost(pair, capsys)
+    kill_at_random(pair, KILLS, SEED, capsys)

@@ -6,13 +6,13 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import psycopg
 import pytest
-from chaos import Clients, Killer, Ledger, check, rows
+from chaos import kill_at_random, rows
 from chosen_store import cluster
 from postgres_cluster import PostgresCluster
 from service_process import QUICK, SETTINGS, ServiceProcess
@@ -184,19 +184,4 @@ def fill(other: Path, replica: ServiceProcess) -> None:
 
 @pytest.mark.timeout(300 + KILLS * 10)
 def test_random_kills_of_two_replicas_lose_nothing(make_replicas, capsys):
-    replicas = make_replicas(2)
-    ledger = Ledger()
-    killers = [Killer(each, SEED + number) for number, each in enumerate(replicas)]
-    with ExitStack() as stack:
-        for sort, each in zip("cd", replicas, strict=True):
-            stack.enter_context(Clients(each, ledger, SEED, sort))
-        works = [threading.Thread(target=each.kill, args=(KILLS // 2,)) for each in killers]
-        for work in works:
-            work.start()
-        for work in works:
-            work.join()
-    figures = check(replicas[0], ledger)
-    with capsys.disabled():
-        print(f"\n{[dict(each.counts) for each in killers]} killed;")
-        print(f"{len(ledger.acknowledged)} jobs acknowledged, {dict(ledger.counts)}; {figures}")
-    assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
+    kill_at_random(make_replicas(2), KILLS, SEED, capsys)
