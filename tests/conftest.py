@@ -42,8 +42,9 @@ def _own_home(_homes, monkeypatch):
     home.mkdir()
     monkeypatch.setenv("FOLDNOTE_HOME", str(home))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    for name in ("FOLDNOTE_BASE_URL", "FOLDNOTE_API_KEY", "FOLDNOTE_PROFILE", "FOLDNOTE_ENGINE_PATH"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FOLDNOTE_SITE_CONFIG", "")  # no administrator's configuration
+    for name in ("BASE_URL", "API_KEY", "PROFILE", "ENGINE_PATH", "JUPYTERHUB_SERVICE"):
+        monkeypatch.delenv(f"FOLDNOTE_{name}", raising=False)
 
 
 @pytest.fixture(autouse=True)

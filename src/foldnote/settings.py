@@ -1,15 +1,16 @@
 """Options and profiles: what users can configure, and where it is stored.
 
 Only this module reads ``os.environ``. The value of an option is taken from the environment, else from the
-user's ``config.toml``, else from the table below. A profile names a service; the default is the embedded
-service. Keys are stored by ``keyring`` if a backend works, else in a file that only the user can read; they
-are returned as ``SecretStr``, whose repr does not show them.
+user's ``config.toml``, else from that of the administrator, else from the table below. A profile names a
+service; the default is the embedded service. Keys are stored by ``keyring`` if a backend works, else in a
+file that only the user can read; they are returned as ``SecretStr``, whose repr does not show them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"
 ENVIRONMENT = "environment"
 """Name of the profile defined by ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY``."""
+HUB = "jupyterhub"
+"""Name of the profile defined by ``FOLDNOTE_JUPYTERHUB_SERVICE``, and of the way of signing in."""
+_HUB_VARIABLE = "FOLDNOTE_JUPYTERHUB_SERVICE"
 _KEYRING_SERVICE = "foldnote"
 
 
@@ -86,7 +90,8 @@ OPTIONS: tuple[Option, ...] = (
            "Additional folders of engines, separated as in PATH."),
 )  # fmt: skip
 _BY_NAME = {row.name: row for row in OPTIONS}
-_SECRETS = frozenset({"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", "PGPASSWORD", "PGPASSFILE"})
+_HUB_TOKENS = ("JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN")
+_SECRETS = frozenset({"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", "PGPASSWORD", "PGPASSFILE", *_HUB_TOKENS})
 _PROVIDERS = ("AWS_", "AZURE_", "GOOGLE_")
 """Beginnings of the variables with which object stores are configured, credentials among them."""
 
@@ -98,10 +103,15 @@ class Profile:
     Attributes:
         name: name of the profile in ``config.toml``, ``embedded`` or ``environment``.
         base_url: address of the service without a trailing slash; None for the embedded service.
+        is_of_hub: whether this service takes the token of a JupyterHub user's server in exchange for a key.
+            Only an administrator's configuration says so, and the token is sent to this address only.
+        is_own: whether the user may change it.
     """
 
     name: str
     base_url: str | None = None
+    is_of_hub: bool = False
+    is_own: bool = True
 
     @property
     def is_embedded(self) -> bool:
@@ -168,10 +178,11 @@ def option(name: str) -> Any:
     text = os.environ.get(row.environment)
     if text is not None:
         return _parse(row, text, row.environment)
-    configured = _config().get("options", {}).get(name)
-    if configured is None:
-        return row.default
-    return _parse(row, str(configured), f"{name} in {config_dir() / 'config.toml'}")
+    for path in (config_dir() / "config.toml", *_site_files()):
+        configured = _read_config(path).get("options", {}).get(name)
+        if configured is not None:
+            return _parse(row, str(configured), f"{name} in {path}")
+    return row.default
 
 
 def engine_options(engine: str) -> dict[str, Any]:
@@ -215,6 +226,15 @@ def object_options() -> dict[str, Any]:
     return _section("objects")
 
 
+def hub_options() -> dict[str, Any]:
+    """The section ``[jupyterhub]`` of ``config.toml``: the JupyterHub whose users may use ``foldnote serve``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    return _section("jupyterhub")
+
+
 def _section(name: str) -> dict[str, Any]:
     section = _config().get(name, {})
     if not isinstance(section, dict):
@@ -237,8 +257,27 @@ def _parse(row: Option, text: str, where: str) -> Any:
         ) from exc
 
 
+def hub_token() -> SecretStr | None:
+    """The token of this JupyterHub user's server; None outside of one."""
+    token = os.environ.get(_HUB_TOKENS[0])
+    return SecretStr(token) if token else None
+
+
 def _config() -> dict[str, Any]:
-    path = config_dir() / "config.toml"
+    return _read_config(config_dir() / "config.toml")
+
+
+def _site_files() -> tuple[Path, ...]:
+    """Configurations of the administrator, that of the Python environment first; they need not exist."""
+    chosen = os.environ.get("FOLDNOTE_SITE_CONFIG")
+    if chosen is not None:
+        return (Path(chosen),) if chosen else ()
+    own = Path(sys.prefix) / "etc" / "foldnote"
+    shared = platformdirs.site_config_path("foldnote", appauthor=False)
+    return own / "config.toml", shared / "config.toml"
+
+
+def _read_config(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -248,48 +287,83 @@ def _config() -> dict[str, Any]:
 
 
 def profiles() -> tuple[Profile, ...]:
-    """All profiles, the embedded one first.
+    """All profiles: the embedded one, those of the administrator, and the user's.
+
+    A profile of the administrator is not replaced by one of the user with the same name.
 
     Raises:
-        ConfigurationError: ``config.toml`` cannot be read or a profile has no address.
+        ConfigurationError: a ``config.toml`` cannot be read or a profile has no address.
     """
-    rows = _config().get("profiles", {})
-    named = tuple(
-        _read_profile(name, row) for name, row in rows.items() if name not in (EMBEDDED, ENVIRONMENT)
-    )
-    return (Profile(EMBEDDED), *named)
+    found = {profile.name: profile for profile in reversed(_site_profiles())}
+    for name, row in _config().get("profiles", {}).items():
+        if name not in (EMBEDDED, ENVIRONMENT, HUB) and name not in found:
+            found[name] = _read_profile(name, row, config_dir() / "config.toml")
+    return (Profile(EMBEDDED), *found.values())
 
 
-def _read_profile(name: str, row: Any) -> Profile:
-    address = row.get("base_url") if isinstance(row, dict) else None
+def _site_profiles() -> list[Profile]:
+    """Profiles of the administrator, those that count most first."""
+    found = []
+    address = os.environ.get(_HUB_VARIABLE)
+    if address:
+        found.append(_read_profile(HUB, {"base_url": address, "sign_in": HUB}, _HUB_VARIABLE, is_own=False))
+    for path in _site_files():
+        rows = _read_config(path).get("profiles", {})
+        found += [
+            _read_profile(name, row, path, is_own=False)
+            for name, row in rows.items()
+            if name not in (EMBEDDED, ENVIRONMENT)
+        ]
+    return found
+
+
+def _read_profile(name: str, row: Any, where: Path | str, *, is_own: bool = True) -> Profile:
+    fields = row if isinstance(row, dict) else {}
+    address, sign_in = fields.get("base_url"), fields.get("sign_in")
     if not isinstance(address, str) or not address.startswith(("http://", "https://")):
         raise ConfigurationError(
-            f"Profile {name!r} in {config_dir() / 'config.toml'} needs a base_url"
-            " that begins with https:// or http://."
+            f"Profile {name!r} in {where} needs a base_url that begins with https:// or http://."
         )
-    return Profile(name, address.rstrip("/"))
+    if sign_in is not None and is_own:
+        raise ConfigurationError(
+            f"Profile {name!r} in {where} sets sign_in, which only an administrator's configuration may do."
+            " Remove the line, and store a key with `foldnote profile key`."
+        )
+    if sign_in not in (None, HUB):
+        raise ConfigurationError(f"Profile {name!r} in {where} sets sign_in to {sign_in!r}; known: {HUB!r}.")
+    return Profile(name, address.rstrip("/"), is_of_hub=sign_in == HUB, is_own=is_own)
+
+
+def _default_profile() -> str:
+    """The profile that a ``config.toml`` names: the user's own, else an administrator's."""
+    chosen = _config().get("profile")
+    if not chosen and os.environ.get(_HUB_VARIABLE):
+        return HUB
+    named = (_read_config(path).get("profile") for path in _site_files())
+    return chosen or next(filter(None, named), EMBEDDED)
 
 
 def active_profile(name: str | None = None) -> Profile:
     """The profile to use.
 
     In order of precedence: ``name``, where ``environment`` is the service of ``FOLDNOTE_BASE_URL``;
-    ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in ``config.toml``; the embedded service.
+    ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in the user's ``config.toml``; the service of
+    ``FOLDNOTE_JUPYTERHUB_SERVICE``; ``profile`` in that of the administrator; the embedded service.
 
     Raises:
         ConfigurationError: no profile is called so.
     """
     address = os.environ.get("FOLDNOTE_BASE_URL")
     if name is None and address:
-        return _read_profile(ENVIRONMENT, {"base_url": address})
+        return _read_profile(ENVIRONMENT, {"base_url": address}, "FOLDNOTE_BASE_URL")
     if name == ENVIRONMENT:
         if address:
-            return _read_profile(ENVIRONMENT, {"base_url": address})
+            return _read_profile(ENVIRONMENT, {"base_url": address}, "FOLDNOTE_BASE_URL")
         raise ConfigurationError(
             "This service was set by FOLDNOTE_BASE_URL, which is no longer set."
             " Set it again, or choose a profile."
         )
-    wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _config().get("profile") or EMBEDDED
+    wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _default_profile()
     for profile in profiles():
         if profile.name == wanted:
             return profile
@@ -306,7 +380,8 @@ def save_profile(name: str, base_url: str) -> Profile:
         ConfigurationError: the address or the file cannot be used.
     """
     _refuse_environment(name)
-    profile = _read_profile(name, {"base_url": base_url})
+    _refuse_site_profile(name)
+    profile = _read_profile(name, {"base_url": base_url}, config_dir() / "config.toml")
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
     document = _config_document()
@@ -321,6 +396,13 @@ def _refuse_environment(name: str) -> None:
         raise ConfigurationError(
             "The profile 'environment' is what FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY say:"
             " set these variables, or choose another name."
+        )
+
+
+def _refuse_site_profile(name: str) -> None:
+    if name == HUB or any(profile.name == name for profile in _site_profiles()):
+        raise ConfigurationError(
+            f"The profile {name!r} is set by the administrator of this computer. Choose another name."
         )
 
 
@@ -347,6 +429,7 @@ def remove_profile(name: str) -> None:
     _refuse_environment(name)
     if active_profile(name).is_embedded:
         raise ConfigurationError("The profile of this computer's own service cannot be removed.")
+    _refuse_site_profile(name)
     if _config().get("profile") == name:
         use_profile(EMBEDDED)
     document = _config_document()
@@ -379,8 +462,11 @@ def _write_config(document: TOMLDocument) -> None:
 def api_key(profile: Profile) -> SecretStr | None:
     """The key for ``profile``, or None if none is stored.
 
-    ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service.
+    ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service. The client
+    gets the key of a profile of a JupyterHub from its service.
     """
+    if profile.is_of_hub:
+        return None
     if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
         return SecretStr(key) if key else None
@@ -395,6 +481,10 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
         ConfigurationError: it cannot be stored.
     """
     _refuse_environment(profile_name)
+    if any(profile.name == profile_name and profile.is_of_hub for profile in _site_profiles()):
+        raise ConfigurationError(
+            f"The profile {profile_name!r} gets its key from JupyterHub; none needs to be stored."
+        )
     if _keyring_set(profile_name, key.get_secret_value()):
         return "keyring"
     return _write_keys(_key_file() | {profile_name: key.get_secret_value()}, profile_name)

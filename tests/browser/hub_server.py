@@ -76,10 +76,16 @@ class HubServer:
         folder: everything of this hub.
         homes: the users' homes.
         url: base address with a trailing slash.
+        api_url: address of its API.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Write the configuration; nothing runs yet."""
+    def __init__(self, folder: Path, service_url: str = "") -> None:
+        """Write the configuration; nothing runs yet.
+
+        Args:
+            folder: for everything of this hub.
+            service_url: the service of all users; empty where each has one of their own.
+        """
         self.folder = folder
         self.homes = folder / "homes"
         self.homes.mkdir(parents=True)
@@ -103,9 +109,15 @@ class HubServer:
             "python": sys.executable,
         }
         ports = {"hub_port": find_free_port(), "proxy_port": find_free_port()}
-        (folder / "jupyterhub_config.py").write_text(
-            _CONFIG.format(environment=environment, **places, **ports)
-        )
+        self.api_url = f"http://127.0.0.1:{ports['hub_port']}{_BASE_URL}hub/api"
+        config = _CONFIG.format(environment=environment, **places, **ports)
+        if service_url:
+            page = (ROOT / "docs" / "jupyterhub.md").read_text()  # what it tells an administrator to add
+            lines = (
+                page.split("```python\n")[1].split("```")[0].replace("https://foldnote.lab.org", service_url)
+            )
+            config += lines + f"c.Spawner.environment |= {environment!r}\n"
+        (folder / "jupyterhub_config.py").write_text(config)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

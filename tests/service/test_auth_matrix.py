@@ -16,6 +16,7 @@ from service_process import PDB, SETTINGS, ServiceProcess
 from foldnote.service import admin
 from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.http.app import ROUTERS
+from foldnote.service.http.routes import hub
 
 OPEN, LINK, KEYED, GATEWAY, CLAIMED, ADMIN = (
     "open",
@@ -72,6 +73,8 @@ HIDDEN = {
     ("GET", "/metrics"): OPEN,  # to this machine; test_operation.py asks from elsewhere
 }
 """Routes that the document leaves out."""
+OF_A_HUB = {("POST", "/jupyterhub/key"): "token of a JupyterHub"}
+"""Routes of a service with a section ``[jupyterhub]``; test_jupyterhub.py asks them."""
 KEY_NEEDED = [route for route, need in NEEDS.items() if need not in (OPEN, LINK)]
 REAL = {
     "JOB": "private", "BATCH": "privates", "SUBJOB": "privates-1", "FILE": "private.pdb", "FOLDER": "closet",
@@ -221,6 +224,14 @@ def test_every_route_of_the_code_is_classified():
         for method in route.methods
     }
     assert coded == set(NEEDS) | set(HIDDEN)
+
+
+def test_every_route_of_a_hub_is_classified(house):
+    coded = {(method, route.path_format) for route in hub.router.routes for method in route.methods}
+    assert coded == set(OF_A_HUB)
+    for method, path in OF_A_HUB:  # and absent elsewhere
+        answer = house.anybody.request(method, path, headers={"x-api-key": house.keys["admin"]})
+        assert answer.status_code == 404
 
 
 def test_every_route_with_a_key_says_what_names_it_takes():

@@ -324,7 +324,7 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
     assert "fn-SENTINEL" not in out + err
     code, out, _ = alone("profile", "--json")
     lab = {"name": "lab", "base_url": "https://lab.example.org/v1", "active": False, "has_key": True}
-    assert json.loads(out)[1] == lab
+    assert json.loads(out)[1] == lab | {"by_jupyterhub": False}
     assert settings.api_key(settings.active_profile("lab")).get_secret_value() == "fn-SENTINEL"
 
 

@@ -84,10 +84,18 @@ def _viewer() -> list[DoctorFinding]:
 def _profile() -> list[DoctorFinding]:
     profile = settings.active_profile()
     found = f"{profile.name}: {profile.base_url or 'this machine'}"
+    if profile.is_of_hub:
+        return [_hub_profile(found)]
     if profile.is_embedded or settings.api_key(profile) is not None:
         return [DoctorFinding("profile", True, found)]
     advice = f"Store one: foldnote profile key {profile.name}"
     return [DoctorFinding("profile", False, f"{found}, without a key", advice)]
+
+
+def _hub_profile(found: str) -> DoctorFinding:
+    has_token = settings.hub_token() is not None
+    advice = "" if has_token else "Run foldnote in your server at the hub, where JUPYTERHUB_API_TOKEN is set."
+    return DoctorFinding("profile", has_token, f"{found}, by JupyterHub", advice)
 
 
 def _service() -> list[DoctorFinding]:

@@ -49,13 +49,15 @@ def _list(options: argparse.Namespace) -> int:
             "name": row.name,
             "base_url": row.base_url,
             "active": row.name == active.name,
-            "has_key": row.is_embedded or settings.api_key(row) is not None,
+            "has_key": row.is_embedded or row.is_of_hub or settings.api_key(row) is not None,
+            "by_jupyterhub": row.is_of_hub,
         }
         for row in rows
     ]
     lines = [
         f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}"
         + ("" if row["has_key"] else "  (no key)")
+        + ("  (signs in with JupyterHub)" if row["by_jupyterhub"] else "")
         for row in found
     ]
     return report(options, found, "\n".join(lines))

@@ -169,7 +169,7 @@ class JobPoller:
             async with asyncio.timeout(limit_s):
                 await ask()
         except _REFUSALS as exc:
-            self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}")
+            self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}".rstrip())
         except TimeoutError:
             self._note_failure(
                 ServiceState.UNREACHABLE, f"No answer within {self._pace.timeout_s:.0f} seconds."
@@ -242,6 +242,8 @@ class JobPoller:
     def _key_advice(self) -> str:
         if self._report.profile == settings.ENVIRONMENT:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
+        if self._line.find_profile().is_of_hub:
+            return ""  # the message says what to do
         return f"Store a valid key: choose Connect… here, or run: foldnote profile key {self._report.profile}"
 
 

@@ -17,6 +17,8 @@ from foldnote.service.config import ServiceConfig
 from foldnote.service.disk import Disk
 from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.gate import Gate
+from foldnote.service.domain.access.hub_options import HubOptions
+from foldnote.service.domain.access.hub_sign_in import HubSignIn
 from foldnote.service.domain.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.domain.access.limiter import RateLimiter
 from foldnote.service.domain.access.storage import StorageService
@@ -87,6 +89,7 @@ class Service:
         self.trials = TrialService(
             self.store.trials, self.store.accounts, config, next(iter(secrets.values()))
         )
+        self.hub = self._find_hub(next(iter(secrets.values())))
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
         self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
@@ -127,6 +130,12 @@ class Service:
         self.replica = Replica(store.replicas, own, address.lease_s)
         store.queue.replica = own.name
         return store
+
+    def _find_hub(self, secret: bytes) -> HubSignIn | None:
+        options = HubOptions.read(self.config.hub)
+        if options is None:
+            return None
+        return HubSignIn(options, self.store.accounts, self.store.organizations, secret)
 
     def _quotas(self) -> Quotas:
         return Quotas(self.config.trials.jobs, self.config.trials.monthly_jobs)

@@ -139,6 +139,7 @@ class ServiceConfig:
         log_format: how the log is written, `json` or `text`.
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
         objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
+        hub: the section `[jupyterhub]` of `config.toml`; empty without one.
     """
 
     data_dir: Path
@@ -167,3 +168,4 @@ class ServiceConfig:
     log_format: str = "json"
     store: StoreAddress | None = None
     objects: BucketAddress | None = None
+    hub: Mapping[str, Any] = field(default_factory=dict)

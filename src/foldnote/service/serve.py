@@ -337,6 +337,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         certificate_key=options.tls_key,
         store=StoreAddress.read(settings.store_options(), settings.store_url()),
         objects=BucketAddress.read(settings.object_options()),
+        hub=settings.hub_options(),
     )
 
 

@@ -7,19 +7,20 @@ the resources interpret successful answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, cast
 from urllib.parse import quote
 
 from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client.core.error_mapping import find_hidden_refusal, hidden_status, read_json, refusal
+from foldnote.client.core.hub_key import HubKey, find_token, request_key
 from foldnote.client.core.operations import Api, Call, Download, Operation, Run, ServiceResponse, Sleep
-from foldnote.client.core.pacing import Bucket, retry_delays
+from foldnote.client.core.pacing import Bucket, next_pause, retry_delays
 from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import (
     ArgumentError,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
-_MAX_PAUSE_S = 120.0
 _TRIES_TO_CONNECT = 2
 _PROGRESS_BYTES = 1 << 16
 """Bytes that a try has to add for an interrupted download to count as making progress."""
@@ -102,6 +102,7 @@ class ServiceConnection:
         self.profile = profile
         self._address = address
         self._is_fixed = address is not None
+        self._hub_key: HubKey | None = None
         self.bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
         self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
@@ -139,7 +140,9 @@ class ServiceConnection:
         return self.service, self.profile.name, fixed
 
     def locate(self, *, again: bool = False) -> Operation[Address]:
-        """Find the address; start the embedded service if it is not running."""
+        """Find the address; start the embedded service if it is not running, or get a key by JupyterHub."""
+        if self._signs_in:
+            return (yield from self._sign_in(again=again))
         if self._address is None or (again and not self._is_fixed):
             self._address = yield Run(self._find)
         return self._address
@@ -147,6 +150,24 @@ class ServiceConnection:
     @property
     def _may_move(self) -> bool:
         return self.profile.is_embedded and not self._is_fixed
+
+    @property
+    def _signs_in(self) -> bool:
+        return self.profile.is_of_hub and not self._is_fixed
+
+    def _sign_in(self, *, again: bool) -> Operation[Address]:
+        """The address with a key that the service gave for the token of this user's server."""
+        kept = self._hub_key
+        if kept is None or again or kept.is_due():
+            token = find_token(self.profile)
+            try:
+                self._hub_key = yield from request_key(self.profile, token, self.timeout_s)
+            except (TransportError, ServiceFaultError):
+                self._hub_key = None if kept is None or again else kept.kept()
+                if self._hub_key is None:
+                    raise
+            self._address = Address(str(self.profile.base_url), self._hub_key.key)
+        return cast("Address", self._address)
 
     def adopt(self, key: SecretStr) -> None:
         """Use ``key``, which this service issued, from now on."""
@@ -188,9 +209,10 @@ class ServiceConnection:
         asked = options.get("repeatable")
         may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
         delays, absence = retry_delays(), islice(retry_delays(), _TRIES_TO_CONNECT)
-        moved = False
+        moved, is_unknown = False, False
         while True:
             address = yield from self.locate(again=moved)
+            moved = False
             call = self._call(method, path, address, options)
             pause_s = self.bucket.reserve()
             if pause_s:  # sleep(0) yields the processor, for milliseconds on a busy machine
@@ -198,7 +220,7 @@ class ServiceConnection:
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
-                moved = True  # restart an embedded service that has stopped
+                moved = not self._signs_in  # restart an embedded service that has stopped
                 is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail soon
                 pauses = absence if is_absent else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
@@ -207,8 +229,8 @@ class ServiceConnection:
                 return answer
             fault = refusal(answer, path)
             self.refusals[type(fault)] = fault.body
-            if isinstance(fault, UnauthorizedError) and self._may_move and not moved:
-                moved = True  # a restarted embedded service has another key
+            if isinstance(fault, UnauthorizedError) and (self._may_move or self._signs_in) and not is_unknown:
+                moved = is_unknown = True  # a restarted embedded service has another key; a hub's has expired
                 continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
@@ -267,17 +289,6 @@ class ServiceConnection:
                 part.unlink(missing_ok=True)
             may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link has expired
             yield Sleep(next_pause(delays, fault, allowed=may_try))
-
-
-def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
-    """Seconds until the next try; raises ``fault`` when no try is left or the next one is too far off."""
-    pause = next(delays, None) if allowed else None
-    if pause is None:
-        raise fault
-    asked = getattr(fault, "retry_after_s", None)
-    if asked is not None and asked > _MAX_PAUSE_S:
-        raise fault
-    return max(pause, asked or 0.0)
 
 
 class Resource(Api):

@@ -57,7 +57,7 @@ class Call:
 
 @dataclass(frozen=True)
 class ServiceResponse:
-    """An HTTP response.
+    """An HTTP response; its repr, which tracebacks may show, leaves the body out, since that may hold a key.
 
     Attributes:
         sha256: SHA-256 (hex) of a downloaded file; None if not computed.
@@ -65,7 +65,7 @@ class ServiceResponse:
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
     sha256: str | None = None
 
 

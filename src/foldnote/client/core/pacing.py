@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+_MAX_PAUSE_S = 120.0
+
 
 class Bucket:
     """A token bucket that all threads and tasks of the process share.
@@ -60,3 +62,14 @@ def retry_delays(tries: int = 4) -> Iterator[float]:
     """Pauses in seconds before each retry of a repeatable call."""
     for number in range(tries):
         yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography
+
+
+def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
+    """Seconds until the next try; raises ``fault`` when no try is left or the next one is too far off."""
+    pause = next(delays, None) if allowed else None
+    if pause is None:
+        raise fault
+    asked = getattr(fault, "retry_after_s", None)
+    if asked is not None and asked > _MAX_PAUSE_S:
+        raise fault
+    return max(pause, asked or 0.0)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldnote.client.core.connection import ServiceConnection, next_pause
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import get_job
 from foldnote.client.core.operations import Operation, Sleep
-from foldnote.client.core.pacing import retry_delays
+from foldnote.client.core.pacing import next_pause, retry_delays
 from foldnote.errors import (
     BadRequestError,
     JobNameTakenError,

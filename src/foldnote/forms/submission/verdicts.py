@@ -17,7 +17,7 @@ from foldnote.errors import (
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot
 from foldnote.forms.submission.filled_form import FilledForm
-from foldnote.settings import ENVIRONMENT
+from foldnote.settings import ENVIRONMENT, Profile
 
 JOB_NAME = "jobName"
 """The name of the job-name box among the fields."""
@@ -98,7 +98,7 @@ class Verdicts:
         if not isinstance(error, FoldnoteError):
             _log.error("A form for %s failed", form.tool.type, exc_info=error)
         message = REJECTED_FIELD if any(at_fields) else _describe(error)
-        advice = _advise(error, getattr(getattr(form.client, "profile", None), "name", ""))
+        advice = _advise(error, getattr(form.client, "profile", None))
         text = " ".join(part for part in (lead, message) if part)
         if any(at_fields):
             self.say(text, "bad", more=advice)
@@ -131,10 +131,12 @@ def _describe(error: Exception) -> str:
     return f"Internal error in foldnote, please report it: {type(error).__name__}: {error}"
 
 
-def _advise(error: Exception, profile: str) -> str:
+def _advise(error: Exception, profile: Profile | None) -> str:
     """What to do next; empty if the message says enough."""
     if isinstance(error, UnauthorizedError):
-        if profile == ENVIRONMENT:
+        if profile is not None and profile.is_of_hub:
+            return ""  # the message says what to do
+        if profile is not None and profile.name == ENVIRONMENT:
             return "Set `FOLDNOTE_API_KEY` to a valid key, restart the kernel and submit again."
         return "Store a valid key with `foldnote profile key NAME` and submit again."
     if isinstance(error, TransportError):

@@ -28,6 +28,7 @@ from foldnote.service.http.routes import (
     downloads,
     files,
     health,
+    hub,
     jobs,
     nodes,
     pipelines,
@@ -88,7 +89,10 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
                 await watch
             await run_in_threadpool(service.stop)
 
-    own = (nodes.router,) if has_remote(config.executors) else ()  # first: nodes ask most often
+    own: tuple[APIRouter, ...] = (
+        (nodes.router,) if has_remote(config.executors) else ()
+    )  # first: nodes ask most often
+    own += (hub.router,) if config.hub else ()
     app = build_routes(lifespan, own)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)

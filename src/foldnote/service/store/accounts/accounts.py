@@ -81,6 +81,11 @@ class AccountStore:
             made = connection.execute(sa.insert(accounts).values(row).returning(accounts.c.id))
             return int(made.scalar_one())
 
+    def find(self, email: str) -> int | None:
+        """The row of the account with this address, or None."""
+        with self._database.read() as connection:
+            return find_account(connection, email)
+
     def add_key(
         self, account_id: int, sha256: str, *, is_admin: bool = False, expires: str | None = None
     ) -> None:
@@ -94,6 +99,12 @@ class AccountStore:
         }
         with self._database.write() as connection:
             connection.execute(insert(keys).values(row).on_conflict_do_nothing())
+
+    def remove_expired_keys(self, account_id: int) -> None:
+        """Remove the account's keys that have expired."""
+        is_over = keys.c.expires <= clock.now()
+        with self._database.write() as connection:
+            connection.execute(sa.delete(keys).where(keys.c.account_id == account_id, is_over))
 
     def revoke(self, *, sha256: str | None = None, email: str | None = None) -> int:
         """Revoke one key by its hash, or every key of an account; return how many were valid before."""

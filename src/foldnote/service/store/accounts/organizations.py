@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -64,6 +65,28 @@ class OrganizationStore:
             mine = accounts.c.id == find_account(connection, email)
             found = connection.execute(sa.select(accounts.c.organization_id).where(mine)).scalar_one_or_none()
             return found is not None and _move(connection, email, None)
+
+    def assign(self, account_id: int, name: str | None, among: Collection[str]) -> None:
+        """Make an account a member of an organization, which is created if it is missing.
+
+        Args:
+            account_id: row of the account.
+            name: the organization; None to take the account out of those in `among`, and of no other.
+            among: names of organizations.
+        """
+        present = sa.select(accounts.c.email, organizations.c.name).join_from(
+            accounts, organizations, isouter=True
+        )
+        query = present.where(accounts.c.id == account_id)
+        with self._database.read() as connection:
+            email, now = connection.execute(query).one()
+        if now == name or (name is None and now not in among):
+            return
+        if name is None:
+            self.remove_member(email)
+        else:
+            self.add(name)
+            self.add_member(name, email)
 
     def list(self) -> list[Organization]:
         """Every organization by name."""

@@ -1,0 +1,137 @@
+"""Ask a JupyterHub whose token a request has.
+
+A token is sent to the configured address of the hub and nowhere else: not along a redirect, and not through a
+proxy that the environment names. It appears in no message.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldnote.service.domain.access.hub_options import HubOptions
+from foldnote.service.faults import RefusalError
+
+if TYPE_CHECKING:
+    import httpx
+
+TIMEOUT_S = 10.0
+_MAX_AT_ONCE = 32
+_LARGEST_BYTES = 1 << 20
+_REFUSED = (401, 403)
+_RETRY_S = 5
+
+
+@dataclass(frozen=True)
+class HubUser:
+    """A user of the hub.
+
+    Attributes:
+        name: name at the hub.
+        groups: groups at the hub.
+    """
+
+    name: str
+    groups: frozenset[str]
+
+
+class HubUnreachableError(Exception):
+    """The hub gave no answer that tells whose token it is; the message says why."""
+
+
+class HubIdentity:
+    """Finds the users of tokens; asks the hub once for each call, and a limited number of times at once."""
+
+    def __init__(self, options: HubOptions) -> None:
+        self._options = options
+        self._asking = 0
+
+    async def find(self, token: str) -> HubUser:
+        """The user of a token that permits to use this service.
+
+        Raises:
+            HubUnreachableError: the hub did not say.
+            RefusalError: 401 for a token that the hub does not know, 403 for one that does not permit it.
+        """
+        if self._asking >= _MAX_AT_ONCE:
+            raise HubUnreachableError("too many users are signing in at this moment")
+        self._asking += 1
+        try:
+            status, body = await self._ask(token)
+        finally:
+            self._asking -= 1
+        if status in _REFUSED:
+            raise unknown_token()
+        if status != 200:
+            raise HubUnreachableError(f"it answered with status {status}")
+        return self._read(body)
+
+    async def _ask(self, token: str) -> tuple[int, bytes]:
+        import httpx  # deferred: most services have no hub
+
+        url = f"{self._options.api_url}/user"
+        headers = {"Authorization": f"token {token}", "Accept": "application/json"}
+        try:
+            context = ssl.create_default_context()
+            async with (
+                httpx.AsyncClient(verify=context, trust_env=False, timeout=TIMEOUT_S) as http,
+                http.stream("GET", url, headers=headers, follow_redirects=False) as answer,
+            ):
+                return answer.status_code, await _read_some(answer)
+        except httpx.TimeoutException:
+            reason = f"no answer within {TIMEOUT_S:g} s"
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as exc:
+            reason = str(exc).rstrip(".") or type(exc).__name__
+        raise HubUnreachableError(reason.replace(token, "[token]"))  # without httpx's, whose request has it
+
+    def _read(self, body: bytes) -> HubUser:
+        try:
+            model = json.loads(body)
+            kind, name, groups = model["kind"], model["name"], model.get("groups", [])
+            scopes = set(model["scopes"])
+            is_whole = isinstance(name, str) and all(isinstance(each, str) for each in groups)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            is_whole = False
+        if not is_whole:
+            raise HubUnreachableError("what it answered does not come from JupyterHub 3 or later")
+        if kind != "user":
+            raise RefusalError(403, "hub_user_refused", "This token of JupyterHub belongs to no user.")
+        if not scopes & self._options.scopes:
+            raise _missing_scope(self._options.service)
+        return HubUser(name, frozenset(groups))
+
+
+async def _read_some(answer: httpx.Response) -> bytes:
+    """The body, up to a size that no user's record has."""
+    body = b""
+    async for chunk in answer.aiter_bytes():
+        body += chunk
+        if len(body) > _LARGEST_BYTES:
+            raise ValueError(f"its answer is larger than {_LARGEST_BYTES} bytes")
+    return body
+
+
+def unknown_token() -> RefusalError:
+    """401 for a token that is no token of the hub."""
+    sentence = (
+        "JupyterHub does not know the token of this server, or has revoked it. Restart the server:"
+        " File > Hub Control Panel > Stop My Server."
+    )
+    return RefusalError(401, "invalid_hub_token", sentence)
+
+
+def _missing_scope(service: str) -> RefusalError:
+    sentence = (
+        "JupyterHub does not permit you to use this service: the token of your server lacks the scope"
+        f" access:services!service={service}. Ask the hub's administrator for it, then restart your server."
+    )
+    return RefusalError(403, "hub_scope_missing", sentence)
+
+
+def hub_unreachable(reason: str) -> RefusalError:
+    """503 while the hub does not answer."""
+    sentence = f"The service cannot ask JupyterHub who you are: {reason}. Nothing was changed; try again."
+    more = {"retryAfterSeconds": _RETRY_S}
+    return RefusalError(503, "hub_unreachable", sentence, more=more, headers={"Retry-After": str(_RETRY_S)})

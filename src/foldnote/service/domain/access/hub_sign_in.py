@@ -1,0 +1,153 @@
+"""Exchange the token of a JupyterHub user's server for a key of this service that is valid for minutes.
+
+The hub is asked once for each token and half of a key's lifetime. A key is derived from the token, so that
+all programs of a server have the same one, its rate limit included, at every replica; its hash is stored.
+While the hub does not answer, the key that a token was exchanged for last is returned until it expires.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.concurrency import run_in_threadpool
+
+from foldnote.service.domain.access.hub_identity import (
+    HubIdentity,
+    HubUnreachableError,
+    HubUser,
+    hub_unreachable,
+    unknown_token,
+)
+from foldnote.service.domain.access.hub_options import HubOptions
+from foldnote.service.domain.access.keys import KEY_PREFIX, hash_key
+from foldnote.service.domain.requests import EMAIL_PATTERN
+from foldnote.service.faults import RefusalError
+from foldnote.service.store import clock
+from foldnote.service.store.accounts.accounts import AccountStore
+from foldnote.service.store.accounts.organizations import OrganizationStore
+from foldnote.service.store.quotas import TRIAL
+
+_TOKEN = re.compile(r"[\x21-\x7e]{8,4096}")
+_MAX_ADDRESS = 254
+_OWN_DOMAIN = "foldnote.invalid"
+"""Domain of the accounts that the service makes for itself and for trials."""
+
+
+@dataclass(frozen=True)
+class IssuedKey:
+    """A key that a token was exchanged for.
+
+    Attributes:
+        key: the key.
+        expires_in_s: seconds until it expires.
+    """
+
+    key: str
+    expires_in_s: float
+
+
+class HubSignIn:
+    """Issues keys to users of a hub.
+
+    Args:
+        secret: key of the derivation.
+    """
+
+    def __init__(
+        self, options: HubOptions, accounts: AccountStore, organizations: OrganizationStore, secret: bytes
+    ) -> None:
+        self._options = options
+        self._accounts = accounts
+        self._organizations = organizations
+        self._identity = HubIdentity(options)
+        self._secret = hashlib.sha256(b"keys of a hub" + secret).digest()
+        self._period_s = options.key_lifetime_s / 2
+
+    async def issue(self, token: str) -> IssuedKey:
+        """A key for the account of the user whose token it is; an account is created if that is allowed.
+
+        Raises:
+            RefusalError: 401 for an unknown token; 403 for a user who may not use the service; 503 while the
+                hub does not answer.
+        """
+        if not _TOKEN.fullmatch(token):
+            raise unknown_token()
+        period = int(time.time() // self._period_s)
+        current, earlier = (self._derive(token, number) for number in (period, period - 1))
+        hashes = [hash_key(current), hash_key(earlier)]
+        known = await run_in_threadpool(self._accounts.find_callers, hashes)
+        if hashes[0] in known:
+            return self._hand_out(current, period)
+        try:
+            user = await self._identity.find(token)
+        except HubUnreachableError as exc:
+            if hashes[1] in known:
+                return self._hand_out(earlier, period - 1)
+            raise hub_unreachable(str(exc)) from None
+        except RefusalError:
+            if hashes[1] in known:
+                await run_in_threadpool(lambda: self._accounts.revoke(sha256=hashes[1]))
+            raise
+        await run_in_threadpool(self._admit, user, hashes[0], period)
+        return self._hand_out(current, period)
+
+    def _derive(self, token: str, period: int) -> str:
+        digest = hmac.new(self._secret, f"{period} {token}".encode(), hashlib.sha256).digest()
+        return KEY_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+    def _end(self, period: int) -> float:
+        return (period + 2) * self._period_s
+
+    def _hand_out(self, key: str, period: int) -> IssuedKey:
+        return IssuedKey(key, max(0.0, self._end(period) - time.time()))
+
+    def _admit(self, user: HubUser, sha256: str, period: int) -> None:
+        account = self._find_account(user)
+        options = self._options
+        if options.organizations:
+            wanted = (name for group, name in options.organizations.items() if group in user.groups)
+            self._organizations.assign(account, next(wanted, None), set(options.organizations.values()))
+        is_admin = not user.groups.isdisjoint(options.admin_groups)
+        expires = clock.stamp(datetime.fromtimestamp(self._end(period), UTC))
+        self._accounts.add_key(account, sha256, is_admin=is_admin, expires=expires)
+        self._accounts.remove_expired_keys(account)
+        if self._accounts.find_caller(sha256) is None:
+            sentence = "An administrator of the service has revoked your key. Ask for access."
+            raise RefusalError(403, "key_revoked", sentence)
+
+    def _find_account(self, user: HubUser) -> int:
+        """The row of the user's account, which is created if it is missing and that is allowed."""
+        email = self._options.address_of(user.name)
+        reason = _find_fault(user.name, email)
+        if reason:
+            raise _refused(f"The user {user.name[:100]!r} of JupyterHub cannot have an account: {reason}")
+        known = self._accounts.find(email)
+        if known is None:
+            if not self._options.creates_accounts:
+                raise _refused(f"There is no account {email}. Ask the service's administrator to create it.")
+            return self._accounts.ensure_account(email)
+        if self._accounts.tier_of(known) == TRIAL:
+            raise _refused(f"The account {email} is a trial account, which only its own key opens.")
+        return known
+
+
+def _find_fault(name: str, email: str) -> str:
+    """Why this user cannot have this account; empty if nothing speaks against it."""
+    if name != name.lower():
+        return "it has capital letters, and two names that differ in these only would share an account."
+    if len(email) > _MAX_ADDRESS or not re.fullmatch(EMAIL_PATTERN, email):
+        return f"{email[:100]!r}, made by the service's option email, is not an email address."
+    domain = email.rpartition("@")[2]
+    if domain == _OWN_DOMAIN or domain.endswith(f".{_OWN_DOMAIN}"):
+        return f"addresses of {_OWN_DOMAIN} belong to the service."
+    return ""
+
+
+def _refused(sentence: str) -> RefusalError:
+    return RefusalError(403, "hub_user_refused", sentence)
