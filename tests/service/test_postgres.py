@@ -68,6 +68,10 @@ def test_a_database_of_a_later_version_is_refused_and_left_as_it_is():
         assert [name for (name,) in found] == ["migrations"]
 
 
+def test_a_new_organization_is_told_from_one_that_exists(store):
+    assert [store.organizations.add("lab"), store.organizations.add("lab")] == [True, False]
+
+
 def test_what_an_engine_prints_is_stored_without_the_character_that_cannot_be(store):
     account = store.accounts.ensure_account("a@lab.example")
     store.jobs.add(account, NewJob("one", "anarci", {}, {}))

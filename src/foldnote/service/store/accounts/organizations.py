@@ -44,7 +44,8 @@ class OrganizationStore:
         row = {"name": name, "created": clock.now()}
         with self._database.write() as connection:
             statement = insert(organizations).values(row).on_conflict_do_nothing()
-            return connection.execute(statement).rowcount > 0
+            made = connection.execute(statement.returning(organizations.c.id))
+            return made.scalar_one_or_none() is not None  # PostgreSQL's driver counts no rows here
 
     def set_budget(self, name: str, budget: float | None) -> bool:
         """Set the weighted hours of a month, None for no limit; False without such an organization."""
