@@ -10,14 +10,16 @@ import nbformat
 import pytest
 from lab_server import ROOT
 from page_audit import find_page_faults
+from playwright.sync_api import expect
 
 from foldnote.results import Result, open_result
-from foldnote.viewers import bundle, write_page
+from foldnote.viewers import bundle, explore, write_page
 
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "src" / "foldnote" / "catalog" / "examples"
-WRITTEN = "index start tools gallery reference/tools/vina reference/client tutorials/results"
-ARCHIVES = "alphafold2 alphafold3_local boltz chai rosettafold_all_atom rfdiffusion bindcraft proteinmpnn diffdock gnina"
+WRITTEN = "index start tools reference/tools/vina tutorials/results"
+ARCHIVES = "alphafold2 gnina"
+MORE_ARCHIVES = "alphafold3_local boltz chai rosettafold_all_atom rfdiffusion bindcraft proteinmpnn diffdock"
 
 
 def build_site(folder: Path, *options: str) -> Path:
@@ -36,6 +38,7 @@ def build_site(folder: Path, *options: str) -> Path:
 def write_notebook(path: Path, items) -> None:
     """An executed notebook whose cells show the items."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Results")])
+    notebook.metadata["language_info"] = {"name": "python"}
     notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"form": {}}}}
     for item in items:
         output = nbformat.v4.new_output("execute_result", data={"text/html": bundle(item)["text/html"]})
@@ -65,7 +68,7 @@ def results(tmp_path_factory):
 def test_pages_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path, results):
     write_notebook(tmp_path / "docs/tutorials/results.ipynb", [*results.values()][:4])
     left_out = [page.name for page in DOCS.glob("*.md") if page.stem not in WRITTEN.split()]
-    excluded = ["_reference", *left_out, "reference/tools/[!v]*", "reference/[!ct]*"]
+    excluded = ["_reference", *left_out, "reference/tools/[!v]*", "reference/[!t]*"]
     site = build_site(tmp_path, "-D", f"exclude_patterns={','.join(excluded)}")
     assert find_page_faults(chromium, [site / f"{name}.html" for name in WRITTEN.split()]) == []
 
@@ -84,6 +87,34 @@ def test_every_page_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium,
     assert find_page_faults(chromium, pages) == []
 
 
+def save_pages(folder: Path, results: dict[str, Result]) -> list[Path]:
+    return [write_page(folder / f"{name}.html", name, [result]) for name, result in results.items()]
+
+
 def test_saved_pages_of_results_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path, results):
-    pages = [write_page(tmp_path / f"{name}.html", name, [result]) for name, result in results.items()]
-    assert find_page_faults(chromium, pages) == []
+    assert find_page_faults(chromium, save_pages(tmp_path, results)) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
+def test_saved_pages_of_other_programs_results_can_be_read_as_well(chromium, tmp_path):
+    more = open_archives(tmp_path / "archives", MORE_ARCHIVES)
+    assert find_page_faults(chromium, save_pages(tmp_path, more)) == []
+
+
+def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp_path, results):
+    explorer = explore(results["alphafold2"].models[0])
+    explorer.select("H", ["1", "2"])
+    saved = explorer.save(tmp_path / "explorer.html")
+    assert find_page_faults(chromium, [saved]) == []
+    page = chromium.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(saved.as_uri())
+    page.locator(".fnv-view[data-fn-state=drawn]").wait_for()
+    expect(page.locator(".fne-bar")).to_contain_text("2 residues selected")
+    page.locator(".fne-cell").nth(4).click()
+    expect(page.locator(".fne-bar")).to_contain_text("1 residue selected")
+    expect(page.locator(".fne-table tbody")).to_contain_text("5")
+    # the residue and its Cα
+    page.wait_for_function("document.querySelector('.fnv-view').fnSelection.length === 2")
+    page.close()

@@ -78,3 +78,13 @@ def test_an_explorer_without_its_kernel_is_the_scene(explorer):
     assert "fv.pdb" in bundle["text/plain"]
     assert "<script" in bundle["text/html"]
     assert "object at 0x" not in bundle["text/plain"]
+
+
+def test_an_explorer_is_saved_as_a_page_that_loads_nothing_and_as_nothing_else(explorer, tmp_path):
+    explorer.select("H", [5])
+    text = explorer.save(tmp_path / "new" / "explorer.html", title="<Fv>").read_text()
+    assert "<h1>&lt;Fv&gt;</h1>" in text
+    assert '"selection":[["H","5"]]' in text
+    assert "http://" not in text.split('id="fne-state">')[1].split("</script>")[0]
+    with pytest.raises(ArgumentError, match="saved as .html"):
+        explorer.save(tmp_path / "explorer.png")

@@ -45,6 +45,19 @@ def make_page(title: str, items: Sequence[Item | str]) -> str:
     parts = [
         f"<p>{escape(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
     ]
+    return make_document(title, "".join(parts))
+
+
+def make_document(title: str, body: str) -> str:
+    """An HTML document with a heading, 3Dmol.js and the styles of pages, which loads nothing.
+
+    Args:
+        title: text of the heading.
+        body: HTML below it.
+
+    Raises:
+        ConfigurationError: the package was built without 3Dmol.js.
+    """
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -53,5 +66,5 @@ def make_page(title: str, items: Sequence[Item | str]) -> str:
         "style-src 'unsafe-inline'; img-src data: blob:\">"
         f"<title>{escape(title)}</title><style>{read_asset('page.css')}</style>"
         f"<script>{read_library()}</script></head>"
-        f"<body><main><h1>{escape(title)}</h1>{''.join(parts)}</main></body></html>"
+        f"<body><main><h1>{escape(title)}</h1>{body}</main></body></html>"
     )

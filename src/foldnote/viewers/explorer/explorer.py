@@ -21,6 +21,7 @@ import traitlets
 from foldnote.errors import ArgumentError
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.explorer.explorer_page import write_explorer_page
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
 from foldnote.viewers.plots.prediction_plots import shade_pae
@@ -153,6 +154,26 @@ class Explorer(anywidget.AnyWidget):
         if path is not None:
             Path(path).write_bytes(png)
         return png
+
+    def save(self, path: str | Path, *, title: str = "") -> Path:
+        """Write the explorer as one HTML page, whose views stay linked without a kernel or a network.
+
+        The residues that are selected now are selected when the page is opened.
+
+        Args:
+            path: where the page goes, ending with ``.html``; its folder is created if absent. An existing
+                file is replaced.
+            title: heading of the page, by default that of the structure.
+
+        Returns:
+            The path of the page.
+
+        Raises:
+            ArgumentError: the name has another suffix.
+            ConfigurationError: the package was built without 3Dmol.js.
+        """
+        state = {name: getattr(self, name) for name in ("_view_data", "_residues", "_pae", "selection")}
+        return write_explorer_page(path, title or self._scene.title or self._model.name, state, self._css)
 
     @property
     def selected(self) -> pd.DataFrame:

@@ -1,0 +1,32 @@
+"""The explorer as a page of its own, whose views are linked without a kernel and without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import ArgumentError
+from foldnote.viewers.display.page import make_document
+from foldnote.viewers.render.html import read_asset, write_json
+
+
+def write_explorer_page(path: str | Path, title: str, state: Mapping[str, Any], style: str) -> Path:
+    """Write the explorer with this state (see ``explorer.js``) into an HTML file, and return its path.
+
+    Raises:
+        ArgumentError: the name does not end with ``.html``.
+        ConfigurationError: the package was built without 3Dmol.js.
+    """
+    place = Path(path).expanduser()
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError(f"{place.name} is not the name of a page. An explorer is saved as .html.")
+    program = "\n".join(read_asset(name) for name in ("explorer.js", "explorer_page.js"))
+    body = (
+        f'<style>{style}</style><div id="fne-page"></div>'
+        f'<script type="application/json" id="fne-state">{write_json(dict(state))}</script>'
+        f'<script type="module">{program}</script>'
+    )
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(make_document(title, body), "utf-8")
+    return place
