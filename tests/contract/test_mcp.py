@@ -5,12 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from served import SEQUENCE, SETTINGS
+from served import SEQUENCE
 
 mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 from mcp_types import ElicitResult  # noqa: E402
 
+SETTINGS = {"sequence": SEQUENCE, "scheme": "martin"}
+"""Which no other file of tests submits to the service that they share."""
 COMMAND = Path(sys.executable).parent / "foldnote"
 
 
