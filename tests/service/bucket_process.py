@@ -46,7 +46,7 @@ class BucketService(ServiceProcess):
 
     def drop_copies(self) -> None:
         for path in (self.folder / "data" / "copies").glob("??/*"):
-            path.unlink()
+            path.unlink(missing_ok=True)
 
     def assert_whole(self, name: str) -> None:
         """The job is complete, and its result that of one run of the probe."""

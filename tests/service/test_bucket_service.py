@@ -148,33 +148,30 @@ def test_a_deleted_file_leaves_the_bucket(own):
     [AWAY, pytest.param(refusal("403 Forbidden", "InvalidAccessKeyId"), marks=pytest.mark.exhaustive)],
 )
 def test_a_result_waits_for_a_store_that_is_away(own, answer):
-    own.submit("late.sleep-1.output-1")
-    own.wait("late.sleep-1.output-1", ("Running",))
-    own.gate.answer = answer
-    until = time.monotonic() + 60
-    while own.job("late.sleep-1.output-1").get("message") != "The result waits for the object store.":
-        assert time.monotonic() < until, own.job("late.sleep-1.output-1")
-        time.sleep(0.1)
+    run_until_the_result_waits(own, answer)
     refused = own.client.put("/upload/a.txt", content=b"one")
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
     reasons = own.client.get("/readyz").json()["reasons"]
     assert [each["code"] for each in reasons] == ["object_store_unusable"]
     own.gate.answer = None
-    own.assert_whole("late.sleep-1.output-1")
+    own.assert_whole("late.output-1")
+
+
+def run_until_the_result_waits(service: BucketService, answer: bytes) -> None:
+    service.gate.answer = answer
+    assert service.submit("late.output-1").status_code == 200
+    until = time.monotonic() + 60
+    while service.job("late.output-1").get("message") != "The result waits for the object store.":
+        assert time.monotonic() < until, service.job("late.output-1")
+        time.sleep(0.1)
 
 
 def test_a_service_that_is_killed_while_it_stores_a_result_stores_it_when_it_starts_again(own):
-    own.submit("late.sleep-1.output-1")
-    own.wait("late.sleep-1.output-1", ("Running",))
-    own.gate.answer = AWAY
-    until = time.monotonic() + 60
-    while own.job("late.sleep-1.output-1").get("message") != "The result waits for the object store.":
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    run_until_the_result_waits(own, AWAY)
     own.kill()
     own.gate.answer = None
     own.start()
-    own.assert_whole("late.sleep-1.output-1")
+    own.assert_whole("late.output-1")
     assert own.client.get("/jobs").json()["statuses"]["Complete"] == 1
 
 
