@@ -13,7 +13,7 @@ from page_audit import find_page_faults
 from playwright.sync_api import expect
 
 from foldnote.results import Result, open_result
-from foldnote.viewers import bundle, explore, write_page
+from foldnote.viewers import bundle, explore, plot_pae, write_page
 
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "src" / "foldnote" / "catalog" / "examples"
@@ -92,7 +92,13 @@ def save_pages(folder: Path, results: dict[str, Result]) -> list[Path]:
 
 
 def test_saved_pages_of_results_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path, results):
-    assert find_page_faults(chromium, save_pages(tmp_path, results)) == []
+    pages = save_pages(tmp_path, results)
+    plot = plot_pae(results["alphafold2"].models[0].pae).save(tmp_path / "plot.html")
+    hash_text = "SHA-256 " + 64 * "a"
+    assert (
+        find_page_faults(chromium, [*pages, plot, write_page(tmp_path / "hash.html", "A hash", [hash_text])])
+        == []
+    )
 
 
 @pytest.mark.exhaustive

@@ -132,7 +132,8 @@ class Plot:
     def _write_page(self) -> str:
         title, words = escape(self.title), escape(self.words)
         return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-            f'<body style="font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto">'
-            f"<h1>{title}</h1>{self.svg}<p>{words}</p></body></html>\n"
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{title}</title><style>{read_asset('page.css')}svg{{max-width:100%;height:auto}}</style></head>"
+            f"<body><main><h1>{title}</h1>{self.svg}<p>{words}</p></main></body></html>\n"
         )
