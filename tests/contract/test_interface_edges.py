@@ -72,6 +72,7 @@ def test_the_catalog_needs_no_key(served):
     assert beyond == [
         "flashabb",
         "hydration-free-energy",
+        "igfold",
         "ligandmpnn",
         "propka",
         "proteinmpnn",

@@ -33,6 +33,7 @@ JOBS = {
     "ablang": {"task": "scan", "heavySequence": HEAVY},
     "abgpt": {"startingResidues": "EVQLVESGG", "chainType": "heavy", "numSequences": 4},
     "flashabb": {"heavy": HEAVY, "light": LIGHT},
+    "igfold": {"heavy": HEAVY, "models": 1},
     "ligandmpnn": {"numSequences": 2, "designedResidues": {"A": "17-22"}},
 }
 TEXTS = {"ligandmpnn": {"pdbFile": catalog.tool("ligandmpnn").example_job["settings"]["pdbFile"]}}
@@ -43,6 +44,7 @@ MARKS = {
     "ablang": pytest.mark.extra_engine,
     "abgpt": pytest.mark.extra_engine,
     "flashabb": pytest.mark.extra_engine,
+    "igfold": pytest.mark.exhaustive,
     "ligandmpnn": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240

@@ -39,6 +39,7 @@ def test_both_catalogs_are_the_same(client):
     assert [each for each, note in notes.items() if note.get("beyondReference")] == [
         "flashabb",
         "hydration-free-energy",
+        "igfold",
         "ligandmpnn",
         "propka",
         "proteinmpnn",

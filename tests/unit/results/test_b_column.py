@@ -41,6 +41,12 @@ def test_every_program_of_immunebuilder_is_known_by_its_header(header, program):
     )
 
 
+def test_igfolds_errors_are_errors_of_residues():
+    text = remark("ANTIBODY STRUCTURE MODELLED USING IGFOLD") + ERRORS
+
+    assert Structure("m.pdb", "pdb", text).predicted_error["error"].iloc[0] == pytest.approx(0.2)
+
+
 def test_the_zeros_of_one_model_are_no_errors():
     text = remark("ANTIBODY STRUCTURE MODELLED USING ABODYBUILDER2") + FV
 

@@ -11,6 +11,7 @@ from foldnote import catalog
 from foldnote.errors import ArgumentError
 from foldnote.results import open_result
 from foldnote.viewers import result_bundles
+from foldnote.viewers.display.antibody_views import show_predicted_errors
 from foldnote.viewers.display.structure_views import (
     show_aggregation,
     show_binding_sites,
@@ -203,3 +204,18 @@ def test_a_column_that_is_missing_or_has_no_numbers_is_refused(column):
 
     with pytest.raises(ArgumentError):
         plot_profile(frame, column, "Values")
+
+
+def test_predicted_errors_colour_an_antibody_and_are_drawn_along_it(tmp_path):
+    header = "REMARK   1 ANTIBODY STRUCTURE MODELLED USING IGFOLD\n"
+    lines = [f"{line[:60]}{place / 500:6.2f}{line[66:]}" for place, line in enumerate(TRP_CAGE.splitlines())]
+    result = make_result(tmp_path, "igfold", **{"prediction.pdb": header + "\n".join(lines)})
+    scene, plot, *_ = show_predicted_errors(result)
+    assert scene.coloring.name == "Predicted error (Å, lower is better)"
+    assert list(plot.data.columns) == ["position", "chain", "number", "Predicted error (Å)"]
+    assert len(plot.data) == 20
+
+
+def test_an_antibody_without_errors_has_the_default_layout(tmp_path):
+    result = make_result(tmp_path, "abodybuilder", **{"prediction.pdb": TRP_CAGE})
+    assert not any("predicted error" in part["text/plain"] for part in show_predicted_errors(result))

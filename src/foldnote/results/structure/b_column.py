@@ -30,6 +30,7 @@ _IMMUNE_BUILDER = re.compile(
     r"(ABodyBuilder2|NanoBodyBuilder2|TCRBuilder2\+?)",
     re.MULTILINE | re.IGNORECASE,
 )
+_IGFOLD = re.compile(r"^REMARK\b.*\bSTRUCTURE MODELLED USING IGFOLD\b", re.MULTILINE | re.IGNORECASE)
 _NAMES = {"abodybuilder2": "ABodyBuilder2", "nanobodybuilder2": "NanoBodyBuilder2"}
 _ROSETTAFOLD = re.compile(r"\.crderr\.pdb$")
 _EXPERIMENT = re.compile(r"DIFFRACTION|ELECTRON (MICROSCOPY|CRYSTALLOGRAPHY)", re.IGNORECASE)
@@ -69,6 +70,8 @@ def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, s
     if found:
         program = _NAMES.get(found[1].lower(), f"TCRBuilder2{'+' * found[1].endswith('+')}")
         return BColumn("error", f"B-factor column of {program}: spread of its models' Cα atoms")
+    if _IGFOLD.search(header):
+        return BColumn("error", "B-factor column of IgFold: its estimate of the error of the backbone")
     if _ROSETTAFOLD.search(PurePosixPath(strip_packing(name)).name):
         return BColumn("error", "B-factor column of a file with RoseTTAFold's ending: error of the Cα atom")
     if is_experimental(structure):

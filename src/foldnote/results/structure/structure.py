@@ -317,8 +317,9 @@ class Structure(NotebookRepr):
     def predicted_error(self) -> pd.DataFrame | None:
         """The predicted error of each residue's position; None if the file has none.
 
-        ImmuneBuilder and RoseTTAFold (PyRosetta) write it to the B-factor column. ImmuneBuilder run with a
-        single model writes zeros, which are not taken for errors.
+        ImmuneBuilder, IgFold and RoseTTAFold (PyRosetta) write it to the B-factor column. ImmuneBuilder run
+        with a single model writes zeros, which are not taken for errors. A file of IgFold's own program does
+        not say what it is: see :meth:`state_b_factors`.
 
         Returns:
             One row per polymer residue: ``chain`` str, ``number`` str, ``residue`` str (residue name),

@@ -10,15 +10,35 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foldnote import settings
 from foldnote.results import Result
 from foldnote.viewers.display.batches import list_regions
-from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.display.bundles import compose_result, default_view, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.profile import plot_profile
 
 _AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
+
+
+@builtin_view("abodybuilder")
+@builtin_view("igfold")
+def show_predicted_errors(result: Result) -> list[Any]:
+    """Show the chains coloured by their predicted error, the error along them, then the tables.
+
+    A result without errors, such as that of one model of ABodyBuilder2, uses the default layout.
+    """
+    scene = None if result.jobs else compose_result(result)
+    if scene is None or "error" not in {each.key for each in scene.colorings}:
+        return default_view(result)
+    label = "Predicted error (Å)"
+    errors = next(each.predicted_error for each in result.structures if each.predicted_error is not None)
+    return [
+        scene if settings.option("view_colors") else scene.model_copy(update={"color": "error"}),
+        plot_profile(errors.rename(columns={"error": label}), label, "Predicted error along the chains"),
+        *default_view(result, with_scene=False),
+    ]
 
 
 @builtin_view("anarci")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import os
 import pickle
-import random
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +20,8 @@ from typing import Any
 
 import engine_protocol as protocol
 from antibody_regions import COLUMNS, number_rows
+from predicted_errors import ERROR, summarise_errors
+from seeding import seed_everything
 from variable_domains import explain_missing_ends
 
 PREDICTION = Path("outputs/prediction.pdb")
@@ -33,8 +34,6 @@ REMEDY = (
     "Run `foldnote engines remove abodybuilder2`, then install it again; `--optional-weights` fetches those"
     " of models 2 to 4."
 )
-ERROR = "predicted_error"
-"""Column of numbering.csv, in Å."""
 REMARKS_OF_ONE = (
     "ANTIBODY STRUCTURE MODELLED USING ABODYBUILDER2, MODEL 1 OF 4",
     "B-FACTORS ARE ZERO: ONE MODEL GIVES NO ERROR ESTIMATE",
@@ -83,21 +82,6 @@ def main() -> None:
     protocol.write_table("numbering.csv", rows, (*COLUMNS, *([ERROR] if errors else [])))
     write_summary(sequences, rows, errors, is_refined, models[used])
     protocol.report(1.0, "Done")
-
-
-def seed_everything(seed: int) -> None:
-    """Make the run repeatable on one machine: added atoms are placed at random before they are minimised.
-
-    The refinement runs on one thread (engine.toml), since OpenMM's sums depend on how threads share them.
-    """
-    import numpy
-    import torch
-    from pdbfixer import PDBFixer
-
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-    PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed=seed % 2**31)
 
 
 def find_models() -> tuple[int, ...]:
@@ -243,19 +227,6 @@ def write_summary(
             **summarise_errors(rows, errors),
         }
     )
-
-
-def summarise_errors(rows: list[dict[str, str | int]], errors: Sequence[float]) -> dict[str, float]:
-    """Mean predicted error of the whole and of CDR H3, in Å; nothing with one model."""
-    if not errors:
-        return {}
-    third = [
-        error
-        for row, error in zip(rows, errors, strict=True)
-        if (row["chain"], row["region"]) == ("H", "CDR3")
-    ]
-    means = {"meanPredictedError": errors, "cdrH3PredictedError": third}
-    return {name: round(sum(values) / len(values), 3) for name, values in means.items() if values}
 
 
 if __name__ == "__main__":

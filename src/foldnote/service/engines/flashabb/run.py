@@ -10,22 +10,21 @@ from __future__ import annotations
 import functools
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import engine_protocol as protocol
 from antibody_regions import COLUMNS, number_rows
-from variable_domains import explain_missing_ends
+from fv_domains import FIELDS, FvDomain, find_domain, note_what_is_left_out, renumber
 
-CHAINS = {"H": ("heavy", ("H",)), "L": ("light", ("K", "L"))}
 PREDICTION = Path("outputs/prediction.pdb")
 REMARKS = (
     "ANTIBODY STRUCTURE MODELLED USING FLASHABB, NOT REFINED",
     "B-FACTORS ARE ZERO: FLASHABB GIVES NO ERROR ESTIMATE",
     "RESIDUE NUMBERS ARE IMGT NUMBERS",
 )
+NO_CONFIDENCE = "The structure is not refined. FlashABB gives no confidence, so the B-factors are zero."
 SCORES = {
     "PSH": "patches of surface hydrophobicity near the CDRs",
     "PPC": "patches of positive charge near the CDRs",
@@ -38,28 +37,14 @@ CLASH = 2.0
 """Å between atoms of residues that are no neighbours in the chain, below which they overlap."""
 
 
-@dataclass(frozen=True)
-class FvDomain:
-    """The variable domain of one chain."""
-
-    chain: str
-    sequence: str
-    first_index: int
-    """1-based index of its first residue in the given sequence."""
-    left_out: int
-    """Residues of the given sequence outside of it."""
-    numbering: tuple[tuple[tuple[int, str], str], ...]
-    """((IMGT number, insertion), amino acid) of each residue."""
-
-
 def main() -> None:
     """Run the job of this folder."""
     job = protocol.read_job()
     settings = job["settings"]
-    given = {chain: protocol.clean_sequence(settings[field]) for chain, (field, _) in CHAINS.items()}
-    protocol.write_used(seed=None, settings={field: given[chain] for chain, (field, _) in CHAINS.items()})
+    given = {chain: protocol.clean_sequence(settings[field]) for chain, field in FIELDS.items()}
+    protocol.write_used(seed=None, settings={field: given[chain] for chain, field in FIELDS.items()})
     protocol.report(0.02, "Recognising the heavy and the light chain")
-    domains = [find_domain(chain, sequence) for chain, sequence in given.items()]
+    domains = [find_domain(chain, sequence, "FlashABB") for chain, sequence in given.items()]
     protocol.report(0.1, "Loading FlashABB")
     is_profiled = bool(settings.get("developability", True))
     model, profiler = load_model(), load_profiler() if is_profiled else None
@@ -80,7 +65,7 @@ def main() -> None:
     if profiler is not None:
         protocol.report(0.8, "Predicting the TAP scores")
         figures |= write_scores(profiler, pair)
-    protocol.write_notes([*note_what_is_lost(domains), *note_geometry(figures)])
+    protocol.write_notes([NO_CONFIDENCE, *note_what_is_left_out(domains), *note_geometry(figures)])
     protocol.write_score(figures)
     protocol.report(1.0, "Done")
 
@@ -101,42 +86,6 @@ def load_profiler() -> Any:
     return pretrained_tap(device="cpu")
 
 
-def find_domain(chain: str, sequence: str) -> FvDomain:
-    """The variable domain of a sequence; ends with a sentence for the user where there is none."""
-    import immunum
-
-    field, kinds = CHAINS[chain]
-    protocol.refuse_strange_letters(f"The {field} sequence", sequence, "FlashABB")
-    try:
-        found = immunum.Annotator(chains=["H", "K", "L"], scheme="imgt").number(sequence)
-    except (RuntimeError, ValueError) as exc:
-        protocol.fail(f"The {field} sequence cannot be numbered: {' '.join(str(exc).split())[:200]}")
-    if found.error:
-        protocol.fail(
-            f"The {field} sequence is not recognised as the variable domain of an antibody's {field} chain."
-            " Give the whole domain."
-        )
-    if found.chain not in kinds:
-        protocol.fail(
-            f"The {field} sequence is not that of a {field} chain."
-            " Check that heavy and light are not exchanged."
-        )
-    numbering = tuple((split_position(name), letter) for name, letter in found.numbering.items())
-    numbers = [number for (number, _), _ in numbering]
-    if fault := explain_missing_ends(field, numbers):
-        protocol.fail(fault)
-    domain = "".join(letter for _, letter in numbering)
-    if domain not in sequence:
-        protocol.fail(f"The residues of the {field} sequence's variable domain cannot be told apart.")
-    return FvDomain(chain, domain, sequence.index(domain) + 1, len(sequence) - len(domain), numbering)
-
-
-def split_position(name: str) -> tuple[int, str]:
-    """Number and insertion letter of a position such as ``111A``."""
-    digits = name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return int(digits), name[len(digits) :]
-
-
 def predict(model: Any, pair: str) -> Any:
     """What FlashABB says of a pair ``heavy|light``."""
     import torch
@@ -150,22 +99,10 @@ def write_structure(domains: list[FvDomain], result: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         result.to_pdbs(["model"], pdb_dir=folder)
         lines = (Path(folder) / "model.pdb").read_text("utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith("PARENT")]
     written = [f"REMARK   1 {text}".ljust(80) for text in REMARKS]
     written += renumber(lines, {each.chain: each for each in domains})
     PREDICTION.write_text("\n".join(written) + "\n", "utf-8")
-
-
-def renumber(lines: list[str], domains: Mapping[str, FvDomain]) -> Iterator[str]:
-    """The lines of a PDB file in which residues are counted from 1 in each chain."""
-    for line in lines:
-        if line.startswith("PARENT"):
-            continue
-        if not line.startswith(("ATOM", "TER")):
-            yield line
-            continue
-        domain = domains[line[21]]
-        (number, insertion), _ = domain.numbering[int(line[22:26]) - 1]
-        yield f"{line[:22]}{number:4d}{insertion or ' '}{line[27:]}"
 
 
 def measure_geometry() -> dict[str, float | int]:
@@ -218,18 +155,6 @@ def write_scores(profiler: Any, pair: str) -> dict[str, float]:
     )
     figures = {name: round(scores[name], 3) for name in SCORES}
     return figures | {"anyFlagProbability": round(float(result.any_flag_prob[0]), 4)}
-
-
-def note_what_is_lost(domains: list[FvDomain]) -> list[str]:
-    """Remarks on what is not in the structure, or not to be read from it."""
-    notes = ["The structure is not refined. FlashABB gives no confidence, so the B-factors are zero."]
-    for each in domains:
-        if each.left_out:
-            notes.append(
-                f"{each.left_out} residues of the {CHAINS[each.chain][0]} sequence are outside the variable"
-                " domain and were not used."
-            )
-    return notes
 
 
 def note_geometry(figures: Mapping[str, float | int | str]) -> list[str]:
