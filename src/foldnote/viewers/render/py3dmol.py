@@ -23,9 +23,6 @@ from foldnote.viewers.render.styles import (
 )
 from foldnote.viewers.scene.model import Coloring, Scene, Style
 
-_FILL = 1.25
-"""Zoom factor; 3Dmol.js fits the bounding sphere of all atoms, which leaves wide margins."""
-
 
 class SceneView(py3Dmol.view):
     """A py3Dmol view with the legend and description of its scene."""
@@ -70,7 +67,7 @@ def render(scene: Scene) -> SceneView:
         x, y, z, angle = scene.rotation
         view.rotate(angle, {"x": x, "y": y, "z": z})
     is_overlay = scene.group != "chain"
-    view.zoom(AROUND if is_near else 1.0 if is_overlay else _FILL)
+    view.zoom(AROUND if is_near else 1.0 if is_overlay else scene.fill)
     return view
 
 

@@ -22,7 +22,7 @@ from foldnote.viewers.scene.interfaces import list_interfaces
 from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain, SceneModel
 from foldnote.viewers.scene.model_text import write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
-from foldnote.viewers.scene.orientation import find_axes, find_axis_angle
+from foldnote.viewers.scene.orientation import find_axes, find_axis_angle, find_fill
 from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, read_traces
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
@@ -84,6 +84,7 @@ def compose(
         waters=structure.water_names,
         highlights=highlights,
     )
+    rotation = _find_rotation(everything, traces, highlights)
     return Scene(
         models=(model,),
         title=title or structure.name,
@@ -93,7 +94,8 @@ def compose(
         interfaces=list_interfaces(structure) if with_interfaces else (),
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
-        rotation=_find_rotation(everything, traces, highlights),
+        rotation=rotation,
+        fill=find_fill(everything, rotation),
         height_px=height_px,
     )
 

@@ -194,6 +194,8 @@ class Scene(_Plain):
     """Whether the steps can be played one after the other, as for the models of an ensemble."""
     rotation: tuple[float, float, float, float] | None = None
     """Initial rotation: axis (x, y, z) and angle in degrees."""
+    fill: float = 1.25
+    """Initial zoom beyond the fit of the bounding sphere of all atoms, which leaves wide margins."""
     group: Literal["chain", "job", "structure"] = "chain"
     """What each colour stands for without a colouring; superposed structures have one colour each."""
     height_px: int = Field(default=440, ge=120, le=4000)

@@ -12,6 +12,9 @@ _MAX_COORDINATE_A = 1e6
 """Larger coordinates are taken as a sign of a damaged file."""
 Rotation = tuple[float, float, float, float]
 """Axis (x, y, z) and angle in degrees."""
+_MOST_FILL = 1.25
+_EDGE_A = 5.0
+"""Room above the outermost backbone atom, for side chains, ribbons and labels."""
 
 
 def find_axes(points: Points) -> tuple[Points, Points] | None:
@@ -28,6 +31,30 @@ def find_rotation(points: Points) -> Rotation | None:
     """Rotation that turns the longest principal axis to x and the shortest towards the viewer."""
     found = find_axes(points)
     return None if found is None else find_axis_angle(found[1][0], found[1][1])
+
+
+def find_fill(points: Points, rotation: Rotation | None) -> float:
+    """Zoom beyond the fit of the bounding sphere, at most 1.25, at which a turned structure keeps its height.
+
+    Args:
+        points: (n, 3) in Å.
+        rotation: how it is turned; None for as it is.
+    """
+    finite = points[(np.abs(points) < _MAX_COORDINATE_A).all(axis=1)]
+    if not len(finite):
+        return _MOST_FILL
+    from_middle = finite - finite.mean(axis=0)
+    up = np.array([0.0, 1.0, 0.0])
+    if rotation is not None:
+        axis, angle = np.array(rotation[:3]), -math.radians(rotation[3])
+        up = (
+            up * math.cos(angle)
+            + np.cross(axis, up) * math.sin(angle)
+            + axis * axis[1] * (1 - math.cos(angle))
+        )
+    height = float(np.abs(from_middle @ up).max()) + _EDGE_A
+    radius = float(np.linalg.norm(from_middle, axis=1).max()) + _EDGE_A
+    return round(min(_MOST_FILL, max(1.0, radius / height)), 3)
 
 
 def find_axis_angle(across: Points, up: Points) -> Rotation | None:
