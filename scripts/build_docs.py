@@ -31,7 +31,7 @@ def main() -> int:
     engines = settings.engines_dir()
     for notebook in read_notebooks(ROOT / "notebooks"):
         page = DOCS / "tutorials" / notebook.path.name
-        missing = list_missing_engines(notebook, engines)
+        missing = list_missing_engines(notebook)
         if missing:
             print(f"{notebook.path.name} is shown without outputs: not installed: {', '.join(missing)}")
             page.write_text(say_without_outputs(notebook.path, missing), "utf-8")

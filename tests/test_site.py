@@ -167,14 +167,16 @@ def test_a_notebook_names_the_engines_of_the_tools_that_it_runs(notebook):
     assert [engine for engine in notebook.engines if not tools & set(serves[engine])] == []
 
 
-def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(tmp_path):
-    (tmp_path / "aggrescan3d").mkdir()
-    (tmp_path / "aggrescan3d/ready.json").write_text("{}")
+@pytest.mark.parametrize("is_outdated", [False, True])
+def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(monkeypatch, tmp_path, is_outdated):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    if is_outdated:
+        (tmp_path / "proteinmpnn").mkdir()
+        (tmp_path / "proteinmpnn/ready.json").write_text('{"recipe": "of an earlier version"}')
     missing = {
-        each.path.stem: list_missing_engines(each, tmp_path)
-        for each in read_notebooks(DOCS.parent / "notebooks")
+        each.path.stem: list_missing_engines(each) for each in read_notebooks(DOCS.parent / "notebooks")
     }
-    assert missing["fill_a_cavity"] == ["proteinmpnn"]
+    assert missing["fill_a_cavity"] == ["aggrescan3d", "proteinmpnn"]
     assert missing["adenylate_kinase"] == []
 
 

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldnote.service.engines import load_engines
+
 __all__ = ["NotebookFacts", "list_missing_engines", "read_notebooks"]
 
 
@@ -34,6 +36,7 @@ def read_notebooks(folder: Path) -> list[NotebookFacts]:
     return found
 
 
-def list_missing_engines(notebook: NotebookFacts, engines: Path) -> list[str]:
-    """Which of the notebook's engines are not installed in the folder ``engines``."""
-    return [name for name in notebook.engines if not (engines / name / "ready.json").is_file()]
+def list_missing_engines(notebook: NotebookFacts) -> list[str]:
+    """Which of the notebook's engines are not installed here, or were for another version of the engine."""
+    engines = load_engines()
+    return [name for name in notebook.engines if not engines[name].state().installed]
