@@ -268,7 +268,7 @@ def test_odd_structures_are_read_and_told(tmp_path):
     assert [row["residue"] for row in read(outputs, "probabilities.csv")] == ["20A", "22", "23", "24"]
     notes = " ".join(read_manifest(outputs)["notes"])
     assert "X" not in read(outputs, "designs.csv")[0]["sequence_H"]  # selenomethionine is methionine
-    for said in ("2 models", "1 residues of ligands", "4 residues are missing", "H50"):
+    for said in ("2 models", "1 residue of ligands", "4 residues are missing", "H50"):
         assert said in notes
     assert read_manifest(outputs)["settings"]["temperature"] == pytest.approx(1e-4)
 
