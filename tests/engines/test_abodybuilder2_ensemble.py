@@ -134,18 +134,28 @@ def test_one_of_the_weights_alone_changes_nothing(engine, tmp_path):
     assert "predicted_error" not in (outputs / "numbering.csv").read_text()
 
 
-@pytest.mark.parametrize("damage", ["cut", "other", "none of torch"])
-def test_damaged_weights_are_a_plain_sentence(engine, tmp_path, damage):
+@pytest.mark.parametrize("keeps", ["its beginning", "nothing"])
+def test_damaged_weights_of_the_same_size_are_a_plain_sentence(engine, tmp_path, keeps):
     link = engine.home / FOLDER / "antibody_model_2"
     content = link.read_bytes()
+    begin = content[:4] if keeps == "its beginning" else b"<html>"
     with moved_away(link):
-        link.write_bytes(
-            {"cut": content[: len(content) // 2], "other": content[:4] + b"\0" * 4000}.get(damage, b"<html>")
-        )
+        link.write_bytes(begin.ljust(len(content), b"\0"))
         outcome, _ = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
     assert outcome.state == "failed"
     assert outcome.error.startswith("The weights of ABodyBuilder2 are damaged")
     assert "foldnote engines remove abodybuilder2" in outcome.error
+
+
+def test_optional_weights_of_another_size_are_not_used(engine, tmp_path):
+    """They changed after their installation; one model runs, and the result says so."""
+    link = engine.home / FOLDER / "antibody_model_2"
+    content = link.read_bytes()
+    with moved_away(link):
+        link.write_bytes(content[: len(content) // 2])
+        outcome, outputs = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
+    assert outcome.score["models"] == 1
+    assert read_manifest(outputs)["engine"]["method"] == "ABodyBuilder2 (model 1 of 4)"
 
 
 @pytest.mark.exhaustive
