@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,19 @@ canvas => {
   return { drawn: count, colours: Object.keys(colours).length, all: flat.width * flat.height };
 }
 """
+
+
+def find_place(what: Locator) -> dict[str, float]:
+    """Where a visible part of the page is, in px, once it has stopped moving."""
+    deadline, last = time.monotonic() + 60, None
+    while time.monotonic() < deadline:
+        what.wait_for(state="visible")
+        place = what.bounding_box()  # None if it has just been hidden or drawn anew
+        if place is not None and place == last:
+            return dict(place)
+        last = place
+        what.page.wait_for_timeout(50)
+    raise AssertionError(f"{what} does not rest")
 
 
 class LabPage:

@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import expect
 
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
@@ -90,7 +90,7 @@ def test_what_python_chooses_is_marked(explorer):
 def test_a_choice_in_the_sequence_and_in_the_plot_reaches_the_others(explorer):
     page, shown = explorer
     cells = shown.locator(".fne-cell")
-    first, last = cells.nth(10).bounding_box(), cells.nth(14).bounding_box()
+    first, last = find_place(cells.nth(10)), find_place(cells.nth(14))
     page.page.mouse.move(first["x"] + 3, first["y"] + 5)
     page.page.mouse.down()
     page.page.mouse.move(last["x"] + 3, last["y"] + 5)

@@ -6,7 +6,7 @@ from importlib.resources import files
 from itertools import product
 
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
 FV = files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb").read_text()
@@ -351,10 +351,7 @@ def _drag_file(notebook: LabPage, name: str, target: Locator) -> None:
 def _begin_drag(source: Locator, target: Locator) -> None:
     mouse = source.page.mouse
     target.scroll_into_view_if_needed()
-    start = source.bounding_box()
-    end = target.bounding_box()
-    assert start is not None
-    assert end is not None
+    start, end = find_place(source), find_place(target)
     mouse.move(start["x"] + min(60, start["width"] / 2), start["y"] + min(12, start["height"] / 2))
     mouse.down()
     mouse.move(end["x"] + end["width"] / 2, end["y"] + min(30, end["height"] / 2), steps=12)

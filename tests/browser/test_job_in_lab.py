@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import httpx
 import pytest
+from lab_page import find_place
 from playwright.sync_api import Error, expect
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -85,7 +86,7 @@ def show_notebook(lab):
 
 def drag(lab, source, target):
     """Drag with the mouse into the upper left of the target, whose lines may be wider than the page."""
-    start, end = source.bounding_box(), target.bounding_box()
+    start, end = find_place(source), find_place(target)
     lab.page.mouse.move(start["x"] + start["width"] / 2, start["y"] + 12)
     lab.page.mouse.down()
     lab.page.mouse.move(end["x"] + min(60, end["width"] / 2), end["y"] + min(12, end["height"] / 2), steps=12)

@@ -11,6 +11,7 @@ import time
 
 import httpx
 import pytest
+from lab_page import find_place
 from lab_server import service_of
 from playwright.sync_api import expect
 
@@ -231,7 +232,7 @@ def test_an_upload_is_dragged_into_a_cell(lab):
     sidebar.get_by_label("Files to upload").set_input_files(file)
     lab.execute("notebook:create-new", kernelName="python3")
     editor = lab.page.locator(".jp-Notebook:visible .jp-Cell .cm-content").last
-    start, end = sidebar.locator(".fn-File", has_text="dragged.pdb").bounding_box(), editor.bounding_box()
+    start, end = find_place(sidebar.locator(".fn-File", has_text="dragged.pdb")), find_place(editor)
     lab.page.mouse.move(start["x"] + 60, start["y"] + start["height"] / 2)
     lab.page.mouse.down()
     lab.page.mouse.move(end["x"] + 30, end["y"] + end["height"] / 2, steps=12)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
@@ -160,7 +160,7 @@ def test_the_box_of_a_docking_is_moved_in_3d_and_by_numbers(notebook):
     expect(form.locator(".fnv-box output")).to_have_text("20.0 × 20.0 × 20.0 Å · 8,000 Å³")
     handle = form.get_by_role("button", name="Face of the box towards +x", exact=True)
     handle.scroll_into_view_if_needed()
-    spot = handle.bounding_box()
+    spot = find_place(handle)
     page.mouse.move(spot["x"] + 9, spot["y"] + 9)
     page.mouse.down()
     page.mouse.move(spot["x"] + 49, spot["y"] + 9, steps=4)

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import expect
 
 _SHOW = """
@@ -110,7 +110,7 @@ def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
     assert rows.get_by_label("Up").locator("option").all_inner_texts() == ["ipTM", "affinity"]
     dots = rows.locator("circle")
     dots.last.scroll_into_view_if_needed()
-    first, last = (dots.nth(place).bounding_box() for place in (6, 8))  # the rectangle has d7, d8 and d9
+    first, last = (find_place(dots.nth(place)) for place in (6, 8))  # the rectangle has d7, d8 and d9
     page.page.mouse.move(first["x"] - 4, first["y"] - 4)
     page.page.mouse.down()
     page.page.mouse.move(last["x"] + 12, last["y"] + 12, steps=3)

@@ -11,7 +11,7 @@ import gemmi
 import nbformat
 import pandas as pd
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
 from foldnote.viewers import bundle, plot_scatter
@@ -202,7 +202,7 @@ def test_a_narrow_view_loses_nothing(notebook):
 
 
 def test_a_pointer_over_a_residue_names_it(notebook):
-    box = show(notebook, _SHOW_RESULT).locator(".fnv-stage").bounding_box()
+    box = find_place(show(notebook, _SHOW_RESULT).locator(".fnv-stage"))
     notebook.page.mouse.move(
         box["x"] + 300, box["y"] + 200
     )  # the next view is drawn below a pointer that rests
