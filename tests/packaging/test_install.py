@@ -193,7 +193,7 @@ def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
     """A bare environment submits a job, waits for it and fetches what it left."""
     bare, script = tmp_path / "bare", tmp_path / "alone.py"
     venv.create(bare)
-    install = (*pip(bare / "bin" / "python"), "install", "--quiet")
+    install = (*pip(bare / "bin" / "python"), "install", "--quiet", "--no-compile")
     run(*install, "--no-deps", next(dist.glob("*.whl")))
     run(*install, *CLIENT_NEEDS)
     script.write_text(
