@@ -74,9 +74,11 @@ def test_the_catalog_needs_no_key(served):
         "hydration-free-energy",
         "igfold",
         "ligandmpnn",
+        "nanobodybuilder",
         "propka",
         "proteinmpnn",
         "sequence-properties",
+        "tcrbuilder",
         "vina",
     ]
     assert sorted(row["type"] for row in rows) == sorted([*TYPES.split(), *beyond])

@@ -32,11 +32,12 @@ def skip_unless_installed(name: str) -> pytest.MarkDecorator:
 def install_stand_ins(name: str, folder: Path) -> Iterator[Engine]:
     """Make stand-ins by ``stand_in_makers/make_NAME.py``, in the engine's environment, and install them below ``folder``."""
     engine = load_engines()[name]
-    home, given = folder / "environments" / name, folder / "given"
+    used = engine.environment_home
+    home, given = folder / "environments" / used.name, folder / "given"
     home.mkdir(parents=True)
     given.mkdir()
-    (home / ENVIRONMENT).symlink_to(engine.home / ENVIRONMENT)
-    (home / READY).write_bytes((engine.home / READY).read_bytes())
+    (home / ENVIRONMENT).symlink_to(used / ENVIRONMENT)
+    (home / READY).write_bytes((used / READY).read_bytes())
     (given / MARKER).write_text("Random numbers, to test that an engine runs.\n")
     environment = make_environment(engine, engine.resources.cores)
     maker = [str(engine.python), str(MAKERS / f"make_{name}.py"), str(given)]

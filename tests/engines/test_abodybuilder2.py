@@ -8,6 +8,7 @@ import gemmi
 import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
+from immune_comparison import SEED, list_heavy_atoms
 from odd_inputs import list_odd_inputs
 from real_engine import load_engines, run_directly, run_engine
 
@@ -18,7 +19,6 @@ HEAVY = (
 )
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 CONSTANT = "RTVAAPSVF"
-SEED = 7
 # The refinement places hydrogens at random, so the direct run has to draw the same numbers.
 DIRECT = f"""
 import functools, random, numpy, torch
@@ -82,21 +82,12 @@ def test_the_seed_of_the_direct_run_stands_in_the_manifest(prediction):
     assert read_manifest(prediction[1])["job"]["seed"] == SEED
 
 
-def heavy_atoms(structure):
-    return {
-        (chain.name, str(residue.seqid), residue.name, atom.name): atom.pos.tolist()
-        for chain in structure[0]
-        for residue in chain
-        for atom in residue
-        if not atom.is_hydrogen()
-    }
-
-
 @pytest.mark.exhaustive  # half a minute of both cores for the engine that changes least
-def test_atoms_are_where_the_package_puts_them(prediction, structure, tmp_path):
+def test_atoms_are_where_the_package_puts_them(prediction, tmp_path):
     engine = load_engines()["abodybuilder2"]
     run_directly(engine, [str(engine.python), "-c", DIRECT], tmp_path)
-    ours, theirs = heavy_atoms(structure), heavy_atoms(gemmi.read_structure(str(tmp_path / "direct.pdb")))
+    paths = prediction[1] / "prediction.pdb", tmp_path / "direct.pdb"
+    ours, theirs = (list_heavy_atoms(path) for path in paths)
     assert ours.keys() == theirs.keys()
     assert max(np.linalg.norm(np.subtract(ours[key], theirs[key])) for key in ours) < 0.002
 
@@ -149,9 +140,10 @@ def test_no_confidence_is_claimed(prediction, structure):
     assert {atom.b_iso for chain in structure[0] for residue in chain for atom in residue} == {0.0}
     assert set(outcome.score) == {"heavyResidues", "lightResidues", "refined", "models"}
     with zipfile.ZipFile(outputs.parent.parent / "result.zip") as archive:
-        notes = json.loads(archive.read("manifest.json"))["notes"]
-    assert "no error estimate" in notes[0]
-    assert "9 residues of the light sequence" in notes[1]
+        manifest = json.loads(archive.read("manifest.json"))
+    assert "are not confidence values" in manifest["notes"][0]
+    assert "9 residues of the light sequence" in manifest["notes"][1]
+    assert " ".join([manifest["engine"]["note"], *manifest["notes"]]).count("no error estimate") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,22 @@
 """The four models of ABodyBuilder2 give the errors that the package gives, here with stand-in weights of three."""
 
-import csv
 import json
 import shutil
 from contextlib import contextmanager
 
-import gemmi
 import numpy as np
 import pytest
 from engine_contract import read_manifest
-from real_engine import load_engines, run_directly, run_engine
+from immune_comparison import SEED, compare_atoms, compare_errors, predict_directly, read_rows
+from real_engine import load_engines, run_engine
 from stand_ins import install_stand_ins, skip_unless_installed
-from test_abodybuilder2 import CONSTANT, HEAVY, LIGHT, SEED, heavy_atoms
+from test_abodybuilder2 import CONSTANT, HEAVY, LIGHT
 from test_warm_runs import compare
 
 from foldnote.results import open_result
 from foldnote.service.engines.weights.state import FOLDER
 from foldnote.viewers.scene.compose import compose
 
-DIRECT = f"""
-import functools, os, random, shutil, sys, numpy, torch
-from pathlib import Path
-import ImmuneBuilder
-from pdbfixer import PDBFixer
-weights = Path("all")
-shutil.copytree(os.environ["FOLDNOTE_WEIGHTS"], weights)
-shutil.copy(Path(ImmuneBuilder.__file__).parent / "trained_model" / "antibody_model_1", weights)
-random.seed({SEED}); numpy.random.seed({SEED}); torch.manual_seed({SEED})
-PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed={SEED})
-antibody = ImmuneBuilder.ABodyBuilder2(model_ids=[1, 2, 3, 4], weights_dir=str(weights)).predict({{"H": {HEAVY!r}, "L": {LIGHT!r}}})
-antibody.save_all("saved")
-numpy.save("ranking", antibody.ranking)
-"""
 MEANINGLESS = "stand-in weights"
 
 pytestmark = [pytest.mark.engine, pytest.mark.extra_engine, skip_unless_installed("abodybuilder2")]
@@ -53,39 +38,23 @@ def run(engine, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(engine, tmp_path_factory):
-    """The package's own run; it saves mean squared errors in Å²."""
     folder = tmp_path_factory.mktemp("direct")
-    run_directly(engine, [str(engine.python), "-c", DIRECT], folder)
+    predict_directly(engine, "ABodyBuilder2", {"H": HEAVY, "L": LIGHT}, folder)
     return folder
 
 
-@pytest.fixture(scope="module")
-def rows(run):
-    with (run[1] / "numbering.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def test_errors_are_those_of_the_package(run, rows, direct):
-    expected = np.sqrt(np.load(direct / "saved/error_estimates.npy"))
-    assert expected.max() > 0.1
-    np.testing.assert_allclose([float(row["predicted_error"]) for row in rows], expected, atol=6e-4)
-    structure = gemmi.read_structure(str(run[1] / "prediction.pdb"))
-    found = [{atom.b_iso for atom in residue} for chain in structure[0] for residue in chain]
-    assert {len(values) for values in found} == {1}
-    np.testing.assert_allclose([values.pop() for values in found], expected, atol=6e-3)
+def test_errors_are_those_of_the_package(run, direct):
+    compare_errors(run[1], direct)
 
 
 def test_atoms_are_where_the_package_puts_them(run, direct):
-    ours = heavy_atoms(gemmi.read_structure(str(run[1] / "prediction.pdb")))
-    theirs = heavy_atoms(gemmi.read_structure(str(direct / "saved/final_model.pdb")))
-    assert ours.keys() == theirs.keys()
-    assert max(np.linalg.norm(np.subtract(ours[key], theirs[key])) for key in ours) < 0.002
-    best = np.load(direct / "ranking.npy")[0] + 1
+    best = compare_atoms(run[1], direct)
     assert best > 1
     assert f"The structure is that of model {best}." in read_manifest(run[1])["notes"][1]
 
 
-def test_figures_of_the_whole_are_means(run, rows):
+def test_figures_of_the_whole_are_means(run):
+    rows = read_rows(run[1])
     figures = json.loads((run[1].parent / "score.json").read_text())
     assert figures["models"] == 4
     means = {

@@ -34,6 +34,10 @@ JOBS = {
     "abgpt": {"startingResidues": "EVQLVESGG", "chainType": "heavy", "numSequences": 4},
     "flashabb": {"heavy": HEAVY, "light": LIGHT},
     "igfold": {"heavy": HEAVY, "models": 1},
+    "nanobodybuilder2": {"heavy": HEAVY},
+    "tcrbuilder2": {
+        field: catalog.tool("tcrbuilder").example_job["settings"][field] for field in ("alpha", "beta")
+    },
     "ligandmpnn": {"numSequences": 2, "designedResidues": {"A": "17-22"}},
 }
 TEXTS = {"ligandmpnn": {"pdbFile": catalog.tool("ligandmpnn").example_job["settings"]["pdbFile"]}}
@@ -45,6 +49,8 @@ MARKS = {
     "abgpt": pytest.mark.extra_engine,
     "flashabb": pytest.mark.extra_engine,
     "igfold": pytest.mark.exhaustive,
+    "nanobodybuilder2": pytest.mark.exhaustive,
+    "tcrbuilder2": pytest.mark.exhaustive,
     "ligandmpnn": pytest.mark.extra_engine,
 }
 PATIENCE_S = 240

@@ -41,9 +41,11 @@ def test_both_catalogs_are_the_same(client):
         "hydration-free-energy",
         "igfold",
         "ligandmpnn",
+        "nanobodybuilder",
         "propka",
         "proteinmpnn",
         "sequence-properties",
+        "tcrbuilder",
         "vina",
     ]
     assert all("citation" in note for note in notes.values())

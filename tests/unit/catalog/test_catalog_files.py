@@ -52,9 +52,11 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
             "hydration-free-energy",
             "igfold",
             "ligandmpnn",
+            "nanobodybuilder",
             "propka",
             "proteinmpnn",
             "sequence-properties",
+            "tcrbuilder",
             "vina",
         },
     )

@@ -326,7 +326,11 @@ def run_install(
             return not names and find_python(engine) is None
         return True
 
-    failures = _count_failures(install_one, chosen, stop)
+    def install_group(group: Sequence[Engine]) -> bool:
+        done = [install_one(each) for each in group]
+        return all(done)
+
+    failures = _count_failures(install_group, _group_by_environment(chosen), stop)
     if not names and not as_json and by_name:
         rest = ", ".join(engine.name for engine in by_name)
         out.write(
@@ -342,13 +346,23 @@ def _is_accepted(engine: Engine, wishes: _Wishes, ask: Ask) -> bool:
     return bool(terms) and ask(engine, terms)
 
 
-def _count_failures(install_one: Callable[[Engine], bool], chosen: Sequence[Engine], stop: Event) -> int:
-    """Install engines, a few at once; ``stop`` ends those that run when the user interrupts."""
-    if len(chosen) == 1:
-        return int(not install_one(chosen[0]))
+def _group_by_environment(chosen: Sequence[Engine]) -> list[list[Engine]]:
+    """The engines of each environment, whose installations must follow each other; its owner first."""
+    groups: dict[str, list[Engine]] = {}
+    for each in sorted(chosen, key=lambda engine: engine.owner is not None):
+        groups.setdefault(each.environment.same_as or each.name, []).append(each)
+    return list(groups.values())
+
+
+def _count_failures(
+    install_group: Callable[[Sequence[Engine]], bool], groups: Sequence[Sequence[Engine]], stop: Event
+) -> int:
+    """Install groups, a few at once; ``stop`` ends those that run when the user interrupts."""
+    if len(groups) == 1:
+        return int(not install_group(groups[0]))
     with ThreadPoolExecutor(_MAX_AT_ONCE) as pool:
         try:
-            return sum(not is_done for is_done in pool.map(install_one, chosen))
+            return sum(not is_done for is_done in pool.map(install_group, groups))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -395,8 +409,19 @@ def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
         kept = sum(row.size_bytes for row in rows) - freed
         weights = f", with {format_size(freed)} of weights" if freed else ""
         shared = f"; {format_size(kept)} of weights stay for other engines" if kept > 0 else ""
-        out.write(f"{engine.name}: {f'removed{weights}{shared}' if done else 'was not installed'}\n")
+        rest = _describe_shared(engine, engines)
+        out.write(f"{engine.name}: {f'removed{weights}{shared}{rest}' if done else 'was not installed'}\n")
     return 0
+
+
+def _describe_shared(engine: Engine, engines: Mapping[str, Engine]) -> str:
+    """What became of an environment that several engines use, when one of them was removed."""
+    if engine.owner is not None and engine.owner.home.exists():
+        owner = engine.owner.name
+        return f"; its environment stays for {owner} (`foldnote engines remove {owner}` removes it)"
+    users = [each.name for each in engines.values() if each.owner and each.owner.name == engine.name]
+    broken = [name for name in users if engines[name].installed_weights()]
+    return f"; {', '.join(broken)} used its environment, too, and cannot run without it" if broken else ""
 
 
 class _Reporter(Protocol):
@@ -434,6 +459,8 @@ class _TextReporter:
             if engine.environment.disk_mb
             else ""
         )
+        if engine.owner is not None:
+            size = f", in the environment of {engine.owner.name}{size}"
         lines = [f"{engine.name}: {engine.method}{size}", f"  licence: {engine.licence}"]
         lines += [f"  {engine.licence_note}"] if engine.licence_note else []
         for each in engine.weights:

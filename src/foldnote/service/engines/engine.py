@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -49,6 +49,13 @@ CACHE = "cache"
 READY = "ready.json"
 _OURS = (sys.version_info.major, sys.version_info.minor)
 _OLDEST_MINOR = 11
+_FILLED_IN = {
+    "add_ons": "an add-on names its engine in adds_to",
+    "owner": "environment.same_as names the engine whose environment is used",
+}
+"""Fields of an engine that no ``engine.toml`` may have."""
+_OWN_KEYS = {"kind", "same_as", "modules", "variables"}
+"""What an engine in the environment of another one may declare of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,8 @@ class Environment:
     """The one Python that it runs with, such as ``3.12``; empty where ``newest_python`` says enough."""
     disk_mb: int = 0
     """Disk space that the environment needs, in MB."""
+    same_as: str = ""
+    """The engine that declares the environment; this one may add modules and variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +171,8 @@ class Engine:
     """Whether somebody ran it with the published ``weights``, and not with stand-ins only."""
     add_ons: tuple[Engine, ...] = ()
     """The engines that add to this one; filled in when all engines are loaded."""
+    owner: Engine | None = None
+    """The engine whose environment it uses (``same_as``); filled in when all engines are loaded."""
 
     def for_tool(self, tool: str) -> Engine:
         """The engine with the method, kind and note that it has for ``tool`` and with its weights here."""
@@ -172,15 +183,20 @@ class Engine:
 
     @property
     def home(self) -> Path:
-        """Folder of the engine's environment; it need not exist."""
+        """Folder of the engine's own files; it need not exist."""
         return settings.engines_dir() / self.name
+
+    @property
+    def environment_home(self) -> Path:
+        """Folder of the engine's environment, which may be another engine's; it need not exist."""
+        return self.owner.home if self.owner else self.home
 
     @property
     def python(self) -> Path:
         """The python that runs the engine; it need not exist."""
         if self.environment.kind == "host":
             return Path(sys.executable)
-        return self.home / ENVIRONMENT / "bin" / "python"
+        return self.environment_home / ENVIRONMENT / "bin" / "python"
 
     @property
     def recipe(self) -> str:
@@ -316,7 +332,7 @@ class Engine:
 def read_ready(engine: Engine) -> dict[str, Any] | None:
     """The record of a complete installation (recipe, packages, site_packages), or None."""
     try:
-        content = json.loads((engine.home / READY).read_text("utf-8"))
+        content = json.loads((engine.environment_home / READY).read_text("utf-8"))
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
@@ -402,8 +418,9 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
         environment["lock"] = LockSource(**lock)
     for key in ("path", "modules", "inherit"):
         environment[key] = _texts(environment.get(key, ()), key)
-    if "add_ons" in content:
-        raise ValueError("unknown key 'add_ons'; an add-on names its engine in adds_to")
+    for key, way in _FILLED_IN.items():
+        if key in content:
+            raise ValueError(f"unknown key {key!r}; {way}")
     engine = Engine(
         folder=folder,
         environment=Environment(**environment),
@@ -495,7 +512,9 @@ def _check(engine: Engine) -> None:
         raise ValueError(f"kind is {engine.kind!r}; it must be one of {', '.join(get_args(Kind))}")
     if engine.environment.kind not in get_args(EnvironmentKind):
         raise ValueError(f"environment.kind is {engine.environment.kind!r}; it must be venv or host")
-    if engine.environment.kind == "venv" and not engine.environment.steps:
+    if engine.environment.same_as:
+        _check_shared(engine)
+    elif engine.environment.kind == "venv" and not engine.environment.steps:
         raise ValueError("environment.steps is empty; a venv needs at least one pip install")
     if engine.environment.kind == "host" and engine.terms:
         raise ValueError("terms are accepted at the installation; environment.kind is host, which has none")
@@ -507,3 +526,45 @@ def _check(engine: Engine) -> None:
         raise ValueError("checked_with_published_weights is set, and there are no weights")
     if bool(engine.with_optional_weights) != any(each.optional for each in engine.weights):
         raise ValueError("optional weights and with_optional_weights need each other; one of them is missing")
+
+
+def _check_shared(engine: Engine) -> None:
+    """An engine that uses another one's environment declares nothing else of it."""
+    blank = Environment()
+    for each in fields(Environment):
+        if each.name not in _OWN_KEYS and getattr(engine.environment, each.name) != getattr(blank, each.name):
+            raise ValueError(
+                f"environment.{each.name} is that of {engine.environment.same_as}, which same_as names;"
+                " leave it out"
+            )
+    if engine.environment.kind != "venv":
+        raise ValueError("environment.same_as needs the kind venv")
+
+
+def share_environment(engine: Engine, owner: Engine) -> Engine:
+    """The engine in the environment of ``owner``, whose modules, variables and terms it gets with its own.
+
+    Raises:
+        EngineError: the owner has no environment of its own.
+    """
+    if owner.environment.kind != "venv" or owner.environment.same_as:
+        raise EngineError(
+            f"The engine {engine.name} cannot use the environment of {owner.name}, which has none of its own."
+        )
+    theirs, ours = owner.environment, engine.environment
+    variables = {
+        name: value.replace("{engine_dir}", str(owner.folder)) for name, value in theirs.variables.items()
+    }
+    return replace(
+        engine,
+        owner=owner,
+        lock_digest=owner.lock_digest,
+        terms=(*owner.terms, *engine.terms),
+        environment=replace(
+            theirs,
+            same_as=owner.name,
+            path=tuple(each.replace("{engine_dir}", str(owner.folder)) for each in theirs.path),
+            modules=(*(str((owner.folder / each).resolve()) for each in theirs.modules), *ours.modules),
+            variables=variables | ours.variables,
+        ),
+    )

@@ -205,12 +205,15 @@ class _Installation:
         if is_ready and not wanted:
             self._tell("is already installed", 1.0, is_milestone=True)
             return
-        if not is_ready:
+        owner = self._engine.owner
+        if not is_ready and owner is not None:
+            self._install_owner(owner)
+        elif not is_ready:
             _refuse_missing_programs(self._engine)
             self._install_packages(_require_python(self._engine))
         self._install_weights([each for each in wanted if not each.optional])
         freed = 0
-        if not is_ready:
+        if not is_ready and owner is None:
             self._prove()
             freed = self._share_files()
         try:
@@ -222,6 +225,18 @@ class _Installation:
             ) from exc
         shared = f", and shares {format_size(freed)} of files with other engines" if freed else ""
         self._tell(f"is installed{shared}", 1.0, is_milestone=True)
+
+    def _install_owner(self, owner: Engine) -> None:
+        """Make the environment that this engine uses, which is another one's."""
+
+        def report(event: InstallEvent) -> None:
+            share = None if event.fraction is None else event.fraction * self._environment_share
+            self._tell(
+                f"environment of {owner.name}: {event.message}", share, is_milestone=event.is_milestone
+            )
+
+        # its terms are among those of this engine, and accepted
+        install(owner, report, with_hashes=self._with_hashes, has_accepted=True, with_weights=False)
 
     def _install_weights(self, wanted: Sequence[Weights]) -> None:
         """Fetch the weights one after another; those that are whole stay when a later one fails."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import EngineError, UnknownEngineError
-from foldnote.service.engines.engine import Engine, read_engine
+from foldnote.service.engines.engine import Engine, read_engine, share_environment
 
 ENTRY_POINT_GROUP = "foldnote.engines"
 """An entry point of this group is a path, or a function without arguments that returns one."""
@@ -26,13 +26,15 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
     A path is the folder of one engine, or a folder of such folders. Each engine has its add-ons.
 
     Raises:
-        EngineError: a path does not exist, or an ``engine.toml`` cannot be used.
+        EngineError: a path does not exist, an ``engine.toml`` cannot be used, or an engine whose environment
+            another one uses is not there.
     """
     named = [Path(text).expanduser() for text in settings.option("engine_path").split(os.pathsep) if text]
     sources = [Path(__file__).parent, *_from_packages(), *named, *extra]
     engines = (read_engine(folder) for source in sources for folder in _engine_folders(source))
     found = {engine.name: engine for engine in engines}
-    return {name: replace(engine, add_ons=_find_add_ons(name, found)) for name, engine in found.items()}
+    placed = {name: _place(engine, found) for name, engine in found.items()}
+    return {name: replace(engine, add_ons=_find_add_ons(name, placed)) for name, engine in placed.items()}
 
 
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
@@ -47,6 +49,19 @@ def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine])
         return None
     _, best = max(fitting, key=lambda row: (row[1].state().installed, row[0]))
     return best.for_tool(tool_type)
+
+
+def _place(engine: Engine, engines: Mapping[str, Engine]) -> Engine:
+    """The engine with the environment that it uses, if that is another one's."""
+    name = engine.environment.same_as
+    if not name:
+        return engine
+    if name not in engines:
+        raise EngineError(
+            f"The engine {engine.name} uses the environment of {name!r} (environment.same_as), and"
+            " there is no such engine."
+        )
+    return share_environment(engine, engines[name])
 
 
 def _find_add_ons(name: str, engines: Mapping[str, Engine]) -> tuple[Engine, ...]:

@@ -24,6 +24,8 @@ _AMINO_ACIDS = list("ACDEFGHIKLMNPQRSTVWY")
 
 @builtin_view("abodybuilder")
 @builtin_view("igfold")
+@builtin_view("nanobodybuilder")
+@builtin_view("tcrbuilder")
 def show_predicted_errors(result: Result) -> list[Any]:
     """Show the chains coloured by their predicted error, the error along them, then the tables.
 

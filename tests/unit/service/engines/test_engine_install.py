@@ -1,16 +1,14 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
-import base64
-import hashlib
 import os
 import re
 import subprocess
 import sys
 import venv
-import zipfile
 
 import pytest
 from fault_layer import FaultLayer
+from local_wheels import write_wheel
 
 from foldnote.errors import EngineInstallError
 from foldnote.io import hold_lock
@@ -23,20 +21,6 @@ from foldnote.service.engines.pip import explain_failure, tells_full_disk
 @pytest.fixture(autouse=True)
 def _own_engines(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "environments"))
-
-
-def write_wheel(folder, name, version="1.0", data=b""):
-    """A pure wheel with one module, and a file of data if there are any, as PEP 427 has it."""
-    folder.mkdir(exist_ok=True)
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{name}.py", "ANSWER = 42\n")
-        if data:
-            wheel.writestr(f"{name}.bin", data)
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        wheel.writestr(f"{info}/RECORD", f"{name}.bin,sha256={digest},{len(data)}\n" if data else "")
 
 
 @pytest.fixture

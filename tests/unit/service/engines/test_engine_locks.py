@@ -22,7 +22,7 @@ from foldnote.service.engines.plan import plan_first, plan_last
 BUNDLED = [
     engine
     for engine in load_engines().values()
-    if engine.folder.parent.name == "engines" and engine.environment.kind == "venv"
+    if engine.folder.parent.name == "engines" and engine.environment.kind == "venv" and engine.owner is None
 ]
 MACHINES = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
 each_engine = pytest.mark.parametrize("engine", BUNDLED, ids=lambda engine: engine.name)

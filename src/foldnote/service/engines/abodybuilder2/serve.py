@@ -9,7 +9,7 @@ import torch
 def load() -> None:
     """Load the models, on one thread: a copy of a process with a pool of threads could not use it."""
     torch.set_num_threads(1)
-    run.load_predictor(run.find_models())
+    run.load()
 
 
 def begin() -> None:

@@ -1,0 +1,34 @@
+"""Predicts the structure of a nanobody with NanoBodyBuilder2 and numbers it by IMGT.
+
+Reads ``heavy`` from job.json. Writes outputs/prediction.pdb (chain H, IMGT numbers, all atoms, Å) and
+outputs/numbering.csv. B-factors and a column of numbering.csv are the root mean square distance of a
+residue's Cα from its mean over the method's four models, in Å.
+"""
+
+import sys
+
+from immune_ensemble import Method, ReceptorChain, find_models, load_predictor, run_job
+
+METHOD = Method(
+    name="NanoBodyBuilder2",
+    receptor="NANOBODY",
+    whole="domain",
+    chains=(ReceptorChain("H", "heavy", frozenset("H")),),
+    weights="nanobody_model_{}",
+    species=None,
+    remedy="Run `foldnote engines remove nanobodybuilder2`, then install it again.",
+)
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    run_job(METHOD)
+
+
+def load() -> None:
+    """Load the four models."""
+    load_predictor(METHOD, find_models(METHOD))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""Prepares a worker for many jobs of TCRBuilder2: its models are loaded once."""
+
+import os
+
+import run
+import torch
+
+
+def load() -> None:
+    """Load the models, on one thread: a copy of a process with a pool of threads could not use it."""
+    torch.set_num_threads(1)
+    run.load()
+
+
+def begin() -> None:
+    """Use the job's cores."""
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
