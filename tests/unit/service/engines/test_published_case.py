@@ -177,7 +177,9 @@ def test_what_is_no_number_near_the_published_one_is_not_reached(found):
 
 def test_every_bundled_case_names_its_tool_settings_and_files():
     cases = [(engine, case) for engine in load_engines().values() if (case := read_case(engine.folder))]
-    assert {"ablang", "antifold", "biopython", "igfold"} <= {engine.name for engine, _ in cases}
+    assert {"ablang", "antifold", "biopython", "igfold", "macrel", "propka"} <= {
+        engine.name for engine, _ in cases
+    }
     for engine, case in cases:
         assert case.tool in engine.tools
         assert set(case.settings) | set(case.files) <= set(
