@@ -14,6 +14,7 @@ from real_engine import load_engines, run_directly, run_engine
 
 from foldnote import catalog
 from foldnote.results import open_result
+from foldnote.results.molecules.pdbqt import list_side_chains
 
 HERE = Path(__file__).parent
 LYSOZYME = HERE / "data" / "t4-lysozyme-l99a.pdb"
@@ -230,6 +231,68 @@ def test_a_side_chain_that_lacks_atoms_is_cut_back_and_a_gap_is_taken(tmp_path):
     assert "cut back to alanine or glycine: A:40." in read_notes(outputs)
 
 
+FLEXIBLE = {"A": "102 111 118"}
+RESCORE = """
+import json, sys
+from vina import Vina
+job = json.loads(sys.argv[1])
+vina = Vina(seed=job["seed"], cpu=1, verbosity=0)
+vina.set_receptor("receptor.pdbqt", "flexible.pdbqt")
+vina.set_ligand_from_string(job["ligand"])
+vina.compute_vina_maps(center=job["center"], box_size=job["size"])
+vina.dock(exhaustiveness=2, n_poses=9)
+lines = vina.poses(n_poses=9).splitlines()
+print(json.dumps([float(line.split()[3]) for line in lines if line.startswith("REMARK VINA RESULT")]))
+"""
+
+
+@pytest.fixture(scope="module")
+def flexible(tmp_path_factory):
+    """p-Xylene and three flexible side chains of the cavity; the box follows from these."""
+    folder = tmp_path_factory.mktemp("flexible")
+    outcome, outputs = dock(folder, LYSOZYME.read_text(), XYLENE, flexibleResidues=FLEXIBLE, exhaustiveness=2)
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+def test_flexible_docking_has_the_affinities_of_a_direct_run_of_vina(flexible):
+    used = read_manifest(flexible)["settings"]
+    ligand = (flexible / "poses.pdbqt").read_text().partition("ROOT\n")[0]
+    assert "REMARK SMILES" in ligand
+    engine = load_engines()["vina"]
+    prepare = DIRECT.partition("vina = Vina(")[0] + "print(json.dumps(ligand))"
+    from_smiles = prepare.replace('Chem.MolFromMolFile(job["ligand"])', 'Chem.MolFromSmiles(job["ligand"])')
+    asked = json.dumps({"seed": used["seed"], "ligand": XYLENE.split()[0]})
+    prepared = json.loads(run_directly(engine, [str(engine.python), "-c", from_smiles, asked], flexible))
+    job = {"seed": used["seed"], "ligand": prepared, "center": used["boxCenter"], "size": used["boxSize"]}
+    printed = run_directly(engine, [str(engine.python), "-c", RESCORE, json.dumps(job)], flexible)
+    rows = read_table(flexible)
+    assert [float(row["affinity"]) for row in rows] == json.loads(printed.strip().splitlines()[-1])
+    first = float(rows[0]["vina_intra"])
+    parts = [float(row["vina_inter"]) + float(row["vina_intra"]) - first for row in rows]
+    assert [float(row["affinity"]) for row in rows] == pytest.approx(parts, abs=0.002), "it has no torsions"
+
+
+def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
+    result = open_result(flexible)
+    assert set(result.pose_table["flexible residues"]) == {"MET A 102, VAL A 111, LEU A 118"}
+    assert result.pose_table["affinity"].tolist() == [float(row["affinity"]) for row in read_table(flexible)]
+    places = [
+        tuple(atom for one in list_side_chains(pose.molecule) for atom in one.atoms) for pose in result.poses
+    ]
+    assert len(set(places)) == len(places) > 1
+    best = {
+        (one.owner[1], name): place
+        for one in list_side_chains(result.poses[0].molecule)
+        for name, _, place in one.atoms
+    }
+    residues = gemmi.read_pdb(str(flexible / "complex.pdb"))[0]["A"]
+    shown = {
+        (str(residue.seqid), atom.name): tuple(atom.pos.tolist()) for residue in residues for atom in residue
+    }
+    assert all(shown[name] == pytest.approx(place, abs=0.002) for name, place in best.items())
+
+
 def list_hydrogens(outputs):
     lines = (outputs / "receptor.pdbqt").read_text().splitlines()
     return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}
@@ -299,8 +362,17 @@ BACKBONE = "".join(
         (TRP_CAGE, "CCO\n", {"boxCenter": [200, 0, 0]}, "does not touch the receptor"),
         (BACKBONE, "CCO\n", {}, "residues of the receptor lack atoms"),
         ("HEADER\n", "CCO\n", {}, "no protein or nucleic acid"),
+        (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "12"}}, "PRO A:12 cannot be flexible"),
+        (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "99"}}, "chain A reaches from 1 to 20"),
+        (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "1 2 3 4 5 6 7 8 9 13 14 16 20"}}, "At most 32"),
+        (
+            TRP_CAGE,
+            "CCO\n",
+            {"flexibleResidues": {"A": "6"}, "boxCenter": [-8, 3, -2], "boxSize": [4, 4, 4]},
+            "does not hold the flexible side chains of A:6",
+        ),
     ],
-    ids=["salt", "two-records", "boron", "far", "backbone", "empty"],
+    ids=["salt", "two-records", "boron", "far", "backbone", "empty", "proline", "none", "many", "outside"],
 )
 def test_what_cannot_be_docked_is_a_plain_sentence(tmp_path, receptor, ligand, settings, sentence):
     outcome, _ = dock(tmp_path, receptor, ligand, **settings)

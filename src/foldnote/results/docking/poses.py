@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 import pandas as pd
@@ -137,13 +137,30 @@ def _find_group(molecule: Molecule) -> tuple[str, str]:
 
 
 def _drop_duplicate_formats(molecules: Iterable[Molecule]) -> list[Molecule]:
-    """Drop files that repeat the same poses in another format; the format with bonds is kept."""
+    """Drop files that repeat the same poses in another format; the format with bonds is kept.
+
+    Where a PDBQT has flexible side chains, it is kept, with the properties of its copy in another format.
+    """
     everything = list(molecules)
+    own = {(_strip_suffix(each.file), each.index): each for each in everything if FLEXIBLE in each.properties}
+    if own:
+        others = [each for each in everything if each.format != "pdbqt"]
+        copies = {(_strip_suffix(each.file), each.index): each for each in others}
+        everything = [each for each in everything if (_strip_suffix(each.file), each.index) not in own]
+        everything += [_describe_as(each, copies.get(place)) for place, each in own.items()]
     forms: dict[str, set[str]] = defaultdict(set)
     for each in everything:
         forms[_strip_suffix(each.file)].add(each.format)
     best = {name: next(form for form in _FORMATS if form in found) for name, found in forms.items()}
     return [each for each in everything if each.format == best[_strip_suffix(each.file)]]
+
+
+def _describe_as(molecule: Molecule, copy: Molecule | None) -> Molecule:
+    """The molecule with name and properties of its copy, which has the same atoms in another format."""
+    if copy is None or copy.formula != molecule.formula:
+        return molecule
+    properties = {**copy.properties, FLEXIBLE: molecule.properties[FLEXIBLE]}
+    return replace(molecule, name=copy.name, properties=properties)
 
 
 def _strip_suffix(name: str) -> str:

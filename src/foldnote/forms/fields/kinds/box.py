@@ -2,7 +2,8 @@
 
 The role ``box-center`` names with ``of`` the field of the receptor, and has a note ``box``: the name of the
 field of the ``size``; ``edge``, the least edge in Å of a box that the form makes; ``margin``, Å on each side
-between a ligand or the receptor and the box; ``advised``, the largest volume in Å³ that is advised.
+between a ligand or the receptor and the box; ``advised``, the largest volume in Å³ that is advised;
+``flexible``, the field of the residues that the box is about without a centre.
 """
 
 from __future__ import annotations
@@ -214,7 +215,8 @@ class BoxCenterField(PointField):
         size = read_point(self.host.raw_value(str(self.rule.get("size"))))
         center = read_point(value)
         if center is None:
-            receptor = self.find_receptor() if value is MISSING else None
+            is_blind = value is MISSING and not self._has_flexible()
+            receptor = self.find_receptor() if is_blind else None
             if receptor is None:
                 return None
             if size is None:
@@ -222,10 +224,18 @@ class BoxCenterField(PointField):
             center = middle(receptor.extent)
         return make_extent(center, size or (self._number("edge"),) * 3)
 
+    def _has_flexible(self) -> bool:
+        """Whether residues are flexible, which the box is about where it has no centre."""
+        held = self.host.raw_value(str(self.rule.get("flexible")))
+        return isinstance(held, Mapping) and bool(held)
+
     def say(self, value: Any) -> str:
         """Which box will be searched, how large it is, and what would be better."""
         box, receptor = self.find_box(value), self.find_receptor()
         about = self._name_place(value)
+        if value is MISSING and self._has_flexible():
+            edge = self._number("edge")
+            return f"Searched: a box about the flexible residues, {edge:.0f} Å or more along each edge."
         if box is None:
             unknown = "the receptor is not at hand here, so its extent is not known"
             return f"Blind docking: the whole receptor is searched; {unknown}." if value is MISSING else ""

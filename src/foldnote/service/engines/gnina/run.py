@@ -2,8 +2,9 @@
 
     run.py FOLDER
 
-The folder has receptor.pdb and the poses, pose-1.sdf to pose-N.sdf, each with one molecule. Prints a line
-of JSON after each pose, ``{"pose": 1, "poses": 9}``, and writes scores.json into the folder: ``scores``, a
+The folder has receptor.pdb and the poses, pose-1.sdf to pose-N.sdf, each with one molecule; a pose whose
+receptor is another one, since side chains were flexible, has it as receptor-N.pdb. Prints a line of JSON
+after each pose, ``{"pose": 1, "poses": 9}``, and writes scores.json into the folder: ``scores``, a
 row for each pose in their order (CNNscore, 0 to 1; CNNaffinity, pK; CNNvariance, pK squared); ``outside``,
 for each pose how many atoms lie outside of the cube that the networks see, whose ``edge`` is in Å; and
 ``asMetal``, elements of the ligand that have no type of their own and are seen as a metal. Nothing is
@@ -55,10 +56,13 @@ def load_networks() -> Any:
 
 
 def read_batches(folder: Path, count: int) -> Any:
-    """A batch of one for each pose, with the receptor; the receptor is read once."""
+    """A batch of one for each pose, with its receptor."""
     import molgrid
 
-    lines = [f"receptor.pdb pose-{number}.sdf\n" for number in range(1, count + 1)]
+    lines = []
+    for number in range(1, count + 1):
+        own = f"receptor-{number}.pdb"
+        lines.append(f"{own if folder.joinpath(own).exists() else 'receptor.pdb'} pose-{number}.sdf\n")
     folder.joinpath(TYPES).write_text("".join(lines), "utf-8")
     provider = molgrid.ExampleProvider(
         data_root=os.fspath(folder),

@@ -1,4 +1,4 @@
-"""From a structure file to the rigid receptor in PDBQT: what stays, what is mended, and what is left out.
+"""From a structure file to the receptor in PDBQT: what stays, what is mended, and what is left out.
 
 Meeko knows the usual residues by templates of its own. A residue without one never reaches it, since it would
 ask the internet for one; what was left out or cut back goes into the notes.
@@ -7,10 +7,12 @@ ask the internet for one; what was left out or cut back goes into the notes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
+from side_chains import free_side_chains, name_of
 
 IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
 """Metal ions that stay with the receptor."""
@@ -170,8 +172,13 @@ def rename_selenomethionine(residue: Any) -> None:
             atom.name, atom.element = "SD", gemmi.Element("S")
 
 
-def prepare_receptor(structure: Any, notes: list[str]) -> str:
-    """The receptor in PDBQT; residues that lack atoms of their side chains become alanine or glycine."""
+def prepare_receptor(
+    structure: Any, notes: list[str], flexible: Sequence[str] = ()
+) -> tuple[str, dict[str, str]]:
+    """The rigid receptor in PDBQT, and each side chain that turns.
+
+    Residues that lack atoms of their side chains become alanine or glycine.
+    """
     from meeko import PDBQTWriterLegacy
 
     polymer, bad = match_templates(structure)
@@ -188,8 +195,9 @@ def prepare_receptor(structure: Any, notes: list[str]) -> str:
         if bad:
             notes.append(f"Left out of the receptor, since atoms of the main chain lack: {shorten(bad)}.")
             remove_residues(structure, set(bad))
-    rigid: str = PDBQTWriterLegacy.write_from_polymer(polymer)[0]
-    return rigid
+    free_side_chains(polymer, flexible)
+    written: tuple[str, dict[str, str]] = PDBQTWriterLegacy.write_from_polymer(polymer)
+    return written
 
 
 def match_templates(structure: Any) -> tuple[Any, list[str]]:
@@ -228,11 +236,6 @@ def remove_residues(structure: Any, names: set[str]) -> None:
         for index in reversed(range(len(chain))):
             if name_of(chain, chain[index]) in names:
                 del chain[index]
-
-
-def name_of(chain: Any, residue: Any) -> str:
-    """A residue's place as Meeko writes it: chain, number, insertion code."""
-    return f"{chain.name}:{residue.seqid}"
 
 
 def shorten(names: list[str], limit: int = 12) -> str:

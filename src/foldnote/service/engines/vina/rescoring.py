@@ -38,19 +38,21 @@ class Rescoring:
         return {"used": self.reason is None, "reason": self.reason}
 
 
-def rescore(offered: Mapping[str, Any], receptor: str, poses: Sequence[str], tell: Tell) -> Rescoring:
+def rescore(
+    offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
+) -> Rescoring:
     """Score the poses.
 
     Args:
         offered: the add-on, as this run was told of it.
-        receptor: PDB of the heavy atoms that were docked to.
+        receptors: for each pose, PDB of the heavy atoms that were docked to.
         poses: an SDF record each, Vina's best first.
         tell: called with the fraction of poses that are done, and a message.
     """
     if offered["reason"] is not None:
         return Rescoring(offered["reason"])
     try:
-        found = run_add_on(offered, receptor, poses, tell)
+        found = run_add_on(offered, receptors, poses, tell)
         rows = read_rows(found, len(poses))
         return Rescoring(None, rows, write_notes_of(offered, rows, found))
     except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as exc:
@@ -61,16 +63,20 @@ def rescore(offered: Mapping[str, Any], receptor: str, poses: Sequence[str], tel
         return Rescoring(reason, notes=(told,))
 
 
-def run_add_on(offered: Mapping[str, Any], receptor: str, poses: Sequence[str], tell: Tell) -> dict[str, Any]:
+def run_add_on(
+    offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
+) -> dict[str, Any]:
     """Run the add-on's program; gives the content of its scores.json.
 
     Raises:
         ChildProcessError: it failed, or took too long; the text says which.
     """
     FOLDER.mkdir()
-    FOLDER.joinpath("receptor.pdb").write_text(receptor, "utf-8")
-    for number, pose in enumerate(poses, start=1):
+    FOLDER.joinpath("receptor.pdb").write_text(receptors[0], "utf-8")
+    for number, (pose, receptor) in enumerate(zip(poses, receptors, strict=True), start=1):
         FOLDER.joinpath(f"pose-{number}.sdf").write_text(pose, "utf-8")
+        if receptor != receptors[0]:
+            FOLDER.joinpath(f"receptor-{number}.pdb").write_text(receptor, "utf-8")
     complaints, late = FOLDER / "complaints.txt", []
     with (
         complaints.open("w", encoding="utf-8") as errors,

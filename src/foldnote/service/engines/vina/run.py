@@ -1,8 +1,10 @@
-"""Docks one molecule into one rigid receptor with AutoDock Vina.
+"""Docks one molecule into one receptor with AutoDock Vina, rigid but for side chains that are named.
 
 Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
 outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
-outputs/complex.pdb (the receptor with the best pose, to be looked at). Where the receptor's file contained
+outputs/complex.pdb (the receptor with the best pose, to be looked at). Where side chains were flexible,
+receptor.pdbqt is the rigid part, outputs/flexible.pdbqt has them as they began, and each pose of poses.pdbqt
+has its own. Where the receptor's file contained
 the docked molecule, outputs/reference.sdf has it. Where the add-on gnina is installed,
 each pose has GNINA's figures beside Vina's. Nothing is asked of the internet: residues without a template
 are left out of the receptor before it is prepared, and named in the notes.
@@ -13,6 +15,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,17 +33,29 @@ from engine_protocol import (
 from receptor import prepare_receptor, read_receptor
 from references import write_references
 from rescoring import ADD_ON, FIGURES, Rescoring, rescore
+from side_chains import (
+    check_torsions,
+    find_extent,
+    list_flexible,
+    list_outside,
+    list_side_chain_places,
+    move_side_chains,
+    read_side_chains,
+)
 
 COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
 """Columns of docking.csv: pose, 1-based, the best first; affinity in kcal/mol; Vina's lower and upper bound
 of the distance from the best pose in Å. A row is a pose; rescored ones also have FIGURES,
 vina_rank and cnn_rank, which are 1 for the best by affinity and by CNNscore."""
+ENERGIES = {"vina_inter": "INTER", "vina_intra": "INTRA"}
+"""Columns of docking.csv where side chains were flexible, in kcal/mol, and Vina's names for them: the ligand
+with receptor and side chains; within the ligand, among side chains, and of these with the rigid receptor."""
 
 OUTPUTS = Path("outputs")
 BLIND_MARGIN = 5.0
 """Å on each side between the receptor's atoms and the box, where none is given."""
 SITE_SIZE = 20.0
-"""Å of each edge of a box that has a centre and no size."""
+"""Å of each edge of a box that has a centre and no size, the least of one about flexible side chains."""
 LARGE_VOLUME = 27_000.0
 """Å³ above which Vina itself asks for a more thorough search."""
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si"})
@@ -71,28 +86,33 @@ def main() -> None:
     report(0.05, "Preparing the receptor")
     protonation = settings.get("protonation", "names")
     structure, notes, left_out = read_receptor(Path(files["receptorFile"][0]), protonation)
-    receptor = prepare_receptor(structure, notes)
+    flexible = list_flexible(settings, structure, left_out)
+    receptor, side_chains = prepare_receptor(structure, notes, flexible)
     OUTPUTS.joinpath("receptor.pdbqt").write_text(receptor, "utf-8")
     report(0.2, "Preparing the ligand")
     molecule = read_ligand(Path(files["ligandFile"][0]), seed)
     ligand = prepare_ligand(molecule)
-    box = find_box(settings, structure, notes)
+    check_torsions(ligand, side_chains, flexible)
+    box = find_box(settings, structure, notes, flexible)
     if names := write_references(left_out, molecule):
         notes.append(f"The docked molecule was in the receptor's file ({', '.join(names)}): reference.sdf.")
     used = {"seed": seed, "boxCenter": box.center, "boxSize": box.size}
     write_used(seed=seed, settings=used)
     report(0.25, "Searching for poses")
-    poses = dock(settings, receptor, ligand, box, seed)
+    poses = dock(settings, (receptor, "".join(side_chains.values())), ligand, box, seed)
     report(0.9, "Writing the poses")
     rows, docked = read_poses(poses)
+    if flexible:
+        notes.insert(0, describe_flexible(poses))
     write_poses(poses, rows, docked)
-    write_complex(structure.clone(), docked)
+    receptors = place_side_chains(structure, poses)
+    write_complex(receptors[0].clone(), docked)
     if rows[0]["affinity"] >= 0:
         notes.append("Even the best pose is repelled: the ligand does not fit into the box.")
     write_summary(rows, box, molecule)
     if offered := read_add_ons(os.environ).get(ADD_ON):
         write_notes(notes)
-        rescoring = rescore_poses(offered, structure, rows, docked)
+        rescoring = rescore_poses(offered, receptors, rows, docked)
         write_used(seed=seed, settings=used, add_ons={ADD_ON: rescoring.describe()})
         notes += rescoring.notes
         if rescoring.rows:
@@ -190,20 +210,33 @@ def prepare_ligand(molecule: Any) -> str:
     return text
 
 
-def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> DockingBox:
-    """The box that is asked for, or one about the whole receptor."""
+def find_box(
+    settings: dict[str, Any], structure: Any, notes: list[str], flexible: Sequence[str]
+) -> DockingBox:
+    """The box that is asked for, or one about the flexible side chains, or about the whole receptor."""
     places = [list(each.atom.pos) for each in structure[0].all()]
     low = [min(place[axis] for place in places) for axis in range(3)]
     high = [max(place[axis] for place in places) for axis in range(3)]
     has_center = "boxCenter" in settings
-    middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
-    usual = [SITE_SIZE if has_center else b - a + 2 * BLIND_MARGIN for a, b in zip(low, high, strict=True)]
+    places = list_side_chain_places(structure, flexible)
+    site = list(zip(*(find_extent(places) if flexible else (low, high)), strict=True))
+    middle = [(a + b) / 2 for a, b in site]
+    least = SITE_SIZE if flexible else 0.0
+    usual = [SITE_SIZE if has_center else max(least, b - a + 2 * BLIND_MARGIN) for a, b in site]
     box = DockingBox(tuple(settings.get("boxCenter", middle)), tuple(settings.get("boxSize", usual)))
     edges = zip(box.center, box.size, low, high, strict=True)
     if any(place + edge / 2 < a or place - edge / 2 > b for place, edge, a, b in edges):
         reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
         fail(f"The box does not touch the receptor, which reaches from {reach} Å. Correct boxCenter.")
-    if not has_center:
+    if outside := list(list_outside(places, box.center, box.size)):
+        fail(
+            f"The box does not hold the flexible side chains of {', '.join(outside)}. Make it larger, or"
+            " choose residues inside of it: Vina only keeps poses whose side chains are wholly in the box."
+        )
+    if flexible and not has_center:
+        extent = " × ".join(f"{edge:.0f}" for edge in box.size)
+        notes.insert(0, f"No site was given, so the box of {extent} Å is about the flexible side chains.")
+    elif not has_center:
         extent = " × ".join(f"{edge:.0f}" for edge in box.size)
         notes.insert(0, f"Blind docking: no site was given, so the box of {extent} Å is about the receptor.")
     if box.volume > LARGE_VOLUME:
@@ -215,16 +248,19 @@ def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Dock
     return box
 
 
-def dock(settings: dict[str, Any], receptor: str, ligand: str, box: DockingBox, seed: int) -> str:
-    """The poses in PDBQT, the best first."""
+def dock(settings: dict[str, Any], receptor: tuple[str, str], ligand: str, box: DockingBox, seed: int) -> str:
+    """The poses in PDBQT, the best first; ``receptor`` is its rigid part and its flexible one or ""."""
     from vina import Vina
 
-    place = Path("receptor.pdbqt")
-    place.write_text(receptor, "utf-8")
+    place, flexible = Path("receptor.pdbqt"), Path("flexible.pdbqt")
+    place.write_text(receptor[0], "utf-8")
+    if receptor[1]:
+        flexible.write_text(receptor[1], "utf-8")
+        OUTPUTS.joinpath(flexible).write_text(receptor[1], "utf-8")
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     program = Vina(sf_name=settings.get("scoring", "vina"), cpu=threads, seed=seed, verbosity=1)
     try:
-        program.set_receptor(os.fspath(place))
+        program.set_receptor(os.fspath(place), os.fspath(flexible) if receptor[1] else None)
         program.set_ligand_from_string(ligand)
         program.compute_vina_maps(center=list(box.center), box_size=list(box.size))
         program.dock(exhaustiveness=settings["exhaustiveness"], n_poses=settings["numPoses"])
@@ -232,7 +268,8 @@ def dock(settings: dict[str, Any], receptor: str, ligand: str, box: DockingBox, 
     except (RuntimeError, ValueError, TypeError) as exc:
         fail(f"AutoDock Vina refused: {' '.join(str(exc).split())[:300]}")
     if "REMARK VINA RESULT" not in poses:
-        fail("AutoDock Vina found no pose. Make the box larger: the ligand must fit into it.")
+        what = "the ligand and the flexible side chains" if receptor[1] else "the ligand"
+        fail(f"AutoDock Vina found no pose. Make the box larger: {what} must fit into it.")
     return poses
 
 
@@ -245,8 +282,34 @@ def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
         dict(zip(COLUMNS, (number, *map(float, figures)), strict=True))
         for number, figures in enumerate(lines, start=1)
     ]
+    if "BEGIN_RES" in poses:
+        for name, theirs in ENERGIES.items():
+            found = [line.split()[-1] for line in poses.splitlines() if line.startswith(f"REMARK {theirs}:")]
+            for row, value in zip(rows, found, strict=True):
+                row[name] = float(value)
     (molecule,) = RDKitMolCreate.from_pdbqt_mol(PDBQTMolecule(poses, skip_typing=True))
     return rows, molecule
+
+
+def describe_flexible(poses: str) -> str:
+    """What a reader of the affinities must know where side chains were flexible."""
+    names = dict.fromkeys(line[10:].strip() for line in poses.splitlines() if line.startswith("BEGIN_RES"))
+    return (
+        f"Flexible side chains: {', '.join(names)}. Each pose has its own. Affinities include the ligand's"
+        " energy with them, and how much their own energy (within vina_intra) differs from that in the best"
+        " pose; the energy that it takes to move them from the receptor's structure is not counted. Do not"
+        " compare them with affinities of other flexible residues or of a rigid receptor."
+    )
+
+
+def place_side_chains(structure: Any, poses: str) -> list[Any]:
+    """The receptor of each pose; the same one where no side chain is flexible."""
+    receptors = []
+    for places in read_side_chains(poses):
+        own = structure.clone() if places else structure
+        move_side_chains(own, places)
+        receptors.append(own)
+    return receptors
 
 
 def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
@@ -269,7 +332,7 @@ def insert(row: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
 
 
 def rescore_poses(
-    offered: dict[str, Any], structure: Any, rows: list[dict[str, Any]], molecule: Any
+    offered: dict[str, Any], receptors: Sequence[Any], rows: list[dict[str, Any]], molecule: Any
 ) -> Rescoring:
     """GNINA's figures of the poses, or the reason why there are none."""
     from rdkit import Chem
@@ -280,7 +343,7 @@ def rescore_poses(
     report(0.92, f"Rescoring {len(rows)} poses")
     return rescore(
         offered,
-        structure.make_pdb_string(),
+        [receptor.make_pdb_string() for receptor in receptors],
         records,
         lambda fraction, message: report(0.92 + 0.07 * fraction, message),
     )
