@@ -52,12 +52,20 @@ def test_the_unit_starts_the_service_with_options_that_exist_and_keeps_its_key_o
     assert "StandardOutput=null" in unit.splitlines()
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "service/Containerfile", "jupyterhub/Containerfile", "conda/recipe.yaml"]
-)
+@pytest.mark.parametrize("name", ["README.md", "conda/recipe.yaml"])
 def test_a_recipe_that_was_not_built_says_so(name):
     text = " ".join((ROOT / "packaging" / name).read_text().split())
     assert re.search(r"never built|not built yet", text, re.I)
+
+
+@pytest.mark.parametrize("name", ["service/Containerfile", "jupyterhub/Containerfile"])
+def test_an_image_that_no_container_engine_has_run_says_so(name):
+    assert "packaging/README.md" in (ROOT / "packaging" / name).read_text()
+    (row,) = [
+        line for line in (ROOT / "packaging/README.md").read_text().splitlines() if f"| `{name}` |" in line
+    ]
+    assert "on a stand-in for its base image" in row
+    assert "never run by" in row
 
 
 def test_the_commands_beside_the_recipes_exist():
