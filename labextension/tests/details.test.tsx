@@ -89,6 +89,19 @@ describe('JobFacts', () => {
     expect(title).toContain('Processor time: 1 min 23 s\nMost memory of a process: 537 MB');
   });
 
+  it('leaves a narrow line to what undoes a deletion', () => {
+    const hasRoom = (isLeaving: boolean): boolean => {
+      const running = makeJob({ status: 'Running', started: '2026-11-21T10:00:05.000Z', isLeaving });
+      const { container } = render(
+        <JobFacts job={running} toolName="AbodyBuilder" now={now} details={['duration']}>
+          note
+        </JobFacts>
+      );
+      return !container.querySelector('.fn-JobRow-duration')?.matches('.fn-mod-spare-medium');
+    };
+    expect([hasRoom(false), hasRoom(true)]).toEqual([true, false]);
+  });
+
   it('shows what it always showed before anybody chooses', () => {
     expect(factsWith(FIRST_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);
   });

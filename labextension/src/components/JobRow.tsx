@@ -205,7 +205,8 @@ export function JobFacts(props: JobFactsProps): ReactElement {
   const state = shownState(job);
   const texts = factsOf(props, trans);
   const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
-  const kept = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
+  const usual = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
+  const kept = job.isLeaving ? null : usual; // what undoes a deletion needs all of a narrow line
   const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
