@@ -107,5 +107,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['antimicrobial probability', true, 'antimicrobialprobability'],
   ['haemolytic probability', false, 'haemolyticprobability'],
   ['mean predicted error', false, 'meanpredictederror'],
-  ['mean predicted error of CDR H3', false, 'cdrh3predictederror']
+  ['mean predicted error of CDR H3', false, 'cdrh3predictederror'],
+  ['mean predicted error of the alpha chain\'s CDR3', false, 'cdra3predictederror'],
+  ['mean predicted error of the beta chain\'s CDR3', false, 'cdrb3predictederror']
 ];
