@@ -8,7 +8,7 @@ import pytest
 
 import foldnote.service.engines as engines
 
-RECEPTOR, POSES = "RECEPTOR\n", ["first\n", "second\n", "third\n"]
+RECEPTORS, POSES = ["RECEPTOR\n"] * 3, ["first\n", "second\n", "third\n"]
 SCORES = {
     "scores": [{"CNNscore": value, "CNNaffinity": 5.0, "CNNvariance": 0.1} for value in (0.2, 0.9, 0.2)],
     "outside": [0, 2, 0],
@@ -45,7 +45,7 @@ def write_scores(content):
 
 
 def test_figures_and_ranks_come_back_in_the_order_of_the_poses(rescoring):
-    found = rescoring.rescore(offer(write_scores(SCORES)), RECEPTOR, POSES, print)
+    found = rescoring.rescore(offer(write_scores(SCORES)), RECEPTORS, POSES, print)
     assert [row["CNNscore"] for row in found.rows] == [0.2, 0.9, 0.2]
     assert [(row["vina_rank"], row["cnn_rank"]) for row in found.rows] == [(1, 2), (2, 1), (3, 3)]
     assert found.describe() == {"used": True, "reason": None}
@@ -55,20 +55,28 @@ def test_figures_and_ranks_come_back_in_the_order_of_the_poses(rescoring):
 
 
 def test_receptor_and_poses_are_handed_over_as_files(rescoring):
-    rescoring.rescore(offer(write_scores(SCORES)), RECEPTOR, POSES, print)
-    assert Path("rescoring/receptor.pdb").read_text() == RECEPTOR
+    rescoring.rescore(offer(write_scores(SCORES)), RECEPTORS, POSES, print)
+    assert Path("rescoring/receptor.pdb").read_text() == RECEPTORS[0]
     assert [Path(f"rescoring/pose-{number}.sdf").read_text() for number in (1, 2, 3)] == POSES
+
+
+def test_a_pose_whose_receptor_is_another_one_has_it_beside_it(rescoring):
+    rescoring.rescore(offer(write_scores(SCORES)), ["RECEPTOR\n", "MOVED\n", "RECEPTOR\n"], POSES, print)
+    assert {path.name: path.read_text() for path in Path("rescoring").glob("receptor*.pdb")} == {
+        "receptor.pdb": "RECEPTOR\n",
+        "receptor-2.pdb": "MOVED\n",
+    }
 
 
 def test_progress_is_passed_on_and_other_lines_are_not(rescoring):
     told = []
     program = 'print(\'{"pose": 1, "poses": 3}\'); print("Loading"); print("[1]");' + write_scores(SCORES)
-    rescoring.rescore(offer(program), RECEPTOR, POSES, lambda *said: told.append(said))
+    rescoring.rescore(offer(program), RECEPTORS, POSES, lambda *said: told.append(said))
     assert told == [(pytest.approx(1 / 3), "Rescored pose 1 of 3")]
 
 
 def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
-    found = rescoring.rescore({"reason": "The engine gnina is not installed."}, RECEPTOR, POSES, print)
+    found = rescoring.rescore({"reason": "The engine gnina is not installed."}, RECEPTORS, POSES, print)
     assert found.describe() == {"used": False, "reason": "The engine gnina is not installed."}
     assert (found.rows, found.notes) == ((), ())
 
@@ -93,7 +101,7 @@ def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
 )
 def test_a_failure_is_told_with_its_reason(rescoring, program, reason):
     limit_s = 1.0 if "sleep" in program else 60.0
-    found = rescoring.rescore(offer(program, limit_s), RECEPTOR, POSES, print)
+    found = rescoring.rescore(offer(program, limit_s), RECEPTORS, POSES, print)
     assert found.rows == ()
     assert reason in found.reason
     assert reason in found.notes[0]
@@ -102,4 +110,4 @@ def test_a_failure_is_told_with_its_reason(rescoring, program, reason):
 
 def test_a_program_that_cannot_be_started_is_a_failure(rescoring):
     offered = offer("") | {"command": ["/no/such/python"]}
-    assert "It failed" in rescoring.rescore(offered, RECEPTOR, POSES, print).reason
+    assert "It failed" in rescoring.rescore(offered, RECEPTORS, POSES, print).reason
