@@ -130,6 +130,24 @@ def test_values_that_code_gives_are_recognized_as_a_ligands_box(form):
     assert "Blind docking" in said(again, "boxCenter")
 
 
+def test_with_flexible_residues_and_no_site_the_box_is_said_to_be_about_them(form):
+    form.set(flexibleResidues={"A": "102 118"})
+    words = said(form, "boxCenter")
+    assert "Searched: a box about the flexible residues, 20 Å or more along each edge." in words
+    assert "lind docking" not in words
+    places = form.fields["boxCenter"].places
+    assert places.options[places.index] == "Around the flexible residues"
+    form.set(boxSize=[12, 14, 16])
+    assert "Searched: 12.0 × 14.0 × 16.0 Å about the flexible residues, 2,688 Å³." in said(form, "boxCenter")
+    choose(form, "Around TMP")
+    assert "about TMP A 163" in said(form, "boxCenter")
+    choose(form, "Around the flexible residues")
+    assert not {"boxCenter", "boxSize"} & form.value.keys()
+    form.reset("flexibleResidues")
+    assert "Blind docking: no site was chosen" in said(form, "boxCenter")
+    assert places.options[places.index] == "The whole receptor (blind docking)"
+
+
 def test_the_3d_view_and_the_numbers_move_the_same_box(form):
     field = form.fields["boxCenter"]
     choose(form, "Around TMP")

@@ -9,7 +9,7 @@ between a ligand or the receptor and the box; ``advised``, the largest volume in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import ipywidgets as widgets
@@ -234,16 +234,13 @@ class BoxCenterField(PointField):
         box, receptor = self.find_box(value), self.find_receptor()
         about = self._name_place(value)
         if value is MISSING and self._has_flexible():
-            edge = self._number("edge")
-            return f"Searched: a box about the flexible residues, {edge:.0f} Å or more along each edge."
+            return self._say_flexible()
         if box is None:
             unknown = "the receptor is not at hand here, so its extent is not known"
             return f"Blind docking: the whole receptor is searched; {unknown}." if value is MISSING else ""
         edges = [high - low for low, high in zip(*box, strict=True)]
         volume, advised = math.prod(edges), self._number("advised")
-        words = [
-            f"Searched: {' × '.join(f'{edge:.1f}' for edge in edges)} Å {about}, {format_volume(volume)}"
-        ]
+        words = [f"Searched: {format_edges(edges)} {about}, {format_volume(volume)}"]
         if receptor is not None:
             inside = receptor.count_inside(box)
             words[0] += f", {inside} of {count(len(receptor.residues), 'residue')}"
@@ -255,6 +252,14 @@ class BoxCenterField(PointField):
                 f" most; better: {self._advise(receptor)}"
             )
         return ". ".join(words) + "."
+
+    def _say_flexible(self) -> str:
+        edges = read_point(self.host.raw_value(str(self.rule.get("size"))))
+        if edges is None:
+            edge = self._number("edge")
+            return f"Searched: a box about the flexible residues, {edge:.0f} Å or more along each edge."
+        volume = format_volume(math.prod(edges))
+        return f"Searched: {format_edges(edges)} about the flexible residues, {volume}."
 
     def _advise(self, receptor: ReceptorOutline | None) -> str:
         site = f"the ligand {receptor.sites[0].name}" if receptor and receptor.sites else ""
@@ -272,7 +277,8 @@ class BoxCenterField(PointField):
         receptor = self.find_receptor()
         sites = receptor.sites[:_MAX_SITES] if receptor else ()
         self._follow(value, receptor)
-        options = {BLIND: "The whole receptor (blind docking)"}
+        whole = "The whole receptor (blind docking)"
+        options = {BLIND: "Around the flexible residues" if self._has_flexible() else whole}
         options |= {site.name: f"Around {site.name} · {count(site.atoms, 'heavy atom')}" for site in sites}
         options |= {RESIDUES: "Around residues…"} if receptor else {}
         options[NUMBERS] = "By numbers"
@@ -427,6 +433,11 @@ class BoxCenterField(PointField):
     def _number(self, word: str) -> float:
         found = self.rule.get(word, 0)
         return float(found) if isinstance(found, int | float) else 0.0
+
+
+def format_edges(edges: Sequence[float]) -> str:
+    """``20.0 × 20.0 × 24.5 Å``."""
+    return f"{' × '.join(f'{edge:.1f}' for edge in edges)} Å"
 
 
 def format_volume(volume: float) -> str:
