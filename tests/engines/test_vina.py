@@ -273,6 +273,45 @@ def test_flexible_docking_has_the_affinities_of_a_direct_run_of_vina(flexible):
     assert [float(row["affinity"]) for row in rows] == pytest.approx(parts, abs=0.002), "it has no torsions"
 
 
+def sum_vina_terms(ligand, others):
+    """Vina's energy in kcal/mol between a hydrocarbon and atoms of a PDBQT (Trott and Olson 2010, table 1)."""
+    radii = {"C": 1.9, "A": 1.9, "N": 1.8, "NA": 1.8, "OA": 1.7, "S": 2.0, "SA": 2.0}
+    heavy = [(kind, place) for kind, place in others if kind in radii]
+    hetero = np.array([place for kind, place in heavy if kind not in ("C", "A")])
+    energy = 0.0
+    for kind, place in heavy:
+        is_hydrophobic = kind in ("C", "A") and np.linalg.norm(hetero - place, axis=1).min() > 2.0
+        lengths = np.linalg.norm(ligand - np.array(place), axis=1)
+        gap = lengths[lengths < 8] - 1.9 - radii[kind]
+        terms = -0.035579 * np.exp(-((gap / 0.5) ** 2)) - 0.005156 * np.exp(-(((gap - 3) / 2) ** 2))
+        terms += 0.840245 * np.minimum(gap, 0) ** 2
+        terms -= 0.035069 * np.clip(1.5 - gap, 0, 1) * is_hydrophobic
+        energy += terms.sum()
+    return energy
+
+
+def read_pdbqt(lines):
+    """Type, place and name of each atom."""
+    return [
+        (line.split()[-1], tuple(float(line[at : at + 8]) for at in (30, 38, 46)), line[12:16].strip())
+        for line in lines
+        if line.startswith(("ATOM", "HETATM"))
+    ]
+
+
+def test_vina_leaves_the_first_two_carbons_of_flexible_side_chains_out_of_the_ligands_energy(flexible):
+    """So say the docs: the two do not move when the side chain turns, and are no part of the rigid receptor."""
+    rigid = [atom[:2] for atom in read_pdbqt((flexible / "receptor.pdbqt").read_text().splitlines())]
+    models = (flexible / "poses.pdbqt").read_text().split("MODEL ")[1:]
+    for row, model in zip(read_table(flexible), models, strict=True):
+        own, _, turned = model.partition("BEGIN_RES")
+        ligand = np.array([place for kind, place, _ in read_pdbqt(own.splitlines()) if kind in ("C", "A")])
+        atoms = read_pdbqt(turned.splitlines())
+        moving = [atom[:2] for atom in atoms if atom[2] not in ("CA", "CB")]
+        assert len(atoms) - len(moving) == 6
+        assert sum_vina_terms(ligand, rigid + moving) == pytest.approx(float(row["vina_inter"]), abs=0.02)
+
+
 def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
     result = open_result(flexible)
     assert set(result.pose_table["flexible residues"]) == {"MET A 102, VAL A 111, LEU A 118"}

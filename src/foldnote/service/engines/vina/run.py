@@ -49,7 +49,8 @@ of the distance from the best pose in Å. A row is a pose; rescored ones also ha
 vina_rank and cnn_rank, which are 1 for the best by affinity and by CNNscore."""
 ENERGIES = {"vina_inter": "INTER", "vina_intra": "INTRA"}
 """Columns of docking.csv where side chains were flexible, in kcal/mol, and Vina's names for them: the ligand
-with receptor and side chains; within the ligand, among side chains, and of these with the rigid receptor."""
+with the rigid receptor and the moving atoms of side chains; within the ligand, among side chains, and of
+these with the rigid receptor."""
 
 OUTPUTS = Path("outputs")
 BLIND_MARGIN = 5.0
@@ -296,9 +297,10 @@ def describe_flexible(poses: str) -> str:
     names = dict.fromkeys(line[10:].strip() for line in poses.splitlines() if line.startswith("BEGIN_RES"))
     return (
         f"Flexible side chains: {', '.join(names)}. Each pose has its own. Affinities include the ligand's"
-        " energy with them, and how much their own energy (within vina_intra) differs from that in the best"
-        " pose; the energy that it takes to move them from the receptor's structure is not counted. Do not"
-        " compare them with affinities of other flexible residues or of a rigid receptor."
+        " energy with their moving atoms, not with their Cα and Cβ, and how much their own energy (within"
+        " vina_intra) differs from that in the best pose; the energy that it takes to move them from the"
+        " receptor's structure is not counted. Do not compare them with affinities of other flexible residues"
+        " or of a rigid receptor."
     )
 
 
