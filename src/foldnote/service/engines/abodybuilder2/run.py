@@ -8,8 +8,9 @@ are zero.
 """
 
 import sys
+from functools import partial
 
-from immune_ensemble import Method, ReceptorChain, find_models, load_predictor, run_job
+from immune_ensemble import Method, ReceptorChain, load_models, run_job
 
 METHOD = Method(
     name="ABodyBuilder2",
@@ -22,16 +23,7 @@ METHOD = Method(
     " those of models 2 to 4.",
 )
 
-
-def main() -> None:
-    """Run the job of this folder."""
-    run_job(METHOD)
-
-
-def load() -> None:
-    """Load the models that can run."""
-    load_predictor(METHOD, find_models(METHOD))
-
+main, load = partial(run_job, METHOD), partial(load_models, METHOD)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -121,6 +121,11 @@ def find_models(method: Method) -> tuple[int, ...]:
     return EVERY if has_all or not method.packaged else method.packaged
 
 
+def load_models(method: Method) -> None:
+    """Load the models that can run, for the jobs of a worker."""
+    load_predictor(method, find_models(method))
+
+
 @functools.cache
 def load_predictor(method: Method, models: tuple[int, ...]) -> Any:
     """The method with these models; the package's own download of weights is never used."""

@@ -6,8 +6,9 @@ are the root mean square distance of a residue's Cα from its mean over the meth
 """
 
 import sys
+from functools import partial
 
-from immune_ensemble import Method, ReceptorChain, find_models, load_predictor, run_job
+from immune_ensemble import Method, ReceptorChain, load_models, run_job
 
 METHOD = Method(
     name="TCRBuilder2",
@@ -19,16 +20,7 @@ METHOD = Method(
     remedy="Run `foldnote engines remove tcrbuilder2`, then install it again.",
 )
 
-
-def main() -> None:
-    """Run the job of this folder."""
-    run_job(METHOD)
-
-
-def load() -> None:
-    """Load the four models."""
-    load_predictor(METHOD, find_models(METHOD))
-
+main, load = partial(run_job, METHOD), partial(load_models, METHOD)
 
 if __name__ == "__main__":
     sys.exit(main())
