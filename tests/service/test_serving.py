@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -15,6 +17,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
+from foldnote.cli import main as run_command
 from foldnote.models.runtime_file import read_runtime
 from foldnote.service.http.connections import ConnectionLimits
 from foldnote.service.serve import Announcer, Server
@@ -43,6 +46,26 @@ def test_the_key_is_made_once_and_private(make_service):
     assert first.encode() not in (service.folder / "data" / "service.sqlite3").read_bytes()
 
 
+def test_what_a_service_prints_says_where_its_key_is_and_not_the_key(tmp_path, capfd):
+    environment = os.environ | {"FOLDNOTE_HOME": str(tmp_path / "home")}
+    folder = tmp_path / "a lab's data"
+    command = [sys.executable, "-m", "foldnote", "serve", "--data-dir", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        said = "".join(process.stdout.readline() for _ in range(3))
+        end(process)
+    place, advised = re.search(r"stored in (.+); this command prints it: foldnote (.+)\n", said).groups()
+    assert Path(place) == folder / "key"
+    assert run_command(shlex.split(advised)) == 0
+    out, log = capfd.readouterr()
+    assert out == (folder / "key").read_text()
+    assert out.strip() not in said + log
+
+
+def test_a_folder_without_a_key_is_said_to_have_none(tmp_path, capsys):
+    assert run_command(["admin", "--data-dir", str(tmp_path), "service-key"]) == 1
+    assert f"{tmp_path}/key cannot be read: No such file" in capsys.readouterr().err
+
+
 def test_a_service_does_not_stop_while_it_sends_a_response():
     """A download may take longer than the time until the idle stop."""
     service = SimpleNamespace(config=SimpleNamespace(idle_stop_s=0.0), is_idle=lambda: True)
@@ -68,14 +91,12 @@ def test_an_embedded_service_publishes_where_it_is(tmp_path):
     try:
         ready = json.loads(process.stdout.readline())
         runtime = read_runtime(tmp_path / "run")
-        assert (runtime.url, runtime.key.get_secret_value(), runtime.pid) == (
-            ready["url"],
-            ready["key"],
-            process.pid,
-        )
+        key = ready["key"]
+        assert key == Path(ready["keyFile"]).read_text().strip()
+        assert (runtime.url, runtime.key.get_secret_value(), runtime.pid) == (ready["url"], key, process.pid)
         assert stat.S_IMODE((tmp_path / "run" / "service.json").stat().st_mode) == 0o600
         assert ready["url"].startswith("http://127.0.0.1:")
-        assert httpx.get(f"{ready['url']}/jobs", headers={"x-api-key": ready["key"]}).status_code == 200
+        assert httpx.get(f"{ready['url']}/jobs", headers={"x-api-key": key}).status_code == 200
         second = serve(tmp_path, "--embedded")
         output, _ = second.communicate(timeout=30)
         assert (second.returncode, json.loads(output)) == (0, ready)

@@ -33,7 +33,7 @@ from foldnote.service.domain.retention import Removal, RetentionTerms, plan_remo
 from foldnote.service.draining import Draining
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_opening import open_bucket, require_bucket
-from foldnote.service.layout import DATABASE
+from foldnote.service.layout import DATABASE, KEY_FILE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
 from foldnote.service.store.address import EXAMPLE, StoreAddress
@@ -322,6 +322,23 @@ def resume(folder: Path, options: argparse.Namespace) -> Report:
     return {"message": message, "wasDraining": was_on}
 
 
+def show_service_key(folder: Path, _: argparse.Namespace) -> Report:
+    """Show the service's own key, which may administer it.
+
+    Raises:
+        ConfigurationError: the folder has no readable key.
+    """
+    place = folder / KEY_FILE
+    try:
+        key = place.read_text("ascii").strip()
+    except OSError as exc:
+        raise ConfigurationError(
+            f"The key in {place} cannot be read: {exc.strerror}. The first start of the service makes it, for"
+            " its own user; run this command as that user, with the service's --data-dir."
+        ) from exc
+    return {"message": key, "key": key, "keyFile": str(place)}
+
+
 def move(folder: Path, options: argparse.Namespace) -> Report:
     """Move the database of a stopped service from SQLite to PostgreSQL.
 
@@ -394,6 +411,7 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
 FOLDER_COMMANDS: tuple[
     tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
 ] = (
+    ("service-key", "Print the service's own key, which may administer it.", show_service_key, ()),
     ("drain", "Take and start no new jobs, before the service is stopped.", drain, ("--wait",)),
     ("resume", "Undo drain.", resume, ()),
     ("backup", "Back up the service to a new folder.", back_up, ("backup",)),

@@ -1,7 +1,9 @@
 """Run a service in the foreground until a signal, or as the embedded service until it is idle.
 
-When ready, it prints its address. There is one embedded service per user: a lock ensures this, and a private
-runtime file holds its address. Jobs continue to run after the service stops, and the next start adopts them.
+When ready, it prints its address and where its key is stored, not the key: terminals, journals and logs of
+containers keep what a program prints. A program that asks for JSON gets the key, too. There is one embedded
+service per user: a lock ensures this, and a private runtime file holds its address. Jobs run on after the
+service stops, and the next start adopts them.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import asyncio
 import gc
 import json
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -40,12 +43,14 @@ from foldnote.service.http.connections import (
 )
 from foldnote.service.http.file_responses import SendingProtocol
 from foldnote.service.http.handshakes import listen_with_tls
+from foldnote.service.layout import KEY_FILE
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import FORMATS, JSON, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.sqlite_database import DamagedDatabaseError
+from foldnote.text import visible
 
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
@@ -138,14 +143,14 @@ def _make_collections_rare() -> None:
 
 
 class Announcer:
-    """Publishes the service's address on standard output and, if embedded, in the runtime file."""
+    """Publishes the address on standard output and, if embedded, in the runtime file."""
 
     def __init__(self, url: str, *, as_json: bool) -> None:
         self._url = url
         self._as_json = as_json
 
     def ready(self, service: Service) -> None:
-        """Publish the address and the key."""
+        """Publish the address, to programs with the key."""
         info = RuntimeInfo(
             url=self._url,
             key=SecretStr(service.local_key),
@@ -155,15 +160,23 @@ class Announcer:
         )
         if service.config.embedded:
             write_runtime(settings.runtime_dir(), info)
-        say(info, as_json=self._as_json)
+        say(info, service.config, as_json=self._as_json)
 
 
-def say(info: RuntimeInfo, *, as_json: bool) -> None:
-    """Print address and key: one line of JSON for programs, or three lines of text."""
-    key = info.key.get_secret_value()
-    text = json.dumps({"url": info.url, "key": key})
-    if not as_json:
-        text = f"foldnote serves at {info.url}\nAPI key (header x-api-key): {key}\nStop with Ctrl-C."
+def say(info: RuntimeInfo, config: ServiceConfig, *, as_json: bool) -> None:
+    """Print address and key as one line of JSON for programs, or where the key is in three lines of text."""
+    folder = config.data_dir.absolute()
+    if as_json:
+        key = info.key.get_secret_value()
+        text = json.dumps({"url": info.url, "key": key, "keyFile": str(folder / KEY_FILE)})
+    else:
+        which = "--embedded" if config.embedded else f"--data-dir {shlex.quote(str(folder))}"
+        text = (
+            f"foldnote serves at {info.url}\n"
+            f"Its own key is stored in {visible(str(folder / KEY_FILE))}; this command prints it:"
+            f" foldnote admin {visible(which)} service-key\n"
+            "Stop with Ctrl-C."
+        )
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -192,7 +205,7 @@ def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
     if not lock.try_take():
         running = read_runtime(folder)
         if running is not None:
-            say(running, as_json=as_json)
+            say(running, config, as_json=as_json)
         return 0
     try:
         return _serve(config, as_json)
@@ -270,8 +283,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=0, help="port; 0 for any free one")
     parser.add_argument("--data-dir", type=Path, help="folder of the database, jobs, files and the key")
     parser.add_argument(
-        "--json", action="store_true", help="print one line of JSON with url and key when ready"
-    )
+        "--json", action="store_true",
+        help="when ready, print one line of JSON with url, key (a secret) and keyFile",
+    )  # fmt: skip
     parser.add_argument(
         "--tls-cert", type=Path, metavar="FILE",
         help="speak HTTPS with this certificate chain (PEM); a renewed one is used without a restart",

@@ -176,7 +176,7 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "foldnote", "serve", "--embedded"],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,  # it prints its key there
+        stdout=subprocess.DEVNULL,  # its address is in the runtime file
         stderr=log,
         env=settings.process_environment(),
         cwd=settings.data_dir(),
