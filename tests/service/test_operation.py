@@ -223,7 +223,7 @@ def test_other_text_is_kept(text):
 
 
 def test_an_entry_names_request_and_job(make_service):
-    service = make_service("--no-rate-limit")
+    service = make_service("--no-rate-limit", "--log-level", "debug")
     answer = service.client.get("/jobs", headers={"x-request-id": "trace-me-12345"})
     assert answer.headers["x-request-id"] == "trace-me-12345"
     unclean = service.client.get("/jobs", headers={"x-request-id": "a b\tc"})

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from service_process import SETTINGS
 
 from foldnote.cli import main as run_command
 from foldnote.models.runtime_file import read_runtime
@@ -128,7 +129,7 @@ def test_health_says_the_version(make_service):
 
 
 def test_the_log_is_a_json_object_a_line_without_queries(make_service):
-    service = make_service("--no-rate-limit")
+    service = make_service("--no-rate-limit", "--log-level", "debug")
     service.client.get("/jobs", params={"jobName": "secret-name"})
     service.client.post("/submit-job", content=b"no json")
     assert service.end() == 0
@@ -138,6 +139,26 @@ def test_the_log_is_a_json_object_a_line_without_queries(make_service):
     told = [row["message"].rsplit(" ", 2)[0] for row in rows if row["logger"].endswith(".traffic")]
     assert told == ["GET /jobs 404", "POST /submit-job 400"]
     assert "secret-name" not in "".join(lines)
+
+
+def test_the_log_has_changes_downloads_and_refusals_but_no_polls(make_service):
+    service = make_service("--no-rate-limit")
+    service.run("logged.output-1")
+    for path in ("/jobs", "/tools", "/jobs/logged.output-1/log"):
+        assert service.client.get(path).status_code == 200
+    body = {"type": "anarci", "settings": SETTINGS}
+    assert service.client.post("/validate-job", json=body).status_code == 200
+    assert service.client.get("/jobs", headers={"x-api-key": "wrong"}).status_code == 401
+    assert httpx.get(service.result("logged.output-1").json()).status_code == 200
+    assert service.end() == 0
+    rows = [json.loads(line) for line in (service.folder / "service.log").read_text().splitlines()]
+    told = [row["message"].split()[:3] for row in rows if row["logger"].endswith(".traffic")]
+    assert [[method, path[:9], status] for method, path, status in told] == [
+        ["POST", "/submit-j", "200"],
+        ["GET", "/jobs", "401"],
+        ["POST", "/result", "200"],
+        ["GET", "/download", "200"],
+    ]
 
 
 def test_nothing_heavy_is_imported():

@@ -137,6 +137,7 @@ class ServiceConfig:
         certificate: file with the certificate chain of TLS; None for HTTP.
         certificate_key: file with its key, if the first one lacks it.
         log_format: how the log is written, `json` or `text`.
+        log_level: least level of what is logged, from `debug` to `error`.
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
         objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
         hub: the section `[jupyterhub]` of `config.toml`; empty without one.
@@ -166,6 +167,7 @@ class ServiceConfig:
     certificate: Path | None = None
     certificate_key: Path | None = None
     log_format: str = "json"
+    log_level: str = "info"
     store: StoreAddress | None = None
     objects: BucketAddress | None = None
     hub: Mapping[str, Any] = field(default_factory=dict)

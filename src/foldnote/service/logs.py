@@ -18,6 +18,8 @@ from foldnote.text import visible
 
 JSON, TEXT = "json", "text"
 FORMATS = (JSON, TEXT)
+INFO = "info"
+LEVELS = ("debug", INFO, "warning", "error")
 _MASK = "***"
 _SECRETS = (
     (re.compile(rf"\b{KEY_PREFIX}[A-Za-z0-9_-]{{8,}}"), f"{KEY_PREFIX}{_MASK}"),
@@ -73,16 +75,16 @@ def _read(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, 
     }
 
 
-def start_logging(level: int = logging.INFO, style: str = JSON) -> None:
+def start_logging(level: str = INFO, style: str = JSON) -> None:
     """Send the service's log and uvicorn's faults to standard error.
 
     Args:
-        level: least level of the service's own messages.
+        level: least level of the service's own messages, one of `LEVELS`.
         style: one of `FORMATS`.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if style == JSON else TextFormatter())
-    for name, least in (("foldnote.service", level), ("uvicorn", logging.WARNING)):
+    for name, least in (("foldnote.service", level.upper()), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False

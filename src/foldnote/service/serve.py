@@ -45,7 +45,7 @@ from foldnote.service.http.file_responses import SendingProtocol
 from foldnote.service.http.handshakes import listen_with_tls
 from foldnote.service.layout import KEY_FILE
 from foldnote.service.lock import FolderLock
-from foldnote.service.logs import FORMATS, JSON, start_logging
+from foldnote.service.logs import FORMATS, INFO, JSON, LEVELS, start_logging
 from foldnote.service.options import add_limit_arguments, read_limits, read_positive
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import StorageFaultError
@@ -187,7 +187,7 @@ def main(config: ServiceConfig, as_json: bool) -> int:
     If this user's embedded service is already running, print its address and return 0.
     """
     os.umask(0o077)  # files of the service and its tools are private to the user
-    start_logging(style=config.log_format)
+    start_logging(config.log_level, config.log_format)
     try:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
     except (FoldnoteError, DamagedDatabaseError) as exc:
@@ -295,6 +295,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--log-format", choices=FORMATS, default=JSON,
         help="how the log on standard error is written: one JSON object a line (default), or text",
     )  # fmt: skip
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default=INFO,
+        help="least level of what is logged (default: info); debug has every request",
+    )  # fmt: skip
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
     parser.add_argument("--workers", type=int, help="maximum number of jobs at once")
     parser.add_argument(
@@ -347,6 +351,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         trials=trials,
         executors=settings.executor_options(),
         log_format=options.log_format,
+        log_level=options.log_level,
         certificate=options.tls_cert,
         certificate_key=options.tls_key,
         store=StoreAddress.read(settings.store_options(), settings.store_url()),

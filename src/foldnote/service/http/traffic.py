@@ -1,6 +1,8 @@
 """Log and count each request without secrets, and record its time for the idle stop.
 
-Queries are not logged, since those of links contain signatures.
+Clients ask again and again, so that an answer which changed nothing and delivered no content is logged at the
+level `debug` only; changes, downloads, refusals and faults at `info`. Queries are not logged, since those of
+links contain signatures.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from foldnote.service.operation.request_tally import UNKNOWN, RequestTally
 
 log = logging.getLogger(__name__)
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+_POLLS = frozenset({"/validate-job", "/internal/attempts/{job_id}/{number}/heartbeat"})
+"""Routes other than those of GET that are asked again and again, and change nothing that a user sees."""
+_CONTENTS = ("/download/", "/files/")
 
 
 class TrafficMiddleware:
@@ -57,4 +62,11 @@ class TrafficMiddleware:
             took_s = time.perf_counter() - began
             route = getattr(scope.get("route"), "path_format", UNKNOWN)
             self._tally.add(scope["method"], route, status, took_s)
-            log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, took_s * 1000)
+            level = logging.DEBUG if status < 400 and _is_poll(scope, route) else logging.INFO
+            log.log(level, "%s %s %d %.1f ms", scope["method"], scope["path"], status, took_s * 1000)
+
+
+def _is_poll(scope: Scope, route: str) -> bool:
+    if scope["method"] not in ("GET", "HEAD"):
+        return route in _POLLS
+    return not scope["path"].startswith(_CONTENTS)
