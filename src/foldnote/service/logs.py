@@ -1,25 +1,34 @@
 """The service's log on standard error: one line per entry, without keys, queries or file contents.
 
 Text of requests, engines and other programs gets into messages. So an entry stays one line whatever it
-contains, and what looks like a secret is masked wherever it stands.
+contains, and what looks like a secret is masked wherever it stands. A fault that repeats, such as a full disk
+that a thread meets every second, is one entry with its trace, and then a count a minute.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import re
 import sys
+import time
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TextIO
 
 from foldnote.service.domain.access.keys import KEY_PREFIX
 from foldnote.service.http.request_ids import REQUEST_ID
 from foldnote.service.store import clock
-from foldnote.text import visible
+from foldnote.text import count, visible
 
 JSON, TEXT = "json", "text"
 FORMATS = (JSON, TEXT)
 INFO = "info"
 LEVELS = ("debug", INFO, "warning", "error")
+REPEATS_S = 60.0
+"""Seconds within which an entry that repeats is counted instead of written."""
 _MASK = "***"
 _SECRETS = (
     (re.compile(rf"\b{KEY_PREFIX}[A-Za-z0-9_-]{{8,}}"), f"{KEY_PREFIX}{_MASK}"),
@@ -69,10 +78,80 @@ def _read(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, 
         "level": record.levelname.lower(),
         "logger": record.name,
         "message": mask(record.getMessage()),
-        "request_id": REQUEST_ID.get(),
+        "request_id": getattr(record, "request_id", REQUEST_ID.get()),
         "job_id": str(getattr(record, "job", "")),
         "trace": mask(formatter.formatException(record.exc_info)) if record.exc_info else "",
     }
+
+
+@dataclass
+class _Repeats:
+    """How often an entry that was written has come again."""
+
+    ends: float
+    count: int = 0
+    last: str = ""
+
+    def sum_up(self, record: logging.LogRecord) -> logging.LogRecord:
+        """An entry without trace that says how often, and when last."""
+        entry = copy.copy(record)
+        entry.msg = f"{record.getMessage()} (repeated {count(self.count, 'time')}, last at {self.last})"
+        entry.args, entry.exc_info, entry.exc_text = None, None, None
+        entry.__dict__["request_id"] = ""
+        return entry
+
+
+class CountingLogHandler(logging.StreamHandler[TextIO]):
+    """Writes entries; of a warning or fault that repeats only the first, and once a minute how often it came.
+
+    Faults are the same if they have the same kind of exception in the same thread, for whichever job or file;
+    other warnings if they have the same text.
+
+    Args:
+        stream: where to write.
+        clock_s: tells the time in seconds.
+    """
+
+    def __init__(self, stream: TextIO, clock_s: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(stream)
+        self._clock_s = clock_s
+        self._repeats: dict[Hashable, tuple[logging.LogRecord, _Repeats]] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write or count one entry, after the counts that are due."""
+        now = self._clock_s()
+        self._tell_repeats(now)
+        if record.levelno >= logging.WARNING:
+            key = _identify(record)
+            if key in self._repeats:
+                repeats = self._repeats[key][1]
+                repeats.count, repeats.last = repeats.count + 1, clock.now()
+                return
+            self._repeats[key] = (record, _Repeats(now + REPEATS_S))
+        super().emit(record)
+
+    def close(self) -> None:
+        """Write the counts that were not told yet."""
+        with self.lock or nullcontext():
+            self._tell_repeats(float("inf"))
+        super().close()
+
+    def _tell_repeats(self, now: float) -> None:
+        due = [(key, *pair) for key, pair in self._repeats.items() if pair[1].ends <= now]
+        for key, record, repeats in due:
+            if repeats.count:
+                super().emit(repeats.sum_up(record))
+                self._repeats[key] = (record, _Repeats(now + REPEATS_S))
+            else:
+                del self._repeats[key]
+
+
+def _identify(record: logging.LogRecord) -> Hashable:
+    fault = record.exc_info[1] if record.exc_info else None
+    if fault is None:
+        return record.name, record.getMessage()
+    reason = fault.errno if isinstance(fault, OSError) and fault.errno else str(fault)
+    return record.name, record.threadName, record.msg, type(fault), reason
 
 
 def start_logging(level: str = INFO, style: str = JSON) -> None:
@@ -82,7 +161,7 @@ def start_logging(level: str = INFO, style: str = JSON) -> None:
         level: least level of the service's own messages, one of `LEVELS`.
         style: one of `FORMATS`.
     """
-    handler = logging.StreamHandler(sys.stderr)
+    handler = CountingLogHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if style == JSON else TextFormatter())
     for name, least in (("foldnote.service", level.upper()), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
