@@ -23,6 +23,14 @@ def manage(capsys):
     return run
 
 
+@pytest.mark.parametrize("position", range(3))
+def test_options_of_all_commands_are_accepted_before_and_after_the_command(service, capsys, position):
+    words = ["add-organization", f"placed-{position}"]
+    words[position:position] = ["--json", "--data-dir", str(service.folder / "data")]
+    assert main(["admin", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == f"placed-{position}"
+
+
 @pytest.fixture
 def lab(make_service, manage):
     """A service with the organization `lab` of ada and bob, and eve outside; keys by name."""

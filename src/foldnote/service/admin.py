@@ -471,15 +471,21 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
+_GENERAL: dict[str, dict[str, Any]] = {
+    "--data-dir": {"type": Path, "help": "folder of the service (default: that of foldnote serve)"},
+    "--embedded": {
+        "action": "store_true",
+        "help": "this user's embedded service, instead of --data-dir",
+    },
+    "--json": {"action": "store_true", "help": "print JSON"},
+}
+"""Options of all commands, which are accepted before a command and after it."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the commands and options of `foldnote admin`."""
-    parser.add_argument(
-        "--data-dir", type=Path, help="folder of the service (default: that of foldnote serve)"
-    )
-    parser.add_argument(
-        "--embedded", action="store_true", help="this user's embedded service, instead of --data-dir"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    for option, more in _GENERAL.items():
+        parser.add_argument(option, **more)
     commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
     for name, sentence, function, arguments in COMMANDS:
         command = _add_command(commands, name, sentence, arguments)
@@ -494,6 +500,8 @@ def _add_command(
     command: argparse.ArgumentParser = commands.add_parser(name, help=sentence, description=sentence)
     for argument in arguments:
         command.add_argument(argument, **_ARGUMENTS[argument])
+    for option, more in _GENERAL.items():  # where it is not given here, what was given before counts
+        command.add_argument(option, **more, default=argparse.SUPPRESS)
     return command
 
 
