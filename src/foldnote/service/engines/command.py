@@ -33,6 +33,9 @@ _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adap
 _PLAIN_PAUSE_S = 10.0
 _MAX_AT_ONCE = 3
 _NO_HASH = "none published; recorded at the first installation, and checked from then on"
+_INSTALLED = "installed"
+_MIN_LAST_COLUMN = 40
+_INDENT = "    "
 _SPINNER = "|/-\\"
 
 Ask = Callable[[Engine, Sequence[LicenceTerms]], bool]
@@ -218,17 +221,38 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
 
 
 def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:
+    """A line for each row, as long as it is, unless it is for a terminal.
+
+    There the last column is wrapped, and stands under its row if the terminal is too narrow for it.
+    """
     width = max(len(each) for each in (title, *subjects))
     methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
-    out.write(f"{title:{width}}  STATUS       {'METHOD':{methods}}  HOW TO GET IT\n")
-    last = max(24, shutil.get_terminal_size((120, 24)).columns - width - methods - 18)
+    columns = shutil.get_terminal_size((120, 24)).columns if out.isatty() else None
+    beside = width + methods + 17
+    is_under = columns is not None and columns - beside < _MIN_LAST_COLUMN
+    last = "" if is_under else "HOW TO GET IT"
+    out.write(f"{title:{width}}  STATUS       {'METHOD':{methods}}  {last}".rstrip() + "\n")
     pairs = zip(rows, subjects, strict=True)
     for row, subject in sorted(pairs, key=lambda pair: (not pair[0].runs, pair[0].engine is None)):
-        head = f"{subject:{width}}  {row.status:11}  {_method(row):{methods}}  "
         how = _describe_installation(row) if row.engine else unserved_tools().get(row.tool, row.how)
-        lines = textwrap.wrap(how, last)
-        out.write(f"{head}{lines[0]}".rstrip() + "\n")
-        out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
+        head = f"{subject:{width}}  {row.status:11}  "
+        if columns is None:
+            out.write(f"{head}{_method(row):{methods}}  {how}".rstrip() + "\n")
+        elif is_under:
+            out.writelines(_lay_out_under(head, _method(row), "" if how == _INSTALLED else how, columns))
+        else:
+            lines = textwrap.wrap(how, columns - beside - 1)
+            out.write(f"{head}{_method(row):{methods}}  {lines[0]}".rstrip() + "\n")
+            out.writelines(" " * beside + line + "\n" for line in lines[1:])
+
+
+def _lay_out_under(head: str, method: str, how: str, columns: int) -> Iterator[str]:
+    """The row, then what does not fit in it, on lines of their own."""
+    fits = len(head) + len(method) < columns
+    yield f"{head}{method}".rstrip() + "\n" if fits else head.rstrip() + "\n"
+    for text in (how,) if fits else (method, how):
+        for line in textwrap.wrap(text, max(_MIN_LAST_COLUMN, columns - 1) - len(_INDENT)):
+            yield f"{_INDENT}{line}\n"
 
 
 def _describe_installation(row: ToolRow) -> str:
@@ -238,7 +262,7 @@ def _describe_installation(row: ToolRow) -> str:
         terms = f"You must accept its licence: {', '.join(dict.fromkeys(asked))}." if asked else ""
         return " ".join(filter(None, (row.how, row.weights_note, terms)))
     size = sum(each["disk_bytes"] or 0 for each in row.weights)
-    begin = f"installed, with {format_size(size)} of weights" if size else "installed"
+    begin = f"{_INSTALLED}, with {format_size(size)} of weights" if size else _INSTALLED
     more = [*filter(None, (row.weights_note, _describe_optional(row), *_describe_acceptances(row)))]
     return " ".join([f"{begin}." if size or more else begin, *more])
 

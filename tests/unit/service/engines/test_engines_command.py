@@ -55,6 +55,42 @@ def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     assert any(line.startswith("abb4") and "elsewhere" in line and "ABB4" in line for line in lines)
 
 
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_a_list_for_another_program_has_one_line_for_each_tool(out, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    run_list(["abodybuilder", "anarci"], stream=out)
+    (row,) = [line for line in out.getvalue().splitlines() if line.startswith("anarci ")]
+    assert row.endswith("MB or more).")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_in_a_narrow_terminal_the_text_stands_under_its_row(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = Terminal()
+    run_list(["abodybuilder", "anarci"], stream=terminal)
+    lines = terminal.getvalue().splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("anarci "))
+    text = [line for line in lines[begin : begin + 4] if line.startswith("    ")]
+    assert "The engine anarci is not installed" in " ".join(" ".join(text).split())
+    table = lines[2 : begin + 4]
+    assert max(map(len, table)) <= columns
+
+
+def test_in_a_wide_terminal_the_text_stands_beside_its_row(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "190")
+    terminal = Terminal()
+    run_list(["anarci"], stream=terminal)
+    lines = terminal.getvalue().splitlines()
+    assert lines[2].endswith("HOW TO GET IT")
+    assert any(line.startswith("anarci ") and "The engine anarci is not installed" in line for line in lines)
+
+
 def test_installing_prints_licence_and_end(out, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more")))
     assert run_install(["probe"], stream=out) == 0
