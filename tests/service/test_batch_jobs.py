@@ -62,7 +62,7 @@ def system(tmp_path):
 
 @pytest.fixture
 def service(tmp_path, system):
-    with_stand_in = BatchService(tmp_path / "service", slurm_stand_in.install(system))
+    with_stand_in = BatchService(tmp_path / "service", slurm_stand_in.install(system), lease_s=30)
     with_stand_in.start()
     yield with_stand_in
     if with_stand_in.process.poll() is None:
