@@ -112,6 +112,18 @@ def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
             above = above.parent if place.name == ".." else place
 
 
+def find_other_owner(path: Path) -> str | None:
+    """Name of another user than this one and root to whom ``path`` belongs, or its nearest existing parent.
+
+    Raises:
+        OSError: it cannot be examined.
+    """
+    while not path.exists() and path.parent != path:
+        path = path.parent
+    owner = path.stat().st_uid
+    return None if owner in (0, _user()) else _name(owner)
+
+
 def _user() -> int | None:
     """The effective user id of this process; None on systems without user ids."""
     return os.geteuid() if hasattr(os, "geteuid") else None

@@ -51,6 +51,13 @@ def test_the_unit_starts_the_service_with_options_that_exist():
     assert parser.parse_args(command[2:]).data_dir == Path("/var/lib/foldnote/service")
 
 
+def test_the_unit_leaves_jobs_a_folder_for_temporary_files():
+    unit = (ROOT / "packaging/systemd/foldnote.service").read_text()
+    writable = re.search("^ReadWritePaths=(.*)$", unit, re.M)[1].split()
+    assert {"/var/lib/foldnote", "/tmp", "/var/tmp"} <= set(writable)
+    assert not re.search("^(PrivateTmp|PrivateDevices|ProtectClock)=", unit, re.M)
+
+
 @pytest.mark.parametrize("name", ["README.md", "conda/recipe.yaml"])
 def test_a_recipe_that_was_not_built_says_so(name):
     text = " ".join((ROOT / "packaging" / name).read_text().split())

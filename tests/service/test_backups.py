@@ -224,6 +224,19 @@ def test_a_damaged_backup_changes_nothing(past, backup, tmp_path, capsys, kind):
     assert contents(folder) == contents(past)
 
 
+@pytest.mark.parametrize("place", ["data", "data/new"])
+def test_root_restores_nothing_into_the_folder_of_another_user(backup, tmp_path, monkeypatch, capsys, place):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert main(["--data-dir", str(tmp_path / place), "restore", str(backup)]) == 1
+    assert "whose service could not read what this command writes" in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
 def test_a_service_goes_on_after_a_damaged_backup_was_refused(stopped, backup, tmp_path):
     copy = shutil.copytree(backup, tmp_path / "backup")
     next((copy / "objects").rglob("??/*")).unlink()

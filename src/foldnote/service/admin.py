@@ -20,6 +20,7 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.ownership import find_other_owner
 from foldnote.service.backups.bucket_move import MOVED as MOVED_CONTENTS
 from foldnote.service.backups.bucket_move import move_to_bucket
 from foldnote.service.backups.contents import Backup, check_backup
@@ -269,6 +270,7 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
         ConfigurationError: the service is running, the backup is damaged, or there is data and no
             `--replace`.
     """
+    _require_own(folder)
     address, bucket = _read_address(options), _read_bucket(options)
     require_new(folder, address)
     restored = restore_backup(options.backup, folder, is_replacing=options.replace, bucket=bucket)
@@ -351,6 +353,7 @@ def move(folder: Path, options: argparse.Namespace) -> Report:
             "Set FOLDNOTE_STORE_URL, or url in the section [store] of config.toml, to the address of an empty"
             f" database, such as {EXAMPLE}."
         )
+    _require_own(folder)
     jobs = move_to_server(folder, address)
     kept = str(folder / MOVED)
     message = f"The database with {jobs} jobs is {address.shown} now. The previous one is kept as {kept}."
@@ -366,10 +369,21 @@ def move_contents(folder: Path, options: argparse.Namespace) -> Report:
     bucket = _read_bucket(options)
     if bucket is None:
         raise ConfigurationError("Set url in the section [objects] of config.toml to that of the bucket.")
+    _require_own(folder)
     contents = move_to_bucket(folder, bucket, _read_address(options))
     kept = str(folder / MOVED_CONTENTS)
     message = f"{contents} contents are in {bucket.url} now. The previous ones are kept as {kept}."
     return {"message": message, "contents": contents, "kept": kept}
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse to write files into the folder of another user, whose service could not read those of root."""
+    owner = find_other_owner(folder.absolute())
+    if owner is not None:
+        raise ConfigurationError(
+            f"{folder} belongs to the user {owner}, whose service could not read what this command writes."
+            f" Nothing was changed. Run it as that user: sudo -u {owner} foldnote admin …"
+        )
 
 
 def _describe(backup: Backup) -> str:

@@ -193,6 +193,12 @@ def main(config: ServiceConfig, as_json: bool) -> int:
     except (FoldnoteError, DamagedDatabaseError) as exc:
         sys.stderr.write(f"{exc}\n")
         return 1
+    except PermissionError as exc:
+        what = f"The service cannot use its data folder {config.data_dir}: {exc}."
+        sys.stderr.write(
+            f"{what} Run it as the user to whom all files there belong, or give them to its user.\n"
+        )
+        return 1
     except (StorageFaultError, OSError) as exc:
         what = f"The service cannot use its data folder {config.data_dir}: {exc}."
         sys.stderr.write(f"{what} Free space or repair the disk, then start it again.\n")
