@@ -58,10 +58,10 @@ class ServiceRun:
         is_limited: bool = False,
     ) -> None:
         self._folder = folder
-        (folder / "engines").mkdir()
+        (folder / "engines").mkdir(exist_ok=True)  # another replica may have made it
         if command is not None:
             engine = folder / "engines" / "tiny"
-            engine.mkdir()
+            engine.mkdir(exist_ok=True)
             text = ENGINE.format(tool=TOOL, command=json.dumps(list(command)))
             (engine / "engine.toml").write_text(text, "utf-8")
         self._more = more if is_limited else ("--no-rate-limit", *more)

@@ -252,7 +252,7 @@ def validate(figures: Figures, rows: int, pollers: int, seconds: float) -> None:
     with tempfile.TemporaryDirectory() as name:
         lines = fill(Path(name), pollers, JOBS)
         with ServiceRun(Path(name), ("/bin/true",), "--workers", "0") as service:
-            found = measure(service, Path(name), lines, options)
+            found = measure([service], Path(name), lines, options)
     free = measure_free()
     told = simulate(figures, Machine(number, free, 0), Plan(pollers=pollers, seconds=seconds))
     what = f"GET /jobs, {pollers} accounts every 5 s,"

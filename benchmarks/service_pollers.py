@@ -2,12 +2,15 @@
 
 Each account has a key of its own and some jobs, and asks `GET /jobs` every five seconds, with the rate limit
 that a service has by default. The pollers run in processes of their own (`_poller_load.py`), over connections
-that they keep; then again with a new connection for each request. The processor time of the service and of
+that they keep; then again with a new connection for each request. The processor time of the services and of
 the pollers is printed, since both share this machine, and so is the longest delay of the pollers themselves.
 Nothing here is a test: machines differ.
 
     python benchmarks/service_pollers.py [--pollers 2000] [--seconds 30] [--processes 2]
-    python benchmarks/service_pollers.py --pollers 10000 --seconds 300 --kept-only
+    python benchmarks/service_pollers.py --pollers 10000 --seconds 300 [--kept-only | --new-only]
+    FOLDNOTE_STORE_URL=postgresql://… python benchmarks/service_pollers.py --replicas 2
+
+Replicas need an empty database; each poller asks one of them.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +33,10 @@ from typing import Any
 import sqlalchemy as sa
 from _service import SETTINGS, TOOL, ServiceRun, cpu_s, memory_mb, report, say_load, share
 
+from foldnote import settings
 from foldnote.service.domain.access.keys import hash_key, make_key
 from foldnote.service.store import clock
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.jobs.insertion import NewJob, insert_jobs
 from foldnote.service.store.schema import accounts, keys
 from foldnote.service.store.store import Store
@@ -49,10 +55,10 @@ class Polled:
         times_ms: of each answer, from the moment at which its request was due.
         errors: number of failures of each kind.
         connections: number of connections that were opened.
-        service_cpu_s: processor seconds of the service.
+        service_cpu_s: processor seconds of all replicas of the service.
         load_cpu_s: processor seconds of the pollers.
         max_delay_ms: longest delay of the pollers themselves.
-        service_mb: memory (PSS) of the service at the end, in MB.
+        service_mb: memory (PSS) of all replicas at the end, in MB.
         mb_more: growth of that memory during the run, in MB.
         body_bytes: mean size of an answer's body.
     """
@@ -77,8 +83,8 @@ class Polled:
 
 def fill(folder: Path, pollers: int, jobs: int) -> list[str]:
     """Create the accounts with their keys and jobs; return one line for each: the key and a job's name."""
-    (folder / "data").mkdir()
-    store = Store(folder / "data" / "service.sqlite3")
+    (folder / "data").mkdir(exist_ok=True)
+    store = Store(StoreAddress.read({}, settings.store_url()) or folder / "data" / "service.sqlite3")
     lines = []
     with store.database.write() as connection:
         for number in range(pollers):
@@ -95,27 +101,28 @@ def fill(folder: Path, pollers: int, jobs: int) -> list[str]:
 
 
 def measure(
-    service: ServiceRun, folder: Path, lines: Sequence[str], options: argparse.Namespace, *more: str
+    services: Sequence[ServiceRun], folder: Path, lines: Sequence[str], options: argparse.Namespace, *more: str
 ) -> Polled:
     """Let all of them poll, from several processes, and add up what they report."""
-    parts = [(folder / f"keys-{part}", folder / f"times-{part}") for part in range(options.processes)]
+    number = max(options.processes, len(services))
+    parts = [(folder / f"keys-{part}", folder / f"times-{part}") for part in range(number)]
     for part, (owned, _) in enumerate(parts):
-        owned.write_text("\n".join(lines[part :: options.processes]))
-    pid = service.process.pid
-    before_mb, before_s = memory_mb({pid}), cpu_s({pid})
+        owned.write_text("\n".join(lines[part::number]))
+    pids = {service.process.pid for service in services}
+    before_mb, before_s = memory_mb(pids), cpu_s(pids)
     begun = time.time() + 1.0 + len(lines) / 10_000
     common = ["--seconds", str(options.seconds), "--every", str(options.every), "--begin", str(begun)]
     common += ["--spread", str(options.every if options.spread is None else options.spread), *more]
     running = [
         subprocess.Popen(
-            [sys.executable, str(LOAD), service.url, str(owned), str(times), *common],
+            [sys.executable, str(LOAD), services[part % len(services)].url, str(owned), str(times), *common],
             stdout=subprocess.PIPE,
             text=True,
         )
-        for owned, times in parts
+        for part, (owned, times) in enumerate(parts)
     ]
     time.sleep(max(0.0, begun + options.seconds - 1 - time.time()))
-    after_mb = memory_mb({pid})
+    after_mb = memory_mb(pids)
     told: list[dict[str, Any]] = [json.loads(process.communicate()[0]) for process in running]
     return Polled(
         requests=sum(each["asked"] for each in told),
@@ -123,7 +130,7 @@ def measure(
         times_ms=[value for _, times in parts for value in _read_times(times)],
         errors=sum((Counter(each["errors"]) for each in told), Counter()),
         connections=sum(each["connected"] for each in told),
-        service_cpu_s=cpu_s({pid}) - before_s,
+        service_cpu_s=cpu_s(pids) - before_s,
         load_cpu_s=sum(each["cpu_s"] for each in told),
         max_delay_ms=max(each["max_delay_ms"] for each in told),
         service_mb=after_mb,
@@ -167,23 +174,34 @@ def main() -> None:
     parser.add_argument("--spread", type=float, help="seconds over which they begin (default: one interval)")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=5, help="jobs of each account")
-    parser.add_argument("--kept-only", action="store_true", help="without the run with new connections")
+    parser.add_argument("--replicas", type=int, default=1, help="services that share a database")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--kept-only", action="store_true", help="without the run with new connections")
+    one.add_argument("--new-only", action="store_true", help="without the run with kept connections")
     parser.add_argument("--serve", nargs=argparse.REMAINDER, default=[], help="more options of the service")
     options = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     say_load()
-    print(f"Open files: {soft}, {hard} at most. {options.pollers} pollers, every {options.every:g} s.")
-    with tempfile.TemporaryDirectory() as name:
+    print(
+        f"Open files: {soft}, {hard} at most. {options.pollers} pollers, every {options.every:g} s,"
+        f" {options.replicas} services."
+    )
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         lines = fill(folder, options.pollers, options.jobs)
         serve = ("--workers", "0", *options.serve)
-        with ServiceRun(folder, ("/bin/true",), *serve, is_limited=True) as service:
-            kept = measure(service, folder, lines, options)
+        services = [
+            stack.enter_context(ServiceRun(folder, ("/bin/true",), *serve, is_limited=True))
+            for _ in range(options.replicas)
+        ]
+        if not options.new_only:
+            kept = measure(services, folder, lines, options)
             tell("connections kept", kept, options.pollers)
-            if not options.kept_only:
-                apart = measure(service, folder, lines, options, "--new-connections")
-                tell("a new connection per request", apart, options.pollers)
+        if not options.kept_only:
+            apart = measure(services, folder, lines, options, "--new-connections")
+            tell("a new connection per request", apart, options.pollers)
+    say_load()
 
 
 if __name__ == "__main__":
