@@ -101,7 +101,11 @@ def fill(folder: Path, pollers: int, jobs: int) -> list[str]:
 
 
 def measure(
-    services: Sequence[ServiceRun], folder: Path, lines: Sequence[str], options: argparse.Namespace, *more: str
+    services: Sequence[ServiceRun],
+    folder: Path,
+    lines: Sequence[str],
+    options: argparse.Namespace,
+    *more: str,
 ) -> Polled:
     """Let all of them poll, from several processes, and add up what they report."""
     number = max(options.processes, len(services))
