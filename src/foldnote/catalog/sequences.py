@@ -38,6 +38,8 @@ ALPHABETS: Final = {
         Alphabet("amino-acid", frozenset(_AMINO_ACIDS), "amino acid"),
         Alphabet("amino-acid-x", frozenset(_AMINO_ACIDS + "X"), "amino acid"),
         Alphabet("nucleotide", frozenset("ACGTUN"), "nucleotide"),
+        Alphabet("dna", frozenset("ACGTN"), "nucleotide"),
+        Alphabet("rna", frozenset("ACGUN"), "nucleotide"),
     )
 }
 """Antibody tools take the twenty amino acids: their models and numbering know no other letter. Tools of the
@@ -73,6 +75,11 @@ class Fault:
     """What is wrong, and what to write instead."""
     index: int
     """0-based in the raw text."""
+
+
+def is_of_nucleotides(alphabet: str | None) -> bool:
+    """Whether an alphabet has the letters of DNA or RNA; one without a name is that of proteins."""
+    return alphabet in ALPHABETS and ALPHABETS[alphabet].noun == "nucleotide"
 
 
 def clean_sequence(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from foldnote.catalog.sequences import is_of_nucleotides
 from foldnote.forms.biology.domains import Domain, find_domains, find_kinds
 from foldnote.forms.biology.motifs import (
     find_glycosylation_sites,
@@ -33,7 +34,7 @@ _PAIRS: Final = (("heavy", "light"), ("vh", "vl"))
 
 def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
     """Why a cleaned chain is hardly the one that an amino-acid field asks for."""
-    if str(spec.notes.get("alphabet") or "amino-acid") == "nucleotide" or not chain:
+    if is_of_nucleotides(spec.notes.get("alphabet")) or not chain:
         return []
     if is_nucleotide(chain):
         protein = translate(chain)

@@ -9,7 +9,13 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.catalog.sequences import Fault, clean_sequence, count_sequence_faults, find_sequence_faults
+from foldnote.catalog.sequences import (
+    Fault,
+    clean_sequence,
+    count_sequence_faults,
+    find_sequence_faults,
+    is_of_nucleotides,
+)
 from foldnote.forms.biology.domains import find_domains, find_kinds
 from foldnote.forms.biology.motifs import translate
 from foldnote.forms.biology.paired_chains import describe_domains, order_chains, shade_cdrs
@@ -144,7 +150,7 @@ class SequenceField(Field):
                 readout,
                 cautions=self._find_cautions(text, is_valid=False),
             )
-        if alphabet == "nucleotide":
+        if is_of_nucleotides(alphabet):
             return Reading(value, readout=readout)
         domains = describe_domains(text, _names(text), is_expected=bool(wanted_kind(self.spec.name)))
         return Reading(
@@ -204,7 +210,7 @@ class SequenceField(Field):
 
     @property
     def _noun(self) -> str:
-        return "base" if self.spec.notes.get("alphabet") == "nucleotide" else "residue"
+        return "base" if is_of_nucleotides(self.spec.notes.get("alphabet")) else "residue"
 
 
 def _explain_chains(number: int) -> str:
