@@ -267,11 +267,12 @@ class SettingsError(FoldnoteError):
             settings: the settings, by which the message tells positions in lists from names in maps.
         """
         self.problems = tuple(problems)
+        self.sentences = tuple(
+            f"{_format_path(problem.field, settings)}: {problem.message}" for problem in self.problems
+        )
+        """What is wrong with each field; rows and items are counted from 1."""
         self.tool = tool
-        shown = [
-            f"{_format_path(problem.field, settings)}: {problem.message.rstrip('.')}"
-            for problem in self.problems[:3]
-        ]
+        shown = [sentence.rstrip(".") for sentence in self.sentences[:3]]
         more = len(self.problems) - len(shown)
         if more > 0:
             shown.append(f"and {more} more")

@@ -57,18 +57,20 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def describe_path(path: str, settings: object = None) -> str:
+def describe_path(path: str, settings: object = None, *, is_inside: bool = False) -> str:
     """A setting's dotted path for people, who count from 1: ``smiles.2`` becomes ``smiles, item 3``.
 
     Args:
         path: steps with dots between them; a number is a 0-based position in a list, or a name in a map.
         settings: the settings, which tell the two apart; without them, a number is a position.
+        is_inside: whether the path begins inside one setting, whose value ``settings`` is; its first step may
+            be a position then, too.
     """
     shown, joint = "", ""
     for step in path.split("."):
         is_name = isinstance(settings, Mapping) and step in settings
-        if shown and step.isdecimal() and not is_name:
-            shown, joint = f"{shown}, item {int(step) + 1}", ", "
+        if (shown or is_inside) and step.isdecimal() and not is_name:
+            shown, joint = f"{shown}{', ' if shown else ''}item {int(step) + 1}", ", "
         else:
             shown, joint = f"{shown}{joint}{step}", "."
         settings = _descend(settings, step)

@@ -11,6 +11,10 @@ mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 from mcp_types import ElicitResult  # noqa: E402
 
+from foldnote.errors import BatchSettingsError, SettingsError  # noqa: E402
+from foldnote.mcp.answers import explain  # noqa: E402
+from foldnote.models.verdict import Problem  # noqa: E402
+
 SETTINGS = {"sequence": SEQUENCE, "scheme": "martin"}
 """Which no other file of tests submits to the service that they share."""
 COMMAND = Path(sys.executable).parent / "foldnote"
@@ -124,3 +128,21 @@ async def test_what_the_user_allowed_is_done_without_asking_up_to_the_limits(con
         assert "foldnote mcp --allow delete" in await call(client, "delete_job", job_name="allowed-1")
         assert (await call(client, "upload_file", path="a.fasta"))["uploaded"] == "a.fasta"
         assert "has no file" in await call(client, "upload_file", path="../secret.txt")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            BatchSettingsError([Problem(field="settings[1].heavy", message="Required.")], "igfold"),
+            "row 2, heavy: Required.",
+        ),
+        (
+            SettingsError([Problem(field="a.2", message="No.")] * 4, "x", {"a": [1, 2, 3]}),
+            "a, item 3: No.; a, item 3: No.",
+        ),
+    ],
+)
+def test_an_assistant_is_told_rows_and_items_counted_from_one_and_each_once(error, told):
+    assert told in explain(error)
+    assert explain(error).count("Required.") <= 1

@@ -131,3 +131,18 @@ def test_the_handle_of_a_cell_waits_for_its_result_and_names_arguments(here, set
         job.result(timeout=60)
     with pytest.raises(ArgumentError, match="timeout_s is '5'"):
         here.jobs.submit("anarci", settings, job_name=f"{name}.sleep-5").result(timeout_s="5")
+
+
+def test_the_result_of_a_form_can_be_waited_for(here, settings, name):
+    form = fn.form("anarci", job_name=name, **settings)
+    with pytest.raises(ArgumentError, match="no job yet"):
+        form.result(timeout_s=1)
+    form.submit()
+    assert form.result(["settings.json"], timeout_s=60).match() == ("settings.json",)
+
+
+def test_the_result_of_a_forms_batch_is_a_table(here, settings, name):
+    form = fn.form("anarci", job_name=name, **settings)
+    form.batch = fn.submit_batch("anarci", [settings, {**settings, "scheme": "kabat"}], batch_name=name)
+    with pytest.raises(ArgumentError, match=r"form\.batch\.results\(\)"):
+        form.result()

@@ -16,9 +16,10 @@ from probe_engine import write_probe_engine
 
 from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
-from foldnote.cli.arguments import read_table
+from foldnote.cli.arguments import fields_of, read_table
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, find_code
+from foldnote.forms.batch.mapped_table import list_specs
 from foldnote.models import read_runtime
 from foldnote.results import open_export
 
@@ -498,3 +499,12 @@ def test_what_follows_lab_is_for_jupyterlab_options_too():
     code = "import sys; from foldnote.cli import main; sys.exit(main(['lab', '--version']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == version("jupyterlab")
+
+
+def test_the_cell_of_a_list_may_be_one_value_several_or_json(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('id,SMILES\na,CCO\nb,CCO;c1ccccc1\nc,"[""C"", ""N""]"\n')
+    tool = catalog.tool("admet")
+    lists = {spec.name: spec for spec in list_specs(tool)}
+    rows = read_table(path, fields_of(tool), {"smilesStrings": "SMILES"}, lists)
+    assert [row["SMILES"] for row in rows] == [["CCO"], ["CCO", "c1ccccc1"], ["C", "N"]]

@@ -76,3 +76,16 @@ def test_words_are_joined_as_a_list():
 )
 def test_a_place_in_a_list_is_counted_from_one_and_the_name_of_a_map_kept(path, settings, text):
     assert describe_path(path, settings) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"),
+    [
+        ("0.start", [{"start": 5}], "item 1, start"),
+        ("2", None, "item 3"),
+        ("12", {"12": "x"}, "12"),
+        ("12.0", {"12": ["x"]}, "12, item 1"),
+    ],
+)
+def test_a_path_inside_a_setting_may_begin_with_a_position_or_the_name_of_a_map(path, value, text):
+    assert describe_path(path, value, is_inside=True) == text

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from foldnote.client.inputs.batch_table import Rows
     from foldnote.client.submission.preview import Preview
     from foldnote.client.submission.quote import Quote
+    from foldnote.forms.schema.spec import FieldSpec
     from foldnote.models import Job, Tool
 
 
@@ -172,9 +173,18 @@ def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
         table: list[dict[str, Any]] = list(read_fasta_file(options.table, tool))
         columns, names = {find_sequence_setting(tool): find_sequence_setting(tool)}, names or "name"
     else:
-        table = read_table(options.table, fields, columns)
+        table = read_table(options.table, fields, columns, _find_lists(tool))
     sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
     return expand_rows(table, columns or None, sweep, shared, names)
+
+
+def _find_lists(tool: Tool) -> dict[str, FieldSpec]:
+    """The settings of a tool that are lists."""
+    if not any("array" in str(field.get("type")) for field in fields_of(tool).values()):
+        return {}
+    from foldnote.forms.batch.mapped_table import list_specs  # loads ipywidgets
+
+    return {spec.name: spec for spec in list_specs(tool) if spec.type == "array"}
 
 
 def _read_list(name: str, text: str) -> list[Any]:

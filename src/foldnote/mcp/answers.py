@@ -45,8 +45,9 @@ def explain(exc: FoldnoteError | OSError) -> str:
     """The sentences of an error, with the end of the log of a failed job."""
     sentence = exc.message if isinstance(exc, FoldnoteError) else f"A file cannot be used: {exc.strerror}."
     if isinstance(exc, SettingsError) and exc.problems:
-        named = "; ".join(f"{each.field}: {each.message}" for each in exc.problems)
-        sentence = sentence if named in sentence else f"{sentence} {named}"
+        named = "; ".join(exc.sentences)
+        shown = "; ".join(each.rstrip(".") for each in exc.sentences)
+        sentence = sentence if shown in sentence else f"{sentence} {named}"
     if isinstance(exc, JobFailedError) and exc.log_tail:
         sentence += " read_log has the end of its log."
     return visible(str(hide_paths(sentence)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, overload
 
 from foldnote.client import BatchHandle, Client, JobHandle
+from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import ArgumentError
 from foldnote.forms import SchemaForm, list_names, take_kept
 from foldnote.models import Tool
@@ -47,16 +48,32 @@ class NotebookForm(KeptForm):
             germlines=_find_germline,
         )
 
-    def result(self) -> Result:
-        """The result of this form's job.
+    def result(
+        self,
+        patterns: Sequence[str] = (),
+        *,
+        timeout_s: float | None = 0,
+        pdbs_only: bool = False,
+        progress: bool | ProgressCallback = False,
+    ) -> Result:
+        """The result of this form's job, as ``job.result()`` gives it.
+
+        Args:
+            patterns: only files whose names match one of these (``*.pdb``); by default all.
+            timeout_s: maximum time to wait for the job's end first, in seconds; None waits until it ends. By
+                default a job must have ended.
+            pdbs_only: download the structure files only.
+            progress: True to show a bar, or a callback (bytes received, total bytes or None).
 
         Raises:
-            JobFailedError: the run failed.
-            ArgumentError: nothing was submitted, or the job is not finished.
+            ArgumentError: nothing was submitted, or a batch was.
+            FoldnoteError: what ``job.result()`` raises.
         """
+        if self.job is None and self.batch is not None:
+            raise ArgumentError("This form submitted a batch: its results are in form.batch.results().")
         if self.job is None:
             raise ArgumentError("This form has no job yet: press Submit, or call submit().")
-        return self.job.result()
+        return self.job.result(patterns, timeout_s=timeout_s, pdbs_only=pdbs_only, progress=progress)
 
     def _take_job(self, handle: JobHandle) -> None:
         self.job = make_live(handle)

@@ -226,3 +226,47 @@ def test_smiles_become_the_contents_of_a_ligands_file(kind, tmp_path):
     assert (found.columns, found.names) == ({"ligandFile": "SMILES"}, "name")
     assert list(rows["SMILES"]) == [f"{smiles}\n" for smiles in SMILES[:2]]
     assert list(frame["SMILES"]) == SMILES[:2]
+
+
+ADMET = catalog.tool("admet")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.DataFrame({"id": ["a", "b", "c"], "SMILES": SMILES}),
+        [{"smilesStrings": text} for text in SMILES],
+        ({"smilesStrings": text} for text in SMILES),
+        pd.DataFrame({"smilesStrings": [[text] for text in SMILES]}),
+    ],
+    ids=["frame", "records", "generator", "frame of lists"],
+)
+def test_text_in_a_table_of_code_is_read_as_in_a_file(given):
+    assert map_table(ADMET, given).expand().settings == [{"smilesStrings": [text]} for text in SMILES]
+
+
+def test_numbers_in_text_become_numbers_and_an_empty_text_is_a_missing_cell():
+    tool = make_tool({"count": {"type": "integer"}, "name": {"type": "string"}})
+    frame = pd.DataFrame({"count": ["3", "", None], "name": ["a", "b", "c"]})
+    assert map_table(tool, frame).expand().settings == [
+        {"count": 3, "name": "a"},
+        {"name": "b"},
+        {"name": "c"},
+    ]
+
+
+def test_a_frame_is_not_changed_when_its_text_is_read():
+    frame = pd.DataFrame({"smilesStrings": SMILES})
+    map_table(ADMET, frame)
+    assert list(frame["smilesStrings"]) == SMILES
+
+
+def test_a_table_without_any_known_column_is_refused_with_its_columns():
+    frame = pd.DataFrame({"bar": [1, 2], "foo": ["hello", "bye"]})
+    with pytest.raises(ArgumentError, match=r"'bar', 'foo'.*columns=\{'bar': 'smilesStrings'\}"):
+        map_table(ADMET, frame)
+
+
+def test_a_table_of_names_alone_will_do_where_the_settings_are_given_for_all_rows():
+    frame = pd.DataFrame({"id": ["a", "b"]})
+    assert map_table(ADMET, frame, taken={"smilesStrings"}).expand(None, {"smilesStrings": ["C"]}).names

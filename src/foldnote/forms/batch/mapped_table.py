@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import infer_values, read_cell
 from foldnote.forms.batch.column_mapping import (
+    ColumnMapping,
     find_name_column,
     list_header_words,
     map_columns,
@@ -64,7 +65,8 @@ def map_table(
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
 
     Columns of a DataFrame or file that mean nothing to the tool are kept; a key of a mapping must be a
-    setting.
+    setting. Text in a column that feeds a list, a number or a mapping is read as in a file: ``"CCO"`` is the
+    list ``["CCO"]``.
 
     Args:
         tool: the tool.
@@ -79,6 +81,8 @@ def map_table(
     specs = list_specs(tool)
     if isinstance(table, str | Path):
         return _map_file(tool, table, specs, columns, names, taken)
+    if isinstance(table, Iterator):  # can be read only once
+        table = list(table)
     heads = _read_heads(table)
     settings = [spec.name for spec in specs]
     if not heads:
@@ -87,18 +91,20 @@ def map_table(
     if columns is not None:
         fed = orient_columns(columns, heads, settings)
         named = None if names is not None else find_name_column(sample, fed.values())
-        return MappedTable(_inline_molecules(table, fed, specs), fed, names or named, named is not None)
+        return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None)
     is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
     others = [head for head in heads if head != names and head not in settings]
     if not others or not is_closed:
-        return MappedTable(table, None, names)
+        own = {head: head for head in heads if head in settings and head != names}
+        return MappedTable(_type_texts(table, own, specs), None, names)
     found = map_columns(sample, specs, names, taken)
     if not hasattr(table, "columns") and found.kept:
         raise ArgumentError(
             f"The column {found.kept[0][:60]!r} is not a setting of this tool. The settings are:"
             f" {', '.join(settings)}."
         )
-    table = _inline_molecules(table, found.columns, specs)
+    _check_is_fed(tool, found, specs, taken)
+    table = _type_texts(table, found.columns, specs)
     return MappedTable(table, found.columns, found.job_names, names is None)
 
 
@@ -124,10 +130,33 @@ def _map_file(
         fed, names = found.columns, found.job_names
         if Path(path).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *taken}):
             find_sequence_setting(tool)
+        _check_is_fed(tool, found, specs, taken)
     else:
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
     return MappedTable(type_cells(text, fed, specs, names), fed, names, has_free_names=True)
+
+
+def _check_is_fed(
+    tool: Tool, found: ColumnMapping, specs: Sequence[FieldSpec], taken: Collection[str]
+) -> None:
+    """Refuse a table none of whose columns is known to feed a setting, where nothing else gives any.
+
+    Raises:
+        ArgumentError: it is so.
+    """
+    if found.columns or taken or not found.targets or not specs:
+        return
+    required = next((spec.name for spec in specs if spec.required), specs[0].name)
+    heads = list(found.targets)
+    first = next(iter(found.kept), heads[0])
+    shown = [repr(name[:60]) for name in heads[:10]]
+    more = f" and {len(heads) - len(shown)} more" if len(heads) > len(shown) else ""
+    raise ArgumentError(
+        f"No column of the table could be recognized as a setting of {tool.type}. It has:"
+        f" {', '.join(shown)}{more}. Name the one that is meant, such as columns={{{first!r}: {required!r}}}."
+        f" The settings are: {', '.join(spec.name for spec in specs)}."
+    )
 
 
 def _lacks_settings(tool: Tool, given: Collection[str]) -> bool:
@@ -165,16 +194,41 @@ def _inline(spec: FieldSpec, value: Any) -> Any:
     return f"{value}\n" if is_given and is_smiles(value, spec.extensions) else value
 
 
-def _inline_molecules(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> Any:
-    """A DataFrame with SMILES as contents in the columns that feed files of molecules; others unchanged."""
-    kinds = {spec.name: spec for spec in specs if "smi" in spec.extensions}
+def _type_texts(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> Any:
+    """The table with texts read as cells of a file, in the columns that feed anything but plain text.
+
+    SMILES that feed files of molecules become their contents; other values stay.
+    """
+    is_frame = hasattr(table, "columns")
+    kinds = {
+        spec.name: spec for spec in specs if spec.type != "string" or (is_frame and "smi" in spec.extensions)
+    }
     fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
-    if not fed or not hasattr(table, "columns"):
+    if not fed:
         return table
+    if not is_frame:
+        return [
+            {name: _type_text(fed[name], cell) if name in fed else cell for name, cell in row.items()}
+            if isinstance(row, Mapping)
+            else row
+            for row in table
+        ]
     changed = table.copy()
-    for name, spec in fed.items():
-        changed[name] = [_inline(spec, value) for value in table[name]]
+    for name in table.columns:
+        spec, column = fed.get(str(name)), table[name]
+        if spec is not None and any(isinstance(value, str) for value in column):
+            typed = [_type_text(spec, value) for value in column]
+            changed[name] = type(column)(typed, index=column.index, dtype=object)  # keeps whole numbers whole
     return changed
+
+
+def _type_text(spec: FieldSpec, value: Any) -> Any:
+    """The value that a text stands for; None for an empty one, and other values unchanged."""
+    if not isinstance(value, str):
+        return value
+    if spec.type == "string":
+        return _inline(spec, value)
+    return read_cell(spec, value.strip()) if value.strip() else None
 
 
 def _sample(table: Any, heads: Sequence[str]) -> TextTable:

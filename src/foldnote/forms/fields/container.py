@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldnote.forms.fields.field import Field, Reading, describe_problem
+from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.ui.shared_styles import Looks
@@ -102,7 +102,7 @@ class HolderField(Field):
         """The notice of the field itself, without problems of the fields inside."""
         own = [problem for problem in problems if not problem.field and not self.is_pristine(problem)]
         return Notice(
-            errors=tuple(describe_problem(problem) for problem in own),
+            errors=tuple(problem.message for problem in own),
             readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
             is_changed=self.differs(read.value),
             is_required=self.is_required,

@@ -24,6 +24,7 @@ from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Caution, Excerpt, Notice, ShadedLetters, read_parts, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.models.verdict import Problem
+from foldnote.text import describe_path
 
 ABSENT_CODES = ("missing_field", "required")
 """Codes of problems that only say that a required value is missing."""
@@ -225,10 +226,10 @@ class Field(ABC):
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
         """Show the readout and the problems, whose paths are relative to the field."""
         shown = [problem for problem in problems if not self.is_pristine(problem)]
-        self.error_text = describe_problem(shown[0]) if shown else ""
+        self.error_text = describe_problem(shown[0], read.value) if shown else ""
         self.show(
             Notice(
-                errors=tuple(describe_problem(problem) for problem in shown),
+                errors=tuple(describe_problem(problem, read.value) for problem in shown),
                 excerpt=read.excerpt if shown else None,
                 readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
                 is_changed=self.differs(read.value),
@@ -352,10 +353,8 @@ def _kind_of_file(text: str) -> type | None:
     return next((kind for kind in (LocalFile, FileValue) if isinstance(text, kind)), None)
 
 
-def describe_problem(problem: Problem) -> str:
-    """The problem's message, preceded by its path inside the field."""
+def describe_problem(problem: Problem, value: Any) -> str:
+    """The problem's message, preceded by its path inside the field, whose value is ``value``."""
     if not problem.field:
         return problem.message
-    first, dot, rest = problem.field.partition(".")
-    place = f"item {int(first) + 1}{dot}{rest}" if first.isdecimal() else problem.field
-    return f"{place}: {problem.message}"
+    return f"{describe_path(problem.field, value, is_inside=True)}: {problem.message}"
