@@ -116,3 +116,13 @@ def test_a_report_outside_of_the_notebooks_folder_is_named_without_a_link(open_r
     assert str(page) in page._repr_html_()
     page.unlink()
     assert page._repr_html_() is None
+
+
+def test_code_in_notes_and_reasons_is_shown_as_code(open_run, tmp_path):
+    noted = open_run("fv", notes=["Run `foldnote doctor` <b>."])
+    part = ReportPart("fv", noted)
+    page = write_report(
+        tmp_path / "r.html", "x", [part, ReportPart("y", reason="Use `fn.job()`.")]
+    ).read_text()
+    assert "Run <code>foldnote doctor</code> &lt;b&gt;." in page
+    assert "Use <code>fn.job()</code>." in page

@@ -6,7 +6,6 @@ the last known state. The state is given in words; colour and icon only repeat i
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -14,6 +13,7 @@ from html import escape
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import StatusCounts
 from foldnote.text import count, format_duration, format_size, visible
+from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -272,5 +272,4 @@ def _write_moment(job: Job) -> str:
 
 
 def _paragraph(look: str, text: str | None) -> str:
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text or ""))
-    return f'<p class="{look}">{marked}</p>' if text else ""
+    return f'<p class="{look}">{write_text(text)}</p>' if text else ""

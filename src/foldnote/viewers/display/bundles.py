@@ -33,7 +33,7 @@ from foldnote.viewers.layouts import find_view
 from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
-from foldnote.viewers.render.caption import write_notes
+from foldnote.viewers.render.caption import write_notes, write_text
 from foldnote.viewers.render.html import name_content, read_asset
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.scene.docking_view import compose_poses
@@ -386,7 +386,7 @@ def message_bundle(message: str) -> Bundle:
 
 def _summary_bundle(result: Result) -> Bundle:
     rows: Mapping[str, str] = write_summary(result)
-    lines = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in rows.items())
+    lines = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in rows.items())
     problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
     html = (
         f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 from foldnote.viewers.display.bundles import Item, bundle
+from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.library import read_library
 
@@ -43,7 +44,7 @@ def make_page(title: str, items: Sequence[Item | str]) -> str:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
     """
     parts = [
-        f"<p>{escape(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
+        f"<p>{write_text(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
     ]
     return make_document(title, "".join(parts))
 
