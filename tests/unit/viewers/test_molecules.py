@@ -11,7 +11,7 @@ from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Structure, find_interactions, list_ligands, open_result
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule_files import read_molecules
-from foldnote.viewers import compose_molecules, compose_poses
+from foldnote.viewers import compose_molecules, compose_poses, write_page
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.drawing import draw_molecules
@@ -99,6 +99,21 @@ def test_a_water_bridge_is_two_lines_that_meet_at_the_water():
     assert sum(pytest.approx(water, abs=0.01) == place for pair in ends for place in pair) == 2 * len(table)
     told = next(text for term, text in step.facts if term.startswith("Water bridges"))
     assert "ILE B 50 N – HOH B 301 – O5, 2.9 and 2.9 Å, 120°" in told
+
+
+def test_a_pose_that_is_a_residue_of_a_structure_is_drawn_with_bonds(tmp_path):
+    structure = Structure.open(DATA / "complexes" / "1hpx_pocket.pdb.gz")
+    molecule = list_ligands(structure)[0]
+    scene = compose_poses(structure, [Pose("1hpx.pdb", "KNI-272", 1, "file", molecule, {})])
+    drawn = read_molecules(scene.models[1].text.encode(), "ligand.sdf").molecules[0]
+    rings = 4  # isoquinoline, phenyl, thiazolidine
+    assert (drawn.elements, len(drawn.bonds)) == (molecule.elements, len(molecule.elements) - 1 + rings)
+    assert write_page(tmp_path / "x.html", "KNI-272", [scene]).stat().st_size
+
+
+def test_a_ligand_of_a_structure_says_why_it_has_no_drawing():
+    structure = Structure.open(DATA / "complexes" / "1hpx_pocket.pdb.gz")
+    assert "no bond orders" in " ".join(compose_molecules(list_ligands(structure)[:1]).notes)
 
 
 def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():

@@ -42,7 +42,7 @@ class Molecule(NotebookRepr):
         name: title of the record; "" if it has none.
         file: name of the file.
         index: 0-based position of the record in the file.
-        format: ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
+        format: ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``; ``pdb`` for a residue of a structure's file.
         atoms: one row per atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
             float64 in elementary charges (formal in SDF, partial in the others; missing if the file has
             none).
@@ -50,7 +50,7 @@ class Molecule(NotebookRepr):
             1.5 for aromatic bonds, missing if unknown. For PDBQT, the bonds of the SMILES that Meeko writes
             into the file.
         properties: the record's properties; numeric values as numbers.
-        text: the record's text; for SMILES, an SDF record generated from it.
+        text: the record's text; for SMILES, an SDF record generated from it; "" for a residue of a structure.
     """
 
     name: str

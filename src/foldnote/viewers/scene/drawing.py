@@ -214,6 +214,8 @@ def _draw_molecule(molecule: Molecule) -> str:
     if molecule.format == "pdbqt":
         found = _SMILES.search(molecule.text)
         return _draw("smiles", found[1]) if found else ""
+    if molecule.format == "pdb":
+        return ""  # without bond orders
     return _draw("mol2" if molecule.format == "mol2" else "sdf", molecule.text)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Molecule, Structure, find_metric
+from foldnote.results.docking.bonding import list_neighbours
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.results.molecules.pdbqt import list_ligand_lines
 from foldnote.results.molecules.smiles import FLAT, MADE
@@ -74,12 +75,13 @@ def compose_molecule_file(structure: Structure, *, title: str = "", height_px: i
 def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> SceneModel:
     """Convert a molecule to a model of a scene, with green carbons; ``place`` is its 0-based index."""
     form = molecule.format if molecule.format in _FORMATS else "sdf"
+    text = _write_molfile(molecule) if molecule.format == "pdb" else molecule.text
     return SceneModel.model_validate(
         {
             "name": f"molecule-{place + 1}.{form}",
             "label": label or name_molecule(molecule),
             "format": form,
-            "text": _list_atom_lines(molecule.text) if form == "pdbqt" else molecule.text,
+            "text": _list_atom_lines(text) if form == "pdbqt" else text,
             "color": palette.MOLECULE,
         }
     )
@@ -88,6 +90,16 @@ def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> Scen
 def _list_atom_lines(text: str) -> str:
     """Atom lines of the ligand in a PDBQT record; 3Dmol.js would stop reading at ENDROOT."""
     return "\n".join(list_ligand_lines(text)) + "\n"
+
+
+def _write_molfile(molecule: Molecule) -> str:
+    """A residue of a structure, at most 999 atoms, as a molfile (V2000) with single bonds of near atoms."""
+    atoms = zip(molecule.elements, molecule.coordinates, strict=True)
+    lines = [f"{x:10.4f}{y:10.4f}{z:10.4f} {element:<3} 0  0" for element, (x, y, z) in atoms]
+    near = enumerate(list_neighbours(molecule), start=1)
+    bonds = [f"{row:3}{other + 1:3}  1  0" for row, own in near for other in own if row <= other]
+    counts = f"{len(lines):3}{len(bonds):3}  0  0  0  0  0  0  0  0999 V2000"
+    return "\n".join([molecule.name, "", "", counts, *lines, *bonds, "M  END", "$$$$", ""])
 
 
 def name_molecule(molecule: Molecule) -> str:
@@ -122,6 +134,8 @@ def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tup
         return ()
     if all(molecule.format == "pdbqt" for molecule in molecules):
         return ("No 2D drawing: PDBQT files have no bonds, and this one contains no SMILES.",)
+    if all(molecule.format == "pdb" for molecule in molecules):
+        return ("No 2D drawing: the structure's file has no bond orders of its ligands.",)
     return ("No 2D drawing: RDKit cannot read this molecule.",)
 
 
