@@ -1,5 +1,6 @@
 """Columns of the form's table, masks on the form's sequence, molecules."""
 
+import re
 from html import unescape
 
 import pandas as pd
@@ -7,7 +8,7 @@ import pytest
 from form_builders import label_of, make_form
 
 from foldnote.forms.fields.kinds.mask import draw_mask
-from foldnote.forms.fields.kinds.molecule import write_drawings
+from foldnote.forms.fields.kinds.molecule import draw_svg, write_drawings
 from foldnote.forms.files.table_head import find_table
 
 TABLE = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["csv", "tsv"]}}
@@ -117,6 +118,18 @@ def test_molecules_are_drawn_without_anything_from_outside():
     assert drawn.count("<img ") == 2
     assert 'src="data:image/svg+xml;base64,' in drawn
     assert "http" not in drawn
+
+
+def test_drawings_have_no_ground_of_their_own():
+    svg = draw_svg("CC(=O)Oc1ccccc1C(=O)S")
+    assert "<rect" not in svg, "a dark theme would show a white box"
+
+
+def test_bonds_of_drawings_have_the_colour_of_text():
+    svg = draw_svg("OCCS")
+    assert "stroke:currentColor" in svg
+    assert "#000000" not in svg
+    assert {ink.lower() for ink in re.findall("#[0-9A-Fa-f]{6}", svg)} == {"#e0493a", "#9a8500", "#e4e4e4"}
 
 
 def test_an_impossible_valence_is_reported():

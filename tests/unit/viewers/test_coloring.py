@@ -13,6 +13,7 @@ from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
 from foldnote.viewers.render.styles import apply_style, list_style_rules
+from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import choose, color_by_column, find_colorings
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -188,3 +189,27 @@ def test_a_look_that_is_not_there_is_refused_in_words(wish, said):
 def test_a_user_chooses_the_first_colours_where_a_structure_has_them(monkeypatch, wished, shown):
     monkeypatch.setenv("FOLDNOTE_VIEW_COLORS", wished)
     assert compose(make(lambda i: 0.0)).color == shown
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#212121"])
+def test_magnitudes_contrast_with_the_grounds_of_both_themes(ground):
+    contrasts = [find_contrast(color, ground) for color in palette.ramp(palette.MAGNITUDE, 24)]
+    assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, of graphics"
+
+
+def test_small_errors_and_large_ones_are_the_ends_of_that_ramp():
+    (coloring,) = (one for one in compose(Structure.open(IMMUNE_BUILDER)).colorings if one.key == "error")
+    ends = coloring.legend[0].color, coloring.legend[-1].color
+    assert ends == (palette.MAGNITUDE[0], palette.MAGNITUDE[-1])
+
+
+def find_contrast(color, ground):
+    """WCAG's contrast of two colours."""
+    low, high = sorted(map(find_luminance, (color, ground)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def find_luminance(color):
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

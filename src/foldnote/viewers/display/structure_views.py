@@ -195,7 +195,7 @@ def show_binding_sites(result: Result) -> list[Any]:
         {chain: [_to_number(value) for value in row] for chain, row in known.items()},
         key="p-bind",
         source=_RESIDUES,
-        scale=Scale(palette.ramp(palette.SEQUENTIAL, _SHADES), 0.0, 1.0),
+        scale=Scale(palette.ramp(palette.MAGNITUDE, _SHADES), 0.0, 1.0),
         ends=("", "", ", binds a small molecule"),
     )
     ordered = frame.sort_values(_BINDING, ascending=False, kind="stable")

@@ -108,13 +108,13 @@ def color_by_values(
         values: for each chain, one value per residue in file order; None for a missing value.
         key: name in Python code.
         source: source of the values.
-        scale: colour scale; by default viridis from the lowest to the highest value.
+        scale: colour scale; by default blue to orange from the lowest to the highest value.
         unit: suffix of values in the legend.
         ends: suffixes of the lowest, middle and highest value in the legend.
     """
     known = [v for row in values.values() for v in row if v is not None and math.isfinite(v)]
     span = (min(known), max(known)) if known else (0.0, 1.0)
-    scale = scale or Scale(palette.ramp(palette.SEQUENTIAL, _STEPS), *span, unit)
+    scale = scale or Scale(palette.ramp(palette.MAGNITUDE, _STEPS), *span, unit)
     return Coloring(
         key=key,
         name=name,

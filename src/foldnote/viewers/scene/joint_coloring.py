@@ -37,7 +37,7 @@ def color_by_deviation(structures: Sequence[Structure], pairs: Sequence[pd.DataF
         keys = zip(frame["mobile_chain"], frame["mobile_number"], strict=True)
         known.append(dict(zip(keys, frame["distance"], strict=True)))
     limit = max(_LEAST_RANGE_A, math.ceil(everything["distance"].quantile(_QUANTILE)))
-    scale = Scale(palette.ramp(palette.DEVIATION, _STEPS), 0.0, limit, " Å")
+    scale = Scale(palette.ramp(palette.MAGNITUDE, _STEPS), 0.0, limit, " Å")
     made = [
         color_by_values(
             "Deviation (Å)",
@@ -85,7 +85,7 @@ def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) 
         },
         key="rmsf",
         source="root mean square distance of each Cα (C3' of nucleic acids) from its mean position",
-        scale=Scale(palette.ramp(palette.DEVIATION, _STEPS), 0.0, limit, " Å"),
+        scale=Scale(palette.ramp(palette.MAGNITUDE, _STEPS), 0.0, limit, " Å"),
         ends=("", "", " or more"),
     )
     return _stack([made] * models)

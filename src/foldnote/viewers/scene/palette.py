@@ -52,10 +52,11 @@ UNKNOWN = "#9aa0a6"
 """Residues without a value."""
 
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
-"""Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light."""
+"""Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light; for areas side by side."""
 
-DEVIATION = ("#7fa6cf", "#d99a2b", "#a8123e")
-"""Pale blue, ochre, crimson: small to large; each is visible on white and on black."""
+MAGNITUDE = ("#3d78f2", "#7f6fcb", "#b2609c", "#d0625e", "#d07e10")
+"""Blue, violet, red, orange: small to large. Each contrasts 3:1 or more with white and with JupyterLab's dark
+ground (#212121), so that structures in these colours are seen in both themes."""
 
 DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
 """Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers."""

@@ -23,6 +23,14 @@ from foldnote.text import count
 
 _MAX_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
+_BLACK: Final = "#000000"
+_INKS: Final = {
+    -1: _BLACK, 1: "#808080", 6: _BLACK, 7: "#4a7cf0", 8: "#e0493a", 9: "#149494", 15: "#cf7212",
+    16: "#9a8500", 17: "#2a9648", 35: "#b8733a", 53: "#a066d8",
+}  # fmt: skip
+"""Colours by atomic number, -1 for any other, with a contrast of 3:1 or more on white and on #212121; black
+stands for the colour of text."""
+_STYLE: Final = "<style>svg{color:#222}@media(prefers-color-scheme:dark){svg{color:#e4e4e4}}</style>"
 _AROUND: Final = 20
 """Characters of a SMILES that are shown on each side of a wrong one."""
 
@@ -88,16 +96,26 @@ def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
 
 @lru_cache(maxsize=256)
 def draw_svg(smiles: str) -> str:
-    """The molecule as an SVG document of 150 × 110 px; empty if it cannot be drawn."""
+    """The molecule as an SVG document of 150 × 110 px; empty if it cannot be drawn.
+
+    It has no ground and is legible on light and dark ones, by the ``color-scheme`` of the image showing it.
+    """
     drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
     molecule = import_module("rdkit.Chem").MolFromSmiles(smiles)
     if molecule is None or not molecule.GetNumAtoms():
         return ""
     pen = drawing.MolDraw2DSVG(_WIDTH, _HEIGHT)
-    pen.drawOptions().clearBackground = True
+    pen.drawOptions().clearBackground = False
+    pen.drawOptions().setAtomPalette({number: _split_color(ink) for number, ink in _INKS.items()})
     pen.DrawMolecule(molecule)
     pen.FinishDrawing()
-    return str(pen.GetDrawingText())
+    head, end, rest = str(pen.GetDrawingText()).partition("<!-- END OF HEADER -->")
+    return head + end + _STYLE + rest.replace(_BLACK, "currentColor")
+
+
+def _split_color(color: str) -> tuple[float, ...]:
+    """Red, green and blue of ``#rrggbb``, 0 to 1."""
+    return tuple(int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
 
 
 def write_drawings(molecules: list[str]) -> str:
