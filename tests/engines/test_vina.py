@@ -312,6 +312,16 @@ def test_vina_leaves_the_first_two_carbons_of_flexible_side_chains_out_of_the_li
         assert sum_vina_terms(ligand, rigid + moving) == pytest.approx(float(row["vina_inter"]), abs=0.02)
 
 
+def test_as_many_bonds_turn_as_the_form_says(flexible):
+    turning = catalog.tool("vina").schema()["properties"]["flexibleResidues"]["x-foldnote"]["turning"][
+        "bonds"
+    ]
+    parts = (flexible / "flexible.pdbqt").read_text().split("BEGIN_RES ")[1:]
+    assert {part[:3]: part.count("\nBRANCH") for part in parts} == {
+        name: turning[name] for name in ("MET", "VAL", "LEU")
+    }
+
+
 def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
     result = open_result(flexible)
     assert set(result.pose_table["flexible residues"]) == {"MET A 102, VAL A 111, LEU A 118"}
@@ -379,6 +389,33 @@ def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
     assert "The receptor's file has no hydrogens." in read_notes(bare)
 
 
+def read_disulfides():
+    """Hen egg-white lysozyme (PDB 1AKI), with four disulfides."""
+    return gemmi.read_structure(str(HERE.parent / "unit" / "results" / "data" / "geometry" / "1aki.pdb.gz"))
+
+
+def test_residues_with_insertion_codes_and_long_chain_names_are_flexible(tmp_path):
+    structure = read_disulfides()
+    structure.setup_entities()
+    (number_63,) = (residue for residue in structure[0]["A"] if residue.seqid.num == 63)
+    number_63.seqid = gemmi.SeqId(62, "A")
+    structure[0]["A"].name = "HEL"
+    mmcif = structure.make_mmcif_document().as_string()
+    outcome, outputs = dock(
+        tmp_path, mmcif, XYLENE, flexibleResidues={"HEL": "62 62A"}, exhaustiveness=1, numPoses=2
+    )
+    assert outcome.state == "succeeded", outcome.error
+    assert "Names of chains have one letter in the files of a docking: HEL is H." in read_notes(outputs)
+    result = open_result(outputs)
+    assert set(result.pose_table["flexible residues"]) == {"TRP H 62, TRP H 62A"}
+    best = {side_chain.owner: side_chain for side_chain in list_side_chains(result.poses[0].molecule)}
+    for residue in (
+        one for one in gemmi.read_pdb(str(outputs / "complex.pdb"))[0]["H"] if one.seqid.num == 62
+    ):
+        ring = {name: place for name, _, place in best["H", str(residue.seqid), "TRP"].atoms}["CH2"]
+        assert residue["CH2"][0].pos.tolist() == pytest.approx(ring, abs=1e-3)
+
+
 TRP_CAGE = EXAMPLE["receptorFile"]
 BACKBONE = "".join(
     line
@@ -402,6 +439,12 @@ BACKBONE = "".join(
         (BACKBONE, "CCO\n", {}, "residues of the receptor lack atoms"),
         ("HEADER\n", "CCO\n", {}, "no protein or nucleic acid"),
         (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "12"}}, "PRO A:12 cannot be flexible"),
+        (
+            read_disulfides().make_pdb_string(),
+            "CCO\n",
+            {"flexibleResidues": {"A": "6"}},
+            "A:6 cannot be flexible: none of the bonds of its side chain can turn, as in a disulfide",
+        ),
         (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "99"}}, "chain A reaches from 1 to 20"),
         (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "1 2 3 4 5 6 7 8 9 13 14 16 20"}}, "At most 32"),
         (
@@ -411,7 +454,19 @@ BACKBONE = "".join(
             "does not hold the flexible side chains of A:6",
         ),
     ],
-    ids=["salt", "two-records", "boron", "far", "backbone", "empty", "proline", "none", "many", "outside"],
+    ids=[
+        "salt",
+        "two-records",
+        "boron",
+        "far",
+        "backbone",
+        "empty",
+        "proline",
+        "disulfide",
+        "none",
+        "many",
+        "outside",
+    ],
 )
 def test_what_cannot_be_docked_is_a_plain_sentence(tmp_path, receptor, ligand, settings, sentence):
     outcome, _ = dock(tmp_path, receptor, ligand, **settings)

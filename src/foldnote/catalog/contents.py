@@ -70,6 +70,25 @@ def _read_chains(text: str, with_ligands: bool) -> tuple[str, ...]:
 _remember_chains = lru_cache(maxsize=8)(_read_chains)
 
 
+def list_pdb_residues(text: str) -> Mapping[tuple[str, str], str]:
+    """Names of a PDB's residues by chain id and number with insertion code, first model only."""
+    read = _read_residues if len(text) > _MAX_KEPT else _remember_residues
+    return read(text)
+
+
+def _read_residues(text: str) -> Mapping[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for line in read_lines(text):
+        if line.startswith("ENDMDL"):
+            break
+        if line.startswith(_ATOM_RECORDS) and len(line) > 27:
+            found.setdefault((line[21].strip(), line[22:27].strip()), line[17:20].strip())
+    return found
+
+
+_remember_residues = lru_cache(maxsize=8)(_read_residues)
+
+
 def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
     """Column names in the first row that is not blank; empty for a text without one."""
     filled = (line for line in read_lines(text) if line.strip())

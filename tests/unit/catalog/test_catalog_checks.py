@@ -51,6 +51,13 @@ CASES = [
     ("ablang", {"heavySequence": None}, [("heavyMask", "nothing_to_mask")]),
     ("ablang", {"task": "scan", "heavyMask": "nonsense"}, []),
     ("antiberty", {"lightMask": "1-107"}, [("lightMask", "whole_sequence_masked")]),
+    # side chains that turn: NLYIQWLKDGGPSSGRPPPS
+    ("vina", {"flexibleResidues": {"A": "1 2"}}, []),
+    ("vina", {"flexibleResidues": {"A": "1 12"}}, [("flexibleResidues", "cannot_turn")]),
+    ("vina", {"flexibleResidues": {"A": "1 2 3 4 5 6 7 8 9 13 14 16 20"}}, [("flexibleResidues", "cannot_turn")]),
+    ("vina", {"flexibleResidues": {"A": "99"}}, [("flexibleResidues.A", "no_residue")]),
+    ("vina", {"flexibleResidues": {"B": "1"}}, [("flexibleResidues.B", "bad_chain")]),
+    ("vina", {"flexibleResidues": {"A": "12"}, "receptorFile": "uploaded.pdb"}, []),
     # chains and residues
     ("af2bind", {"chain": "B"}, [("chain", "bad_chain")]),
     ("af2bind", {"chain": ""}, [("chain", "empty")]),

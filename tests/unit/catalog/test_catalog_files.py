@@ -29,7 +29,7 @@ ROLES = {
 }  # fmt: skip
 NOTES = {
     "unit", "extensions", "role", "appliesWhen", "group", "order", "alphabet", "chains", "columns", "of", "chain",
-    "check", "pairWhen", "pipelineOnly", "receptor", "box",
+    "check", "pairWhen", "pipelineOnly", "receptor", "box", "turning",
 }  # fmt: skip
 FIELDS = [(tool, name) for tool, row in FILES.items() for name in row["schema"]["properties"]]
 tools_of_the_reference = pytest.mark.parametrize("tool", list(REFERENCE))

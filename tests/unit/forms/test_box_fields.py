@@ -148,6 +148,19 @@ def test_with_flexible_residues_and_no_site_the_box_is_said_to_be_about_them(for
     assert places.options[places.index] == "The whole receptor (blind docking)"
 
 
+def test_a_side_chain_without_a_bond_that_turns_is_an_error_before_submitting(form):
+    form.set(flexibleResidues={"A": "99 118"})
+    assert "ALA A:99 cannot be flexible: it has no side chain that can turn" in said(form, "flexibleResidues")
+    assert "flexibleResidues" in {problem.field for problem in form.problems}
+
+
+def test_the_bonds_that_turn_are_counted(form):
+    form.set(flexibleResidues={"A": "102 118"})
+    assert "A: 2 residues, ML; 5 bonds of side chains turn, at most 32" in said(form, "flexibleResidues")
+    form.set(flexibleResidues={"A": "8 14 16 19 35 43 48 52"})
+    assert "Choose fewer residues" in said(form, "flexibleResidues")
+
+
 def test_the_3d_view_and_the_numbers_move_the_same_box(form):
     field = form.fields["boxCenter"]
     choose(form, "Around TMP")

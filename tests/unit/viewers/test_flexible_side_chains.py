@@ -6,6 +6,7 @@ import gemmi
 import pytest
 
 from foldnote.results import open_result
+from foldnote.results.molecules.pdbqt import list_side_chains, read_pdbqt
 from foldnote.viewers import bundle, compose_poses
 from foldnote.viewers.scene import palette
 
@@ -37,6 +38,13 @@ def dock(tmp_path):
         return open_result(tmp_path)
 
     return make
+
+
+def test_an_insertion_code_is_that_of_the_first_line_as_meeko_writes_it(tmp_path):
+    side_chain = write_side_chain(0.0).replace("RES THR A 315", "RES THR A 315B")
+    text = (DATA / "vina_poses.pdbqt").read_text().replace("ENDMDL", side_chain)
+    (one,) = list_side_chains(read_pdbqt(text.encode(), "poses.pdbqt").molecules[0])
+    assert one.owner == ("A", "315B", "THR")
 
 
 def list_bonded(table):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, matches, shorten
-from foldnote.catalog.contents import is_inline, list_pdb_chains, read_lines
+from foldnote.catalog.contents import is_inline, list_pdb_chains, list_pdb_residues, read_lines
 from foldnote.catalog.sequences import clean_sequence
 from foldnote.text import count
 
@@ -86,6 +86,52 @@ def check_residue_map(value: Mapping[str, str], context: CheckContext) -> Iterat
         elif not residues.strip():
             message = f"No residues are given for chain {chain}. Give their numbers, or leave the chain out."
             yield context.find(message, "empty", chain)
+
+
+def check_turning_residues(value: Mapping[str, str], context: CheckContext) -> Iterator[Finding]:
+    """Check that side chains can turn, by the note ``turning``, if the contents of a PDB are given."""
+    rule, text = context.notes.get("turning") or {}, context.other
+    known = list_pdb_residues(text) if isinstance(text, str) and is_inline(text) else {}
+    chains = {chain for chain, _ in known}  # check_residue_map reports others
+    asked = [
+        (chain, number) for chain, numbers in value.items() if chain in chains for number in numbers.split()
+    ]
+    missing = next((key for key in asked if key not in known), None)
+    if missing is not None:
+        message = f"{context.other_name} has no residue {shorten(':'.join(missing))}."
+        yield context.find(message, "no_residue", missing[0])
+        return
+    residues = [(f"{known[key]} {':'.join(key)}", known[key]) for key in dict.fromkeys(asked)]
+    fault = find_turning_fault(residues, rule)
+    if fault:
+        yield context.find(fault, "cannot_turn")
+
+
+def find_turning_fault(residues: Sequence[tuple[str, str]], rule: Mapping[str, Any]) -> str:
+    """Why side chains cannot be searched, as a sentence; empty if they can, or it is not known.
+
+    Args:
+        residues: for each residue, what a message calls it, and its name of three letters.
+        rule: the note ``turning``: ``bonds`` that turn in the side chain of each residue name, and how many
+            may turn together at ``most``.
+    """
+    bonds, most = rule.get("bonds") or {}, rule.get("most")
+    held = next((label for label, name in residues if bonds.get(name) == 0), None)
+    if held is not None:
+        return f"{held} cannot be flexible: it has no side chain that can turn. Leave it out."
+    total = count_turning_bonds((name for _, name in residues), rule)
+    if most is not None and total > most:
+        return (
+            f"{total} bonds of these side chains would turn. At most {most} turn together, with the ligand's."
+            " Choose fewer residues."
+        )
+    return ""
+
+
+def count_turning_bonds(names: Iterable[str], rule: Mapping[str, Any]) -> int:
+    """Bonds that turn in the side chains of residues with these names of three letters, by ``turning``."""
+    bonds: Mapping[str, int] = rule.get("bonds") or {}
+    return sum(bonds.get(name, 0) for name in names)
 
 
 def check_residue_list(value: str, context: CheckContext) -> Iterator[Finding]:
@@ -208,6 +254,7 @@ ROWS: Final = (
     CheckRow("chain-pair", check_chain_pair, "chains as a pair 'H L' under a condition", "texts"),
     CheckRow("chains-given", check_chains_given, "a switch that needs its chains", "switch"),
     CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces", "map"),
+    CheckRow("turning-residues", check_turning_residues, "side chains that can turn, not too many", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),
     CheckRow("structure-ids", check_structure_ids, "ids of four letters and digits, separated by spaces"),
     CheckRow("cdr-indices", check_cdr_indices, "indices 0 to 7, separated by spaces, each once"),

@@ -38,6 +38,8 @@ _ELEMENTS = {
 _PSEUDO_ATOM = re.compile(r"G\d|W")
 """Types of pseudo-atoms: G0 to G9 (target positions across opened bonds) and W (docked waters)."""
 _SIDE_CHAIN = re.compile(r"^BEGIN_RES\b.*?(?:^END_RES\b[^\n]*\n?|\Z)", re.M | re.S)
+_OWNER = re.compile(r"BEGIN_RES[ \t]+(\S{1,5})[ \t]+(\S{1,4})[ \t]+(-?\d{1,6}[A-Za-z]?)[ \t]*$", re.M)
+"""Name, chain and number of a flexible residue; Meeko leaves the insertion code out of the atoms' lines."""
 _RESULT = re.compile(r"REMARK\s+(?:VINA|GNINA|SMINA) RESULT:?\s+(\S+)\s+(\S+)\s+(\S+)")
 _PAIR = re.compile(r"REMARK\s+([A-Za-z][\w \-]*?)\s*(?:=|:)\s*(\S.*)$")
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX\b)(\S{1,2000})[ \t]*$", re.M)
@@ -72,8 +74,13 @@ def list_side_chains(molecule: Molecule) -> list[SideChain]:
             place = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
             atoms.append((line[12:16].strip(), _ELEMENTS.get(kind) or find_element(kind), place))
         if lines:
-            owner = (lines[0][21].strip(), lines[0][22:27].strip(), lines[0][17:20].strip())
-            found.append(SideChain(owner, tuple(atoms), "\n".join([*lines, ""])))
+            told = _OWNER.match(block)
+            name, chain, number = (
+                told.groups()
+                if told
+                else (lines[0][17:20].strip(), lines[0][21].strip(), lines[0][22:27].strip())
+            )
+            found.append(SideChain((chain, number, name), tuple(atoms), "\n".join([*lines, ""])))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
+from foldnote.catalog.checks.structure import count_turning_bonds, find_turning_fault
 from foldnote.forms.biology.residue_text import letters_of, read_residues
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.chain import outline_for
@@ -90,6 +91,7 @@ class ResidueMapField(MappingField):
         if not value:
             return Reading(value, readout=_describe_extents(outline))
         found: dict[str, str] = {}
+        turning: list[tuple[str, str]] = []
         readouts: list[str] = []
         for name, text in value.items():
             chain = outline.find(name) if outline is not None else None
@@ -101,7 +103,20 @@ class ResidueMapField(MappingField):
                 return Reading(value, (f"{name}: {read.fault}" if chain is None else read.fault,))
             found[name] = " ".join(read.residues)
             readouts.append(f"{name}: {describe_residues(read.residues, chain)}")
-        return Reading(found, readout="; ".join(readouts))
+            turning += _list_names(read.residues, chain)
+        return self._judge_turning(Reading(found, readout="; ".join(readouts)), turning)
+
+    def _judge_turning(self, read: Reading, residues: list[tuple[str, str]]) -> Reading:
+        """The reading with what the note ``turning`` says of side chains in a known structure."""
+        rule = self.spec.notes.get("turning")
+        if not isinstance(rule, Mapping) or not residues:
+            return read
+        fault = find_turning_fault(residues, rule)
+        if fault:
+            return Reading(read.value, (fault,))
+        bonds = count(count_turning_bonds((name for _, name in residues), rule), "bond")
+        words = f"{read.readout}; {bonds} of side chains turn, at most {rule.get('most')} with the ligand's"
+        return Reading(read.value, readout=words)
 
     def keep(self, value: Any) -> Any:
         """The value with ranges expanded, as for typed text."""
@@ -152,6 +167,17 @@ def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> 
     letters = letters_of(residues, chain) if chain is not None else ""
     shown = letters if len(letters) <= _SHOWN_LETTERS else f"{letters[:_SHOWN_LETTERS]}…"
     return ", ".join(filter(None, (count(len(residues), "residue"), shown)))
+
+
+def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[tuple[str, str]]:
+    """What a message calls each residue of a known protein chain, and its name of three letters."""
+    if chain is None or chain.kind != "protein":
+        return []
+    import gemmi
+
+    letters = letters_of(residues, chain)
+    names = [gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA) or "" for letter in letters]
+    return [(f"{name} {chain.name}:{one}", name) for one, name in zip(residues, names, strict=True)]
 
 
 def _describe_extents(outline: Outline | None) -> str:

@@ -91,6 +91,17 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
     return structure, notes, left_out
 
 
+def shorten_chain_names(structure: Any, notes: list[str]) -> dict[str, str]:
+    """Rename chains whose names are longer than the one letter of a PDBQT; gives the new names by the old."""
+    given = [chain.name for chain in structure[0]]
+    structure.shorten_chain_names()
+    names = dict(zip(given, (chain.name for chain in structure[0]), strict=True))
+    changed = [f"{old} is {new}" for old, new in names.items() if old != new]
+    if changed:
+        notes.append(f"Names of chains have one letter in the files of a docking: {shorten(changed)}.")
+    return names
+
+
 def name_states(model: Any) -> list[str]:
     """Name residues by the hydrogens that they have; gives those that are unlike the usual state."""
     unusual = []

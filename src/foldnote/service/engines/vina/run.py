@@ -30,7 +30,7 @@ from engine_protocol import (
     write_table,
     write_used,
 )
-from receptor import prepare_receptor, read_receptor
+from receptor import prepare_receptor, read_receptor, shorten_chain_names
 from references import write_references
 from rescoring import ADD_ON, FIGURES, Rescoring, rescore
 from side_chains import (
@@ -87,7 +87,9 @@ def main() -> None:
     report(0.05, "Preparing the receptor")
     protonation = settings.get("protonation", "names")
     structure, notes, left_out = read_receptor(Path(files["receptorFile"][0]), protonation)
-    flexible = list_flexible(settings, structure, left_out)
+    names = list_flexible(settings, structure, left_out)
+    short = shorten_chain_names(structure, notes)
+    flexible = [f"{short[chain]}:{number}" for chain, _, number in (name.rpartition(":") for name in names)]
     receptor, side_chains = prepare_receptor(structure, notes, flexible)
     OUTPUTS.joinpath("receptor.pdbqt").write_text(receptor, "utf-8")
     report(0.2, "Preparing the ligand")
@@ -296,7 +298,8 @@ def describe_flexible(poses: str) -> str:
     """What a reader of the affinities must know where side chains were flexible."""
     names = dict.fromkeys(line[10:].strip() for line in poses.splitlines() if line.startswith("BEGIN_RES"))
     return (
-        f"Flexible side chains: {', '.join(names)}. Each pose has its own. Affinities include the ligand's"
+        f"Flexible side chains: {', '.join(names)}. Each pose has its own, in poses.pdbqt and in the views;"
+        " complex.pdb has those of the best pose only. Affinities include the ligand's"
         " energy with their moving atoms, not with their Cα and Cβ, and how much their own energy (within"
         " vina_intra) differs from that in the best pose; the energy that it takes to move them from the"
         " receptor's structure is not counted. Do not compare them with affinities of other flexible residues"

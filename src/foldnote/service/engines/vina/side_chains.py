@@ -122,16 +122,19 @@ def list_side_chain_places(structure: Any, names: Sequence[str]) -> dict[str, li
 
 
 def read_side_chains(poses: str) -> list[Places]:
-    """Where each pose of a PDBQT has the flexible side chains."""
+    """Where each pose of a PDBQT has the flexible side chains.
+
+    Meeko writes a residue's insertion code in its BEGIN_RES line only.
+    """
     found: list[dict[tuple[str, str], dict[str, Triple]]] = []
-    is_inside = False
+    owner: tuple[str, str] | None = None
     for line in poses.splitlines():
         if line.startswith("MODEL"):
             found.append({})
         elif line.startswith(("BEGIN_RES", "END_RES")):
-            is_inside = line.startswith("BEGIN_RES")
-        elif is_inside and line.startswith(("ATOM", "HETATM")):
-            owner = (line[21].strip(), line[22:27].strip())
+            words = line.split()
+            owner = (words[-2], words[-1]) if words[0] == "BEGIN_RES" else None
+        elif owner is not None and line.startswith(("ATOM", "HETATM")):
             place = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
             found[-1].setdefault(owner, {})[line[12:16].strip()] = place
     return found
