@@ -76,6 +76,13 @@ def test_a_pose_is_shown_with_its_diagram_and_its_hydrogen_bonds(notebook):
     drawing_words = drawing.get_attribute("alt")
     expect(view.locator(".fnv-legend")).to_contain_text("Hydrogen bonds, dashed")
     notebook.picture("poses-light", view)
+    canvas, contacts = view.locator("canvas").first, view.get_by_label("Hydrophobic contacts")
+    expect(contacts).not_to_be_checked()
+    drawn = notebook.pixels(canvas)["drawn"]
+    contacts.check()
+    assert notebook.wait_until_drawn(canvas, least=drawn + 30)["drawn"] > drawn, "ten thin dashed lines more"
+    notebook.picture("poses-hydrophobic", view)
+    contacts.uncheck()
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
     view.get_by_role("button", name="The next pose").click()
     expect(view.locator(".fnv-step")).to_contain_text("2 of 3")

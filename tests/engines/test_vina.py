@@ -313,12 +313,10 @@ def test_vina_leaves_the_first_two_carbons_of_flexible_side_chains_out_of_the_li
 
 
 def test_as_many_bonds_turn_as_the_form_says(flexible):
-    turning = catalog.tool("vina").schema()["properties"]["flexibleResidues"]["x-foldnote"]["turning"][
-        "bonds"
-    ]
+    notes = catalog.tool("vina").settings_schema["properties"]["flexibleResidues"]["x-foldnote"]
     parts = (flexible / "flexible.pdbqt").read_text().split("BEGIN_RES ")[1:]
     assert {part[:3]: part.count("\nBRANCH") for part in parts} == {
-        name: turning[name] for name in ("MET", "VAL", "LEU")
+        name: notes["turning"]["bonds"][name] for name in ("MET", "VAL", "LEU")
     }
 
 

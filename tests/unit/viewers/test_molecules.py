@@ -88,6 +88,27 @@ def test_every_drawn_kind_of_interaction_is_a_line_of_its_colour_and_in_the_lege
         assert f"background-color:{palette.INTERACTIONS[kind]}" in legend
 
 
+def test_hydrophobic_contacts_are_those_of_the_table_without_labels():
+    structure, (pose, *_) = Structure.open(DATA / "abl_pocket.pdb"), open_poses()
+    scene = compose_poses(structure, [pose])
+    table = find_interactions(structure, pose.molecule).query("kind == 'hydrophobic'")
+    places = table[["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]].to_numpy()
+    assert [(*line.start, *line.end) for line in scene.steps[0].hydrophobic] == [
+        pytest.approx(row, abs=0.001) for row in places
+    ]
+    assert {line.label for line in scene.steps[0].hydrophobic} == {""}
+    assert "Hydrophobic, thin dashes" in scene.py3dmol()._repr_html_()
+
+
+def test_many_hydrophobic_contacts_are_hidden_at_first_and_few_are_not(tmp_path):
+    scene = compose_poses(Structure.open(DATA / "abl_pocket.pdb"), open_poses()[:1])
+    (step,) = scene.steps
+    few = scene.model_copy(update={"steps": (step.model_copy(update={"hydrophobic": step.hydrophobic[:6]}),)})
+    assert (len(step.hydrophobic), scene.has_few_hydrophobic, few.has_few_hydrophobic) == (10, False, True)
+    drawn = [one.save(tmp_path / "pose.pml").read_text().count("distance bond_") for one in (scene, few)]
+    assert drawn[1] - drawn[0] == 6
+
+
 def test_a_water_bridge_is_two_lines_that_meet_at_the_water():
     structure = Structure.open(DATA / "complexes" / "1hpx_pocket.pdb.gz")
     molecule = list_ligands(structure)[0]

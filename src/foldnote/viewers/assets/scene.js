@@ -106,7 +106,7 @@
 
   // Of the models that stand in for each other one is seen, with what it touches.
   // Python styles the first of them only; after the first repaint of a stack, the others are ready to be shown.
-  var dashes = [], ALL = -1, played = 0, isPainted = false;
+  var isGreasy = scene.few, dashes = [], ALL = -1, played = 0, isPainted = false;
   function showStep() {
     scene.steps.forEach(function (one, place) {
       one.models.forEach(function (index) {
@@ -121,7 +121,7 @@
     var now = scene.steps[step];
     if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
     dashes.forEach(function (one) { viewer.removeShape(one); });
-    dashes = now ? drawLines(viewer, now.lines) : [];
+    dashes = now ? drawLines(viewer, now.lines).concat(isGreasy ? drawLines(viewer, now.hydrophobic, 0.05) : []) : [];
     if (find('panel')) now ? fillPanel(find('panel'), now, scene) : find('panel').replaceChildren();
     var label = find('step');
     if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);
@@ -196,6 +196,10 @@
     if (isMany) addButton(bar, '▶', 'The next ' + scene.noun, function () { stop(); next(1); }).ariaLabel = 'The next ' + scene.noun;
     if (isMany && scene.stack) addMenu(bar);
     make('output', 'step', bar);
+    if (scene.hydrophobic) addCheck(bar, 'Hydrophobic contacts', scene.hydrophobic, function (isOn) {
+      isGreasy = isOn;
+      view.repaint();
+    }).checked = isGreasy;
     if (scene.bases.length && !scene.stack) addButton(bar, 'Zoom to ' + scene.noun, 'Bring the ' + scene.noun + ' and what is around it into the picture', goNear);
     stage.after(bar);
   }

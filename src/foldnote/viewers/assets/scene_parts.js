@@ -134,11 +134,11 @@ function place(point) { return { x: point[0], y: point[1], z: point[2] }; }
 var TAG = { fontSize: 11, fontColor: '#000000', backgroundColor: '#ffffff', backgroundOpacity: 0.75, padding: 1, alignment: 'center', inFront: true };
 
 // Dashed lines with what is written at their middle; the labels go with all others when all is painted again.
-function drawLines(viewer, lines) {
+function drawLines(viewer, lines, radius) {
   return lines.map(function (line) {
     var middle = line[0].map(function (value, axis) { return (value + line[1][axis]) / 2; });
     if (line[2]) viewer.addLabel(line[2], Object.assign({ position: place(middle) }, TAG));
-    return viewer.addCylinder({ start: place(line[0]), end: place(line[1]), radius: 0.08, dashed: true, dashLength: 0.28, gapLength: 0.2, color: line[3] });
+    return viewer.addCylinder({ start: place(line[0]), end: place(line[1]), radius: radius || 0.08, dashed: true, dashLength: 0.28, gapLength: 0.2, color: line[3] });
   });
 }
 

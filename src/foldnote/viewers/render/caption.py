@@ -155,11 +155,16 @@ def _write_steps(scene: Scene) -> list[str]:
         lines.append(f"<li>{write_swatch(palette.FLEXIBLE)}<span>Flexible side chains</span></li>")
     if any(step.contacts for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues in contact</span></li>")
-    colors = {line.kind: line.color for step in scene.steps for line in step.lines}
-    for kind, term in TERMS.items():
-        if kind in colors:
-            lines.append(f"<li>{write_swatch(colors[kind])}<span>{term}, dashed</span></li>")
+    for kind, color in list_kinds(scene).items():
+        look = "thin dashes" if kind == "hydrophobic" else "dashed"
+        lines.append(f"<li>{write_swatch(color)}<span>{TERMS[kind]}, {look}</span></li>")
     return lines
+
+
+def list_kinds(scene: Scene) -> dict[str, str]:
+    """Colours of the interactions that the steps have lines for, by kind, in the order of the legend."""
+    colors = {line.kind: line.color for step in scene.steps for line in (*step.lines, *step.hydrophobic)}
+    return {kind: colors[kind] for kind in TERMS if kind in colors}
 
 
 def has_flexible(scene: Scene) -> bool:

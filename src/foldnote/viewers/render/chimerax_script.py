@@ -13,6 +13,7 @@ from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
     list_contacts,
+    list_first_lines,
     list_painted,
     write_models,
 )
@@ -82,7 +83,7 @@ def _stick(own: str, color: str) -> tuple[str, str, str, str]:
 
 
 def _list_lines(scene: Scene) -> Iterator[str]:
-    for line in scene.steps[0].lines if scene.steps else ():
+    for line in list_first_lines(scene):
         start, end = (",".join(f"{value:g}" for value in place) for place in (line.start, line.end))
         yield f"shape cylinder radius 0.08 fromPoint {start} toPoint {end} color {line.color}"
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from foldnote.viewers.render.caption import (
     has_flexible,
+    list_kinds,
     name_interface,
     write_interfaces,
     write_label,
@@ -157,6 +158,7 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
         "models": step.models,
         "contacts": touched,
         "lines": _pack_lines(step.lines),
+        "hydrophobic": _pack_lines(step.hydrophobic),
         "drawing": drawings.index(step.drawing) if step.drawing else -1,
         "words": step.drawing_words,
         "panel": write_panel(step),
@@ -213,6 +215,8 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
+        "hydrophobic": palette.INTERACTIONS["hydrophobic"] if any(s.hydrophobic for s in scene.steps) else "",
+        "few": scene.has_few_hydrophobic,
         "stack": scene.is_stack,
         "play": scene.is_played,
         "group": scene.group.capitalize(),
@@ -235,7 +239,7 @@ def _list_targets(scene: Scene) -> list[Any]:
         targets += [{"model": index} for index in scene.steps[0].models[:1]]
         targets += [{"model": index} for index in scene.steps[0].models[1:2]] if has_flexible(scene) else []
         targets += [None] if any(step.contacts for step in scene.steps) else []
-        targets += [None] if any(step.lines for step in scene.steps) else []
+        targets += [None for _ in list_kinds(scene)]
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
 
 

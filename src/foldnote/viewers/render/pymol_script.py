@@ -14,10 +14,11 @@ from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
     list_contacts,
+    list_first_lines,
     list_painted,
     write_models,
 )
-from foldnote.viewers.scene.model import Line, Scene
+from foldnote.viewers.scene.model import Scene
 
 _SHOWN = {
     "cartoon": ["cartoon"],
@@ -112,13 +113,14 @@ def _write(color: str) -> str:
 
 
 def _list_lines(scene: Scene) -> Iterator[str]:
-    lines: Sequence[Line] = scene.steps[0].lines if scene.steps else ()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(list_first_lines(scene), 1):
         ends = [f"bond_{number}_{side}" for side in ("from", "to")]
         for name, place in zip(ends, (line.start, line.end), strict=True):
             yield f"pseudoatom {name}, pos=[{place[0]:g}, {place[1]:g}, {place[2]:g}]"
         yield f"distance bond_{number}, {ends[0]}, {ends[1]}"
         yield f"color {_write(line.color)}, bond_{number}"
+        if not line.label:
+            yield f"hide labels, bond_{number}"
         yield f"hide nonbonded, {ends[0]} or {ends[1]}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from foldnote.io import write_atomically
 from foldnote.viewers.render.styles import list_hidden
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.model import Scene, SceneChain, SceneModel
+from foldnote.viewers.scene.model import Line, Scene, SceneChain, SceneModel
 
 _SUFFIXES = {"mmcif": "cif"}
 _CHUNK = 100
@@ -68,6 +68,14 @@ def list_painted(scene: Scene, one: ScriptModel) -> Iterator[Painted]:
             yield from _paint(chain.name, color, _list_shaded(chain, own, shade))
     for mark in one.model.highlights if coloring is None else ():
         yield from _paint(mark.chain, mark.color, mark.numbers)
+
+
+def list_first_lines(scene: Scene) -> tuple[Line, ...]:
+    """The lines that the first step has at first: hydrophobic contacts only if they are few."""
+    if not scene.steps:
+        return ()
+    first = scene.steps[0]
+    return (*first.lines, *(first.hydrophobic if scene.has_few_hydrophobic else ()))
 
 
 def list_contacts(scene: Scene) -> list[Painted]:

@@ -136,7 +136,8 @@ def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Inter
         label=_name_pose(pose),
         models=(place + 1,),
         contacts=tuple((chain, tuple(numbers)) for chain, numbers in touched.items()),
-        lines=tuple(line for one in found if one.kind in palette.INTERACTIONS for line in _make_lines(one)),
+        lines=tuple(line for one in found if one.kind != "hydrophobic" for line in _make_lines(one)),
+        hydrophobic=tuple(line for one in found if one.kind == "hydrophobic" for line in _make_lines(one)),
         facts=_describe_step(pose, near, found),
     )
 
@@ -168,9 +169,14 @@ def _make_lines(one: Interaction) -> list[Line]:
     lengths = [one.distance, *([one.water.ligand_distance] if one.water else [])]
     look = {"kind": one.kind, "color": palette.INTERACTIONS[one.kind]}
     return [
-        Line.model_validate({"start": start, "end": end, "label": f"{length:.1f} Å", **look})
+        Line.model_validate({"start": start, "end": end, "label": _write_length(one, length), **look})
         for start, end, length in zip(places[:-1], places[1:], lengths, strict=True)
     ]
+
+
+def _write_length(one: Interaction, length: float) -> str:
+    """The label of a line; hydrophobic contacts have none, since there are many."""
+    return "" if one.kind == "hydrophobic" else f"{length:.1f} Å"
 
 
 def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Style = Literal["cartoon", "sticks", "spheres", "surface"]
 STYLES: tuple[Style, ...] = get_args(Style)
+_MAX_HYDROPHOBIC = 6
+"""Hydrophobic contacts of a step that are shown at first; more would hide the other interactions."""
 
 
 class _Plain(BaseModel):
@@ -139,6 +141,8 @@ class Step(_Plain):
     """(chain, residue numbers) of the first model that are also drawn as sticks."""
     lines: tuple[Line, ...] = ()
     """Dashed lines in this step."""
+    hydrophobic: tuple[Line, ...] = ()
+    """Hydrophobic contacts, which a reader shows and hides, since there are often many."""
     drawing: str = Field(default="", repr=False)
     """SVG shown next to the facts, such as the 2D structure of a molecule."""
     drawing_words: str = ""
@@ -204,6 +208,11 @@ class Scene(_Plain):
     def described(self) -> tuple[SceneModel, ...]:
         """The models that legend and label describe: all, or the first of a stack."""
         return self.models[:1] if self.is_stack else self.models
+
+    @property
+    def has_few_hydrophobic(self) -> bool:
+        """Whether no step has more than six hydrophobic contacts, so that they are shown at first."""
+        return max((len(step.hydrophobic) for step in self.steps), default=0) <= _MAX_HYDROPHOBIC
 
     @property
     def coloring(self) -> Coloring | None:

@@ -44,9 +44,9 @@ BRIDGE = "#c96a00"
 INTERACTIONS = {
     "covalent": "#8a8f98", "metal": "#8f63c4", "ionic": "#d9661f", "hydrogen bond": "#2f87c4",
     "water bridge": "#14b0c2", "halogen bond": "#b39200", "pi stacking": "#1a9b77", "cation-pi": BOND,
+    "hydrophobic": "#8c8c8c",
 }  # fmt: skip
-"""Dashed lines of a molecule's interactions, in the hues of their diagram; visible on light and dark grounds.
-Hydrophobic contacts are not drawn: there are too many."""
+"""Dashed lines of a molecule's interactions, in the hues of their diagram; visible in both themes."""
 
 UNKNOWN = "#9aa0a6"
 """Residues without a value."""
