@@ -16,13 +16,13 @@ def rows(settings) -> list[dict]:
 
 
 async def test_the_results_say_how_often_each_row_ran_and_why_it_has_no_result(api, settle, rows, name):
-    names = [f"{name}.a.flaky-1", f"{name}.b.fail"]
+    names = [f"{name}.a.flaky-1", f"{name}.b.crash-1"]
     batch = await settle(api.batches.submit("anarci", rows, name, names, retries=1))
     await settle(batch.finish(60))
     frame = await settle(batch.results())
     assert list(frame["status"]) == ["Complete", "Failed"]
     assert list(frame["retries"]) == [1, 1]
-    assert "asked to fail" in frame["error"][1]
+    assert "failed with exit code 1" in frame["error"][1]
 
 
 async def test_the_service_keeps_the_policy_and_a_retry_of_the_batch_has_it_too(api, settle, rows, name):

@@ -55,7 +55,17 @@ def test_a_failed_run_is_repeated_as_often_as_was_asked(service, name):
     service.wait(name)
     healed, lost = (service.job(each) for each in names)
     assert (healed["status"], healed["retries"], healed["error"]) == ("Complete", 2, None)
-    assert (lost["status"], lost["retries"], lost["error"]) == ("Stopped", 2, "The probe was asked to fail.")
+    assert (lost["status"], lost["retries"], lost["error"]) == ("Stopped", 2, "The probe failed by chance.")
+
+
+def test_an_input_that_the_tool_refuses_is_not_tried_again_and_the_error_says_so(service, name):
+    submit(service, name, [f"{name}a.fail"], retries=2)
+    service.wait(name)
+    job = service.job(f"{name}a.fail")
+    assert (job["status"], job["retries"]) == ("Stopped", None)
+    assert job["error"] == (
+        "The probe was asked to fail. It was not run again, since every run would refuse the same input."
+    )
 
 
 def test_a_retried_job_costs_the_hours_of_all_its_runs(service, name):

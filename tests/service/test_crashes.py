@@ -97,7 +97,7 @@ def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_
 def test_a_batch_keeps_its_policy_when_the_service_is_killed(make_service):
     """The first failure is found out after the restart, and is retried once before the batch stops."""
     service = make_service("--no-rate-limit", "--workers", "1")
-    names = ["k1.sleep-2.fail", "k2.output-1", "k3.output-1"]
+    names = ["k1.sleep-2.crash-1", "k2.output-1", "k3.output-1"]
     body = {"batchName": "kept", "type": "anarci", "settings": [SETTINGS] * 3, "jobNames": names}
     policy = {"onFailure": "stop", "retries": 1}
     assert service.client.post("/submit-batch", json=body | {"foldnote": policy}).status_code == 200

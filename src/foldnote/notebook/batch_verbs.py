@@ -128,8 +128,9 @@ def submit_batch(
         on_failure: ``"stop"`` starts no more jobs of the batch once one has failed, after its retries; those
             that run then go on to their end. The service sees to it, so that the notebook may be closed.
         retries: how often (0 to 10) a job is run again after its tool failed or exceeded its time limit; each
-            run costs. Runs that are lost with a machine are repeated in any case. A service that does not
-            offer ``on_failure`` or ``retries`` is sent nothing, and a `SettingsError` says so.
+            run costs. An input that the tool refused is not tried again. Runs that are lost with a machine
+            are repeated in any case. A service that does not offer ``on_failure`` or ``retries`` is sent
+            nothing, and a `SettingsError` says so.
         extensions: what is sent beside the settings of every row, see ``fn.submit``.
         preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).

@@ -1,7 +1,7 @@
 """A test engine whose behaviour is told by the name of its job.
 
 The job's name is split at dots; each part that is known is done, in this order of the name:
-``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (a sentence for the user, exit 2), ``crash-CODE``,
+``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (refuse the input with a sentence, exit 2), ``crash-CODE``,
 ``flaky-COUNT`` (fail in the first COUNT attempts of the job),
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
@@ -47,7 +47,8 @@ def crash(code: str) -> None:
 def flaky(count: str) -> None:
     """The attempt's number begins the name of its folder, the parent of the working directory."""
     if int(Path.cwd().parent.name.partition("-")[0]) <= int(count):
-        fail("")
+        print("FOLDNOTE_ERROR The probe failed by chance.", file=sys.stderr, flush=True)
+        sys.exit(1)
 
 
 def alone(_: str) -> None:

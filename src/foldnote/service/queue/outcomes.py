@@ -1,8 +1,8 @@
 """Derive the end of a job from the outcome of its attempt.
 
-A failure of the tool ends the job, unless its submission asked for retries. An attempt lost with its process
-or machine is repeated, up to three attempts in all. The job's ``error`` says which of the two it was. Nothing
-is written here.
+A failure of the tool ends the job, unless its submission asked for retries and the tool did not refuse its
+input. An attempt lost with its process or machine is repeated, up to three attempts in all. The job's
+``error`` says which of the two it was. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
             "peak_gpu_memory_mb": outcome.peak_gpu_memory_mb,
         },
         is_tool_failure=error is not None,
+        is_input_refused=error is not None and outcome.is_input_refused,
         result_sha256=outcome.result_sha256 if has_result else None,
         result_size=outcome.result_size_bytes if has_result else None,
     )

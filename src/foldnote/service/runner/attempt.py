@@ -143,6 +143,8 @@ class Outcome:
     """Highest resident memory, in MB (2**20 bytes), of the one process that had most; None as before."""
     peak_gpu_memory_mb: float | None = None
     """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
+    is_input_refused: bool = False
+    """Whether the engine refused its settings or files, as another run would."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:

@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -200,6 +201,7 @@ def _publish(
         cpu_seconds=round(usage.cpu_seconds, 3) if usage else None,
         peak_memory_mb=round(usage.peak_memory_mb, 1) if usage else None,
         peak_gpu_memory_mb=usage.peak_gpu_memory_mb if usage else None,
+        is_input_refused=ending.is_input_refused,
     )
 
 
@@ -228,9 +230,8 @@ def _pack(
 def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason: str) -> EngineExit:
     if ending.state == "succeeded":
         return EngineExit(state, f"{name} ended, but its outputs were not kept: {reason}.")
-    return EngineExit(
-        ending.state, f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}."
-    )
+    error = f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}."
+    return replace(ending, error=error)
 
 
 def wait_for_lock(folder: Path) -> int | None:

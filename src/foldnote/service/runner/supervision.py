@@ -32,6 +32,8 @@ _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
 _DRAIN_S = 0.5
 _DEFAULT_GRACE_S = 10.0
+_REFUSED_INPUT = 2
+"""Exit code of an engine that refuses its settings or files, with a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class EngineExit:
 
     state: OutcomeState
     error: str | None = None
+    is_input_refused: bool = False
+    """Whether the engine refused its settings or files, as another run would."""
 
 
 class Supervisor:
@@ -259,7 +263,7 @@ class Supervisor:
     def _explain_exit(self) -> EngineExit:
         code = self._process.wait()
         if self._sorter.error:
-            return EngineExit("failed", self._sorter.error)
+            return EngineExit("failed", self._sorter.error, is_input_refused=code == _REFUSED_INPUT)
         if code == -signal.SIGKILL:
             reason = "was killed by the system, most likely because the machine ran out of memory"
         elif code < 0:

@@ -127,7 +127,10 @@ def collect(table: Path) -> Iterator[dict[str, str]]:
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     if not rows or "pmhc_tcr_pae" not in rows[0]:
-        fail("ADAPT's table has no designs with pmhc_tcr_pae. The log says what it did.")
+        fail(
+            "ADAPT's table has no designs with pmhc_tcr_pae. The log says what it did.",
+            is_worth_repeating=True,
+        )
     for rank, row in enumerate(sorted(rows, key=lambda each: float(each[rank_by(rows)])), 1):
         (model,) = require_files("ADAPT", [PROGRAM_FOLDER / row["model_pdbfile"]], f"model of design {rank}")
         copied = copy_file(model, f"design_{rank:03}.pdb")

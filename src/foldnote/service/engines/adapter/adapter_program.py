@@ -153,14 +153,14 @@ def run_program(
             stderr=subprocess.STDOUT,
         )
     except OSError as exc:
-        fail(f"{name} could not be started: {exc.strerror or exc}.")
+        fail(f"{name} could not be started: {exc.strerror or exc}.", is_worth_repeating=True)
     lines = OutputFollower(span, read_progress or read_bar).follow(process)
     code = process.wait()
     if code:
         for path in sorted(where.glob(more_logs)) if more_logs else ():
             tail = path.read_text("utf-8", "replace").splitlines()[-LAST_LINES:]
             sys.stdout.write("\n".join([f"-- {path.relative_to(where)}", *map(guard, tail), ""]))
-        fail(explain_failure(name, code, lines))
+        fail(explain_failure(name, code, lines), is_worth_repeating=True)
 
 
 def guard(line: str) -> str:
@@ -254,7 +254,10 @@ def require_files(name: str, paths: Iterable[Path], what: str) -> list[Path]:
     """The paths, sorted; ends with a sentence where there are none or one is empty."""
     found = sorted(path for path in paths if path.is_file())
     if not found or any(path.stat().st_size == 0 for path in found):
-        fail(f"{name} ended without an error, but wrote no {what}. The log says what it did.")
+        fail(
+            f"{name} ended without an error, but wrote no {what}. The log says what it did.",
+            is_worth_repeating=True,
+        )
     return found
 
 

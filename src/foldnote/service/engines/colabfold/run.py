@@ -47,7 +47,7 @@ def main() -> None:
     lines = follow(start(plan, query), plan)
     rows = read_models(OUT)
     if not rows:
-        fail(explain(lines))
+        fail(explain(lines), is_worth_repeating=True)
     for row in rows[: plan.relaxed]:
         report(0.96, f"Relaxing the model of rank {row['rank']}")
         row["relaxed"] = relax(OUT / row["file"])
@@ -136,7 +136,7 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
             continue
         report(0.02 + 0.93 * step / steps, message)
     if process.wait() < 0:
-        fail("ColabFold was ended by the system, perhaps for want of memory.")
+        fail("ColabFold was ended by the system, perhaps for want of memory.", is_worth_repeating=True)
     return lines
 
 

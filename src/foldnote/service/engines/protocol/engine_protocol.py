@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 USER_FAILURE = 2
-"""Exit status of a failure that the user can mend."""
+"""Exit status of a failure that the user can mend, and another run of the same job cannot."""
+PROGRAM_FAILURE = 1
+"""Exit status of any other failure."""
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 """Letters of the standard ones."""
 
@@ -41,10 +43,16 @@ def report(fraction: float, message: str) -> None:
     sys.stdout.flush()
 
 
-def fail(sentence: str) -> NoReturn:
-    """End the run with a sentence for the user."""
+def fail(sentence: str, *, is_worth_repeating: bool = False) -> NoReturn:
+    """End the run with a sentence for the user.
+
+    Args:
+        sentence: what is wrong and what to do.
+        is_worth_repeating: whether another run of the same job may succeed, as after a want of memory; a
+            mistake in settings or files is not.
+    """
     sys.stderr.write(f"FOLDNOTE_ERROR {sentence}\n")
-    sys.exit(USER_FAILURE)
+    sys.exit(PROGRAM_FAILURE if is_worth_repeating else USER_FAILURE)
 
 
 def refuse_strange_letters(subject: str, sequence: str, method: str) -> None:

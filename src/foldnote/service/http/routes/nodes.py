@@ -95,6 +95,7 @@ class OutcomeBody(RequestBody):
     cpu_seconds: Number | None = None
     peak_memory_mb: Number | None = None
     peak_gpu_memory_mb: Number | None = None
+    is_input_refused: bool = False
 
 
 class EndingBody(OutcomeBody, HeartbeatBody):

@@ -37,6 +37,7 @@ _JOBS_PER_FOLDER = 1000
 MAX_DELAY_S = 60.0
 """Maximum delay between two attempts of a job."""
 STOPPED_MESSAGE = "Stopped on request."
+NOT_REPEATED = "It was not run again, since every run would refuse the same input."
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class JobEnd:
     result_size: int | None = None
     is_tool_failure: bool = False
     """Whether the tool itself failed, which another run may not repeat."""
+    is_input_refused: bool = False
+    """Whether it failed since it refused its settings or files, as every run would."""
 
 
 @dataclass(frozen=True)
@@ -403,9 +406,11 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         return False
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
-    if _is_repeated(row, ending):
-        _repeat(connection, tally, row, ending)
-        return True
+    if _may_repeat(row, ending):
+        if not ending.is_input_refused:
+            _repeat(connection, tally, row, ending)
+            return True
+        ending = replace(ending, error=f"{ending.error} {NOT_REPEATED}")
     score = None if ending.score is None else write_text(ending.score)
     if unknown := ending.measures.keys() - set(_MEASURED):
         raise KeyError(f"not measured columns of jobs: {sorted(unknown)}")
@@ -426,8 +431,8 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
     return True
 
 
-def _is_repeated(row: sa.RowMapping, ending: JobEnd) -> bool:
-    """Whether the job is to be run again, because its tool failed and its submission asked for retries."""
+def _may_repeat(row: sa.RowMapping, ending: JobEnd) -> bool:
+    """Whether the tool failed, and the job's submission asked for more retries than there were."""
     if not ending.is_tool_failure or row["is_cancelled"] or row["deleted"] is not None:
         return False
     return (row["retries"] or 0) < _allowed_retries(row)
