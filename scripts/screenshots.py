@@ -1,6 +1,6 @@
 """The pictures that the docs show, taken from the running product.
 
-JupyterLab is started with folders of its own and the network cut, and the quickstart's story is clicked through
+JupyterLab is started with folders of its own and the network cut, and a prediction, a docking and a screen are run
 in Chromium; the engines must be installed. The gallery's pictures are taken from the notebooks that ``make docs``
 executed. Run it with ``make screenshots``; ``--gallery`` takes the gallery's only.
 """
@@ -31,6 +31,37 @@ from lab_server import LabServer  # noqa: E402
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+PEMBROLIZUMAB = (
+    "QVQLVQSGVEVKKPGASVKVSCKASGYTFTNYYMYWVRQAPGQGLEWMGGINPSNGGTNFNEKFKNRVTLTTDSSTTTAYMELKSLQFDDTAVYYCARRDYRFDMGFDYWGQGTTVTVSS",
+    "EIVLTQSPATLSLSPGERATLSCRASKGVSTSGYSYLHWYQQKPGQAPRLLIYLASYLESGVPARFSGSGSGTDFTLTISSLEPEDFAVYYCQHSRDLPLTFGGGTKVEIK",
+)
+RECEPTOR = "t4-lysozyme-l99a.pdb"
+EARLIER = (
+    f"""import foldnote as fn
+
+HEAVY, LIGHT = {PEMBROLIZUMAB!r}
+fn.submit("anarci", sequence=HEAVY, job_name="pembrolizumab-VH-IMGT").wait()
+fn.submit("abodybuilder", heavy=HEAVY, light=LIGHT, job_name="pembrolizumab-Fv").wait().status""",
+)
+SITE = f"""import foldnote as fn
+
+RECEPTOR = "{RECEPTOR}"
+atoms = fn.open_result(RECEPTOR).structures[0].to_frame()
+centre = atoms.loc[atoms["residue"] == "TMP", ["x", "y", "z"]].mean().round(1).tolist()
+"""
+DOCKING = (
+    SITE
+    + """fn.submit("vina", receptorFile=fn.upload(RECEPTOR), ligandFile="Cc1ccc(C)cc1", boxCenter=centre,
+          boxSize=[16, 16, 16], seed=1, job_name="redock-xylene")"""
+)
+SCREEN = (
+    SITE
+    + """ligands = {"benzene": "c1ccccc1", "toluene": "Cc1ccccc1", "ethylbenzene": "CCc1ccccc1", "phenol": "Oc1ccccc1",
+           "propylbenzene": "CCCc1ccccc1", "butylbenzene": "CCCCc1ccccc1", "p-xylene": "Cc1ccc(C)cc1",
+           "benzofuran": "c1ccc2c(c1)cco2", "indole": "c1ccc2[nH]ccc2c1"}
+fn.screen(fn.upload(RECEPTOR), list(ligands.values()), names=list(ligands), tool="vina", boxCenter=centre,
+          boxSize=[16, 16, 16], exhaustiveness=4, seed=1, batch_name="cavity-screen")"""
+)
 WINDOW = {"width": 1440, "height": 1000}
 
 
@@ -63,28 +94,83 @@ def take_gallery_pictures(executed: Path, folder: Path) -> None:
 
 
 def take_pictures(server: LabServer) -> None:
+    server.write_notebook("pembrolizumab.ipynb", *EARLIER)
     server.write_notebook("trastuzumab.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
+    server.write_notebook("redocking.ipynb", DOCKING)
+    server.write_notebook("screen.ipynb", SCREEN)
+    shutil.copyfile(ROOT / "notebooks" / "data" / RECEPTOR, server.notebooks / RECEPTOR)
     with sync_playwright() as playwright:
         chromium = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         lab = LabPage(browser.new_context(viewport=WINDOW, device_scale_factor=1.5), server)
-        lab.open("trastuzumab.ipynb")
-        lab.show_sidebar("jobs", 300)
-        lab.run_all()
-        fill_form(lab.page)
-        lab.picture("wrong-letter", lab.page.locator(".foldnote-form"))
-        lab.page.locator(".foldnote-form textarea").nth(0).fill(VH)
-        lab.page.get_by_role("button", name="Submit", exact=True).click()
-        expect(lab.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=300_000)
-        show_result(lab.page)
-        lab.wait_until_drawn(
-            lab.page.locator(".jp-OutputArea-output canvas").first
-        )  # only what is in sight is drawn
-        lab.picture("quickstart")
-        lab.set_theme("dark")
-        lab.page.wait_for_timeout(1000)
-        lab.picture("quickstart-dark")
+        run_earlier_jobs(lab)
+        take_job_pictures(lab)
+        take_docking_picture(lab)
+        take_batch_pictures(lab)
         browser.close()
+
+
+def run_earlier_jobs(lab: LabPage) -> None:
+    """Jobs of another notebook: the panel has more than one, and the engine is loaded when the pictures begin."""
+    lab.open("pembrolizumab.ipynb")
+    lab.run_all()
+    expect(lab.page.locator(".jp-OutputArea-output").last).to_contain_text("Complete", timeout=300_000)
+
+
+def take_job_pictures(lab: LabPage) -> None:
+    """A form with a wrong letter, then the job's card, its structure and the panel, light and dark."""
+    lab.open("trastuzumab.ipynb")
+    lab.show_sidebar("jobs", 300)
+    lab.run_all()
+    fill_form(lab.page)
+    lab.resize(WINDOW["width"], 1300)  # all of the form is in sight
+    lab.picture("wrong-letter", lab.page.locator(".foldnote-form"))
+    lab.resize(WINDOW["width"], WINDOW["height"])
+    lab.page.locator(".foldnote-form textarea").nth(0).fill(VH)
+    lab.page.get_by_role("button", name="Submit", exact=True).click()
+    expect(lab.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=300_000)
+    show_result(lab)
+    lab.picture("quickstart")
+    lab.set_theme("dark")
+    lab.page.wait_for_timeout(1000)
+    lab.picture("quickstart-dark")
+    lab.set_theme("light")
+
+
+def take_docking_picture(lab: LabPage) -> None:
+    """The best pose in the receptor's cavity, with its interactions."""
+    lab.open("redocking.ipynb")
+    lab.page.keyboard.press("Control+b")
+    lab.run_all()
+    expect(lab.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=300_000)
+    show_result(lab)
+    view = lab.page.locator(".fnv-view[data-fn-state=drawn]").first
+    view.wait_for(timeout=60_000)
+    view.get_by_label("Hydrophobic contacts").check()
+    lab.resize(WINDOW["width"], 1800)  # all of the view is in sight
+    lab.page.wait_for_timeout(1500)
+    lab.picture("docking", view)
+    lab.resize(WINDOW["width"], WINDOW["height"])
+
+
+def take_batch_pictures(lab: LabPage) -> None:
+    """A screen of nine ligands: its table, and the panel."""
+    lab.open("screen.ipynb")
+    sidebar = lab.show_sidebar("jobs", 300)
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card")
+    expect(card).to_contain_text("9 of 9 jobs complete", timeout=300_000)
+    sidebar.get_by_role("row", name="cavity-screen").first.click()
+    lab.page.keyboard.press("ArrowRight")
+    lab.resize(WINDOW["width"], 720)
+    lab.page.mouse.move(5, 5)
+    lab.page.wait_for_timeout(2000)
+    lab.picture("panel", sidebar)
+    lab.page.keyboard.press("Control+b")
+    lab.resize(WINDOW["width"], 840)
+    card.evaluate("card => card.scrollIntoView({block: 'start'})")
+    lab.page.wait_for_timeout(2000)
+    lab.picture("batch")
 
 
 def fill_form(page: Page) -> None:
@@ -96,11 +182,12 @@ def fill_form(page: Page) -> None:
     expect(page.locator(".foldnote-form")).to_contain_text("Position 17")
 
 
-def show_result(page: Page) -> None:
-    """Scroll so that the card and the structure are seen together."""
-    page.locator(".foldnote-card").evaluate("card => card.scrollIntoView({block: 'start'})")
-    page.mouse.move(5, 5)
-    page.wait_for_timeout(1500)
+def show_result(lab: LabPage) -> None:
+    """Scroll so that the card and the structure are seen together; only what is in sight is drawn."""
+    lab.page.locator(".foldnote-card").evaluate("card => card.scrollIntoView({block: 'start'})")
+    lab.page.mouse.move(5, 5)
+    lab.page.wait_for_timeout(1500)
+    lab.wait_until_drawn(lab.page.locator(".jp-OutputArea-output canvas").first)
 
 
 if __name__ == "__main__":
