@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpu_machine import make_gpu_machine
 
-from foldnote.service.runner.gpus import Gpu, list_gpus
+from foldnote.service.runner.gpus import Gpu, explain_shortage, list_gpus, tells_shortage
 
 MANIFEST = """
 name = "{name}"
@@ -35,6 +35,8 @@ seen = Path({seen!r})
 while not (seen / f"{{name}}.end").exists():
     time.sleep(0.05)
 use.unlink()
+if last_words := (seen / f"{{name}}.end").read_text():
+    raise SystemExit(last_words)
 Path("outputs/done.txt").write_text("done")
 """
 SEQUENCE = {"anarci": {"sequence": "EVQLVESGG"}, "amplify": {"sequence": "GIGKFLHSAKKFGKAFVGEIMNS"}}
@@ -74,8 +76,10 @@ class GpuService:
             time.sleep(0.05)
         return None
 
-    def end(self, name: str) -> dict:
-        (self.seen / f"{name}.end").touch()
+    def end(self, name: str, last_words: str = "") -> dict:
+        """Let the job end, with an error if it is given last words."""
+        (self.seen / f"{name}.new").write_text(last_words)
+        (self.seen / f"{name}.new").rename(self.seen / f"{name}.end")
         return self.process.wait(name)
 
 
@@ -133,13 +137,90 @@ def test_a_run_without_a_gpu_sees_none(on_gpus):
         ("2, 0", (Gpu("2", 1000), Gpu("0", 1000))),
         ("GPU-1000", (Gpu("GPU-1000", 1000),)),
         ("MIG-3f2a", (Gpu("MIG-3f2a", 0),)),
+        ("1,1,GPU-1000", (Gpu("1", 1000),)),
+        ("3,1,-1,GPU-9,GPU-", (Gpu("1", 1000),)),
     ],
-    ids=["unset", "none", "numbers", "identifier", "part"],
+    ids=["unset", "none", "numbers", "identifier", "part", "twice", "unknown"],
 )
 def test_the_gpus_are_those_that_the_service_may_use(tmp_path, allowed, expected):
     machine = make_gpu_machine(tmp_path / "machine", number=3)
     environment = {"PATH": str(machine)} | ({} if allowed is None else {"CUDA_VISIBLE_DEVICES": allowed})
     assert list_gpus(environment) == expected
+
+
+def test_a_run_that_waits_for_a_gpu_holds_up_no_run_without_one(on_gpus):
+    service = on_gpus(anarci="gpus = 2", amplify="")
+    for name in ("first", "second"):
+        service.submit(name)
+    service.submit("plain", "amplify")
+    assert service.gpus_of("plain") == ""
+    assert service.gpus_of("second", patience_s=0.1) is None
+    for name in ("first", "second", "plain"):
+        service.end(name)
+
+
+def test_a_small_use_of_a_gpu_does_not_pass_a_run_that_waits_for_all_of_it(on_gpus):
+    service = on_gpus(anarci="gpus = 2", amplify="gpus = 1\ngpu_memory_mb = 300")
+    service.submit("small", "amplify")
+    assert service.gpus_of("small") == "0"
+    service.submit("large")
+    service.submit("late", "amplify")
+    assert service.gpus_of("late", patience_s=1) is None
+    service.end("small")
+    assert service.gpus_of("large") == "0,1"
+    service.end("large")
+    service.end("late")
+
+
+TORCH = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 200.00 GiB. GPU 0 has a total capacity of 79.18 GiB"
+    " of which 78.66 GiB is free. Including non-PyTorch memory, this process has 518.00 MiB memory in use."
+)
+JAX = (
+    "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 200.00GiB with allocator"
+    " GPU_0_bfc on device 0. [executable_name='jit_broadcast_in_dim'] [tf-allocator-allocation-error='']"
+)
+CUPY = "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 214,748,364,800 bytes (allocated so far: 0 bytes)."
+
+
+@pytest.mark.parametrize(
+    ("line", "amounts"),
+    [
+        (TORCH, ": it asked for 200.00 GiB, and 78.66 GiB of 79.18 GiB were free."),
+        (JAX, ": it asked for 200.00 GiB."),
+        (CUPY, ": it asked for 200.0 GiB."),
+        ("CUDA_ERROR_OUT_OF_MEMORY: out of memory", "."),
+    ],
+    ids=["torch", "jax", "cupy", "driver"],
+)
+def test_too_little_gpu_memory_is_explained_with_the_gpu_and_the_amounts(line, amounts):
+    assert tells_shortage(line)
+    assert explain_shortage("AntiBERTy", line, ["3"]).startswith(
+        f"AntiBERTy ran out of memory on GPU 3{amounts} "
+    )
+
+
+def test_a_run_that_wants_too_much_gpu_memory_says_so(on_gpus):
+    service = on_gpus(anarci="gpus = 1")
+    service.submit("greedy")
+    assert service.gpus_of("greedy") == "0"
+    advice = "\nFor simplicity, JAX has removed its internal frames from the traceback."
+    error = service.end("greedy", JAX + advice)["error"]
+    assert error.startswith(
+        "GPU user of the tests ran out of memory on GPU 0: it asked for 200.00 GiB. Try a smaller"
+    )
+
+
+def test_a_number_that_no_gpu_has_is_named_in_the_log(make_service, tmp_path):
+    machine = make_gpu_machine(tmp_path / "machine", number=1)
+    process = make_service(is_started=False)
+    path = f"{machine}{os.pathsep}{os.environ['PATH']}"
+    process.environment |= {"PATH": path, "CUDA_VISIBLE_DEVICES": "0,3"}
+    process.start()
+    assert (
+        "CUDA_VISIBLE_DEVICES names 3, which is no GPU of this machine"
+        in (process.folder / "service.log").read_text()
+    )
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,7 @@ class Dispatcher:
         """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
 
         A job that does not fit waits, and with it all later ones of its executor, but not those of others.
+        One that lacks nothing but a GPU holds up only those that use a GPU, too.
         """
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
@@ -265,19 +266,23 @@ class Dispatcher:
 
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
             closed: set[str] = set()
+            without_gpus: set[int] = set()
             while may_start and any(each.has_any for each in rooms.values()):
                 rows = find(closed)
                 if not rows:
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
                 name = self._launcher.executor_name(first.type)
-                place = rooms[id(self._executors.find(name))]
-                if place.take(self._launcher.need(first.type)):
+                place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
+                is_held_up = need.gpus and id(place) in without_gpus
+                if not is_held_up and place.take(need):
                     running[first.account_id] += 1
                     return replace(first, executor=name)
-                if not self._executors.has_several:
-                    return None
                 closed.add(first.type)
+                if need.gpus and place.fits(replace(need, gpus=0)):
+                    without_gpus.add(id(place))
+                elif not self._executors.has_several:
+                    return None
             return None
 
         return choose

@@ -82,7 +82,11 @@ class ExecutorRoom:
     @property
     def has_any(self) -> bool:
         """Whether the smallest run fits."""
-        return find_machine(_LEAST, self.taken, self._machines, self._runs) is not None
+        return self.fits(_LEAST)
+
+    def fits(self, need: Capacity) -> bool:
+        """Whether there is room for one more run."""
+        return find_machine(need, self.taken, self._machines, self._runs) is not None
 
     def take(self, need: Capacity) -> bool:
         """Use the room for one more run; False if there is none."""

@@ -7,6 +7,7 @@ runner loads it.
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,8 +34,15 @@ class Gpu:
     """Memory in MB (2**20 bytes); 0 if unknown."""
 
 
-def list_gpus(environment: Mapping[str, str]) -> tuple[Gpu, ...]:
-    """The GPUs that ``CUDA_VISIBLE_DEVICES`` allows, all if it is not set; none without a driver."""
+def list_gpus(
+    environment: Mapping[str, str], note_unknown: Callable[[str], object] = lambda _word: None
+) -> tuple[Gpu, ...]:
+    """The GPUs that ``CUDA_VISIBLE_DEVICES`` allows, each once, all if it is not set; none without a driver.
+
+    Args:
+        environment: of the service or the node.
+        note_unknown: called with each word of the variable that names no GPU of this machine.
+    """
     allowed = environment.get(ASSIGNED)
     if allowed is not None and not allowed.strip():
         return ()
@@ -52,20 +60,69 @@ def list_gpus(environment: Mapping[str, str]) -> tuple[Gpu, ...]:
     found = [row for line in answer.splitlines() if (row := _cells(line, 3))]
     if allowed is None:
         return tuple(Gpu(index, _number(memory)) for index, _, memory in found)
-    return tuple(_find(word.strip(), found) for word in allowed.split(",") if word.strip())
+    gpus: dict[str, Gpu] = {}
+    for word in filter(None, map(str.strip, allowed.split(","))):
+        if word.startswith("MIG-"):  # a part; the question lists whole GPUs only
+            gpus.setdefault(word, Gpu(word))
+        elif (named := _find(word, found)) is not None:
+            gpus.setdefault(named[1], Gpu(word, _number(named[2])))
+        else:
+            note_unknown(word)
+    return tuple(gpus.values())
 
 
-def _find(word: str, found: Sequence[Sequence[str]]) -> Gpu:
-    """The GPU that a word of ``CUDA_VISIBLE_DEVICES`` names: a number, or the beginning of an identifier."""
-    for index, uuid, memory in found:
-        if word == index or (word.startswith("GPU-") and uuid.startswith(word)):
-            return Gpu(word, _number(memory))
-    return Gpu(word)
+def _find(word: str, found: Sequence[Sequence[str]]) -> Sequence[str] | None:
+    """Number, identifier and memory of the GPU that a word of ``CUDA_VISIBLE_DEVICES`` names, if any does.
+
+    The word is a number, or the beginning of an identifier that no other GPU has.
+    """
+    rows = [row for row in found if word == row[0] or (word.startswith("GPU-") and row[1].startswith(word))]
+    return rows[0] if len(rows) == 1 else None
 
 
 def show_gpus(gpus: Sequence[Gpu]) -> dict[str, str]:
     """Variables by which a run sees these GPUs and no others."""
     return {**ORDER, ASSIGNED: ",".join(gpu.identity for gpu in gpus)}
+
+
+_SHORTAGE = re.compile(
+    r"CUDA out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|RESOURCE_EXHAUSTED: Out of memory"
+    r"|cupy\S*\.OutOfMemoryError|HIP out of memory"
+)
+_WANTED = re.compile(r"(?:[Tt]ried to allocate|trying to allocate|allocating) ([\d,.]+) ?([KMGT]i?B|bytes)")
+_FREE = re.compile(r"total capacity of ([\d.]+ \w+) of which ([\d.]+ \w+) is free")
+
+
+def tells_shortage(line: str) -> bool:
+    """Whether a program's line says that the memory of its GPU was not enough (PyTorch, JAX, CuPy, CUDA)."""
+    return _SHORTAGE.search(line) is not None
+
+
+def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
+    """One sentence on what was wanted of which GPU, and one on what to do.
+
+    Args:
+        name: of what was run.
+        line: the program's line, for which ``tells_shortage`` is true.
+        gpus: the GPUs of the run, as ``CUDA_VISIBLE_DEVICES`` names them.
+    """
+    where = f"GPU {', '.join(gpus)}" if len(gpus) == 1 else f"GPUs {', '.join(gpus)}"
+    wanted, free = _WANTED.search(line), _FREE.search(line)
+    parts = [f"it asked for {_format_amount(wanted[1], wanted[2])}"] if wanted else []
+    parts += [f"{free[2]} of {free[1]} were free"] if free else []
+    amounts = f": {', and '.join(parts)}" if parts else ""
+    return (
+        f"{name} ran out of memory on {where}{amounts}."
+        " Try a smaller input, fewer results at a time, or a GPU with more memory."
+    )
+
+
+def _format_amount(number: str, unit: str) -> str:
+    """An amount of memory with its unit; a number of bytes in GiB or MiB."""
+    if unit != "bytes":
+        return f"{number} {unit}"
+    count = int(re.sub(r"\D", "", number) or 0)
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.1f} MiB"
 
 
 class GpuMeter:

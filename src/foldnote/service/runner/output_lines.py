@@ -16,6 +16,7 @@ from io import FileIO
 from pathlib import Path
 
 from foldnote.service.runner import attempt as files
+from foldnote.service.runner.gpus import tells_shortage
 
 PROGRESS_MARK = b"FOLDNOTE_PROGRESS "
 ERROR_MARK = b"FOLDNOTE_ERROR "
@@ -23,6 +24,7 @@ LOG_LIMIT_BYTES = 50 << 20
 _LINE_LIMIT_BYTES = 65_536
 _MESSAGE_LENGTH = 500
 _PROGRESS_PAUSE_S = 0.2
+_SHORTAGE_LINES = 40
 
 
 class LineSorter:
@@ -31,11 +33,15 @@ class LineSorter:
     Attributes:
         error: the sentence of the engine's last FOLDNOTE_ERROR line, or None.
         last_line: the last line of the log that is not blank, or an empty string.
+        shortage: the last line that told of too little GPU memory, if it is one of the last 40; else an
+            empty string.
     """
 
     def __init__(self, attempt_dir: Path) -> None:
         self.error: str | None = None
         self.last_line = ""
+        self.shortage = ""
+        self._since_shortage = 0
         self._folder = attempt_dir
         self._log: FileIO | None = None
         self._rest: dict[int, bytes] = {}
@@ -79,7 +85,17 @@ class LineSorter:
             return True
         if text := line.strip():
             self.last_line = text.decode("utf-8", "replace")[:_MESSAGE_LENGTH]
+            self._note_shortage()
         return False
+
+    def _note_shortage(self) -> None:
+        """Keep the line on GPU memory for a while: libraries print advice after it."""
+        if tells_shortage(self.last_line):
+            self.shortage, self._since_shortage = self.last_line, 0
+        elif self.shortage:
+            self._since_shortage += 1
+            if self._since_shortage >= _SHORTAGE_LINES:
+                self.shortage = ""
 
     def _write(self, content: bytes) -> None:
         if not content:

@@ -21,7 +21,7 @@ from foldnote.errors import EngineError
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
-from foldnote.service.runner.gpus import GpuMeter
+from foldnote.service.runner.gpus import GpuMeter, explain_shortage
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
 from foldnote.service.runner.usage import MeasuredProgram, Usage, count_cpu_seconds
@@ -264,6 +264,9 @@ class Supervisor:
         code = self._process.wait()
         if self._sorter.error:
             return EngineExit("failed", self._sorter.error, is_input_refused=code == _REFUSED_INPUT)
+        if self._spec.gpus and self._sorter.shortage:
+            sentence = explain_shortage(self._name, self._sorter.shortage, self._spec.gpus)
+            return EngineExit("failed", f"{sentence} The job's log has the details.")
         if code == -signal.SIGKILL:
             reason = "was killed by the system, most likely because the machine ran out of memory"
         elif code < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.runner.attempt import AttemptState
-from foldnote.service.runner.gpus import list_gpus
+from foldnote.service.runner.gpus import ASSIGNED, list_gpus
 from foldnote.service.runner.local_runners import LocalRunners
 
+log = logging.getLogger(__name__)
 _MEMORY_LEFT_MB = 1024
 
 
@@ -36,7 +38,7 @@ class LocalExecutor:
         cores: int | None = None,
         memory_mb: int | None = None,
     ) -> None:
-        gpus = list_gpus(environment)
+        gpus = list_gpus(environment, _note_unknown_gpu)
         machine = Capacity(
             cores or _usable_cores(), memory_mb or _usable_memory_mb(), len(gpus), devices=gpus
         )
@@ -77,6 +79,10 @@ class LocalExecutor:
     def capacity(self) -> tuple[Capacity, ...]:
         """See the protocol."""
         return self._machines
+
+
+def _note_unknown_gpu(word: str) -> None:
+    log.warning("%s names %s, which is no GPU of this machine; it is not used.", ASSIGNED, word)
 
 
 def _usable_cores() -> int:
