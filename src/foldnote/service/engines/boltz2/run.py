@@ -45,7 +45,7 @@ def main() -> None:
     run_boltz([str(query), *arguments(settings, seed)], settings)
     rows = read_models(OUT / f"boltz_results_{NAME}" / "predictions" / NAME)
     if not rows:
-        fail("Boltz made no model; the log says why.")
+        fail("Boltz made no model; the log says why.", is_worth_repeating=True)
     write_results(given, rows, query)
     report(1.0, "Done")
 
