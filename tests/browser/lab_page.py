@@ -96,7 +96,7 @@ class LabPage:
         page: the Playwright page, for everything that is not here.
         server: the server behind it.
         outside: addresses outside this computer that the page wanted; each was refused.
-        faults: uncaught exceptions of the page.
+        faults: uncaught exceptions of the page, with where they were thrown.
     """
 
     def __init__(self, context: BrowserContext, server: LabServer) -> None:
@@ -106,7 +106,7 @@ class LabPage:
         self.faults: list[str] = []
         context.on("request", self._note_outside)
         self.page: Page = context.new_page()
-        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+        self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
     def open(self, notebook: str | None = None, *, workspace: str = "tests") -> None:
         """Open JupyterLab, on a notebook if one is named, and wait until it is there."""
