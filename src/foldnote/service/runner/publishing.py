@@ -231,9 +231,8 @@ class _Packer:
                     archive.writestr("score.json", score.content)
                 if self._add(archive, self._attempt, files.LOG, "job.log") is None:
                     archive.writestr("job.log", b"")
-            if not self._spec.has_lease:  # a node keeps nothing: the service syncs what it receives
-                stream.flush()
-                os.fsync(stream.fileno())
+            stream.flush()
+            os.fsync(stream.fileno())  # the service links this file among its contents
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""

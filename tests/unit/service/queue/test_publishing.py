@@ -1,8 +1,11 @@
-"""The names of an engine's files in the result archive, and figures that are none."""
+"""The names of an engine's files in the result archive, its sync, and figures that are none."""
 
 import os
 
-from foldnote.service.runner.publishing import name_members, read_score
+import pytest
+
+from foldnote.service.runner.attempt import RESULT, AttemptSpec, prepare_attempt
+from foldnote.service.runner.publishing import name_members, publish_result, read_score
 
 
 def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart():
@@ -22,3 +25,30 @@ def test_an_endlessly_nested_score_file_is_ignored(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "score.json").write_text('{"a":' + "[" * 60_000)
     assert read_score(tmp_path).figures is None
+
+
+@pytest.mark.parametrize("has_lease", [False, True], ids=["alone", "of a replica"])
+def test_an_archive_is_synced_before_it_is_linked_among_the_contents(tmp_path, monkeypatch, has_lease):
+    spec = AttemptSpec(
+        attempt_dir=str(tmp_path / "attempt"),
+        nonce="n",
+        job_name="job",
+        tool="anarci",
+        settings={},
+        command=("true",),
+        environment={},
+        has_lease=has_lease,
+    )
+    folder = prepare_attempt(spec)
+    (folder / "work/outputs").mkdir(exist_ok=True)
+    (folder / "work/outputs/a.txt").write_text("a")
+    synced, sync = {}, os.fsync
+
+    def note(descriptor):
+        sync(descriptor)
+        status = os.fstat(descriptor)
+        synced[status.st_ino] = status.st_size
+
+    monkeypatch.setattr(os, "fsync", note)
+    archive = publish_result(spec, "succeeded", "2026-01-01T00:00:00Z", read_score(folder), lambda: None)
+    assert synced.get((folder / RESULT).stat().st_ino) == archive.size_bytes
