@@ -94,9 +94,9 @@ def run_boltz(options: list[str], settings: Mapping[str, Any]) -> None:
 
     report(0.03, "Loading Boltz-2")
     forward, predict_step = AtomDiffusion.preconditioned_network_forward, Boltz2.predict_step
-    structure = Sampling(0.1, 0.6, int(settings.get("samplingSteps", 200)))
+    structure = Sampling("structure", 0.1, 0.6, int(settings.get("samplingSteps", 200)))
     structure.steps *= -(-int(settings.get("samples", 1)) // AT_ONCE)
-    affinity = Sampling(0.72, 0.24, int(settings.get("affinitySteps", 200)) * AFFINITY_SAMPLES)
+    affinity = Sampling("affinity", 0.72, 0.24, int(settings.get("affinitySteps", 200)) * AFFINITY_SAMPLES)
     running = structure
 
     def count_step(*values: Any, **named: Any) -> Any:
@@ -119,6 +119,7 @@ def run_boltz(options: list[str], settings: Mapping[str, Any]) -> None:
 class Sampling:
     """Steps of one network's diffusion, and the part of the run that they are."""
 
+    what: str
     begin: float
     share: float
     steps: int
@@ -127,8 +128,7 @@ class Sampling:
     def step(self) -> None:
         """Count a step, and report it."""
         self.done = min(self.steps, self.done + 1)
-        what = "of the affinity" if self.begin > 0.5 else "of the structure"
-        message = f"Sampling step {self.done} of {self.steps} {what}"
+        message = f"Sampling step {self.done} of {self.steps} of the {self.what}"
         report(round(self.begin + self.share * self.done / self.steps, 4), message)
 
 
