@@ -40,6 +40,7 @@ from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import open_database
+from foldnote.text import format_size
 
 _KEPT_OF_RUNS = (files.SPEC, files.RUNNER, files.LOG, files.MANIFEST, files.OUTCOME, files.RUNNER_LOG)
 _BUSY_S = 30.0
@@ -125,7 +126,7 @@ class _Maker:
         free = shutil.disk_usage(self._target).free
         if needed > free:
             raise ConfigurationError(
-                f"The backup needs {needed >> 20} MB, but only {free >> 20} MB are free in"
+                f"The backup needs {format_size(needed)}, but only {format_size(free)} are free in"
                 f" {self._target.parent}. Nothing was written; choose another disk."
             )
 

@@ -307,8 +307,8 @@ class Engine:
         if ready is None and find_python(self) is None:
             return EngineState(False, explain_python(self))
         if ready is None:
-            needed_mb = self.environment.disk_mb + self.download_mb
-            size = f" ({needed_mb} MB or more)" if needed_mb else ""
+            needed = (self.environment.disk_mb + self.download_mb) * 1_000_000
+            size = f" ({format_size(needed)} or more)" if needed else ""
             return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
         if not self.is_current(ready) or not self.python.exists():
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")

@@ -324,12 +324,13 @@ class _Installation:
             shutil.rmtree(self._env)
 
     def _refuse_full_disk(self) -> None:
-        needed = self._engine.environment.disk_mb - _used_mb(self._env)
-        free = shutil.disk_usage(self._engine.home).free >> 20
+        needed = self._engine.environment.disk_mb * 1_000_000 - (_used_mb(self._env) << 20)
+        free = shutil.disk_usage(self._engine.home).free
         if free < needed:
             raise EngineInstallError(
-                f"The engine {self._engine.name} needs {needed} MB more in {self._engine.home};"
-                f" {free} MB are free. Free space, or choose another folder with FOLDNOTE_ENGINES_DIR."
+                f"The engine {self._engine.name} needs {format_size(needed)} more in {self._engine.home};"
+                f" {format_size(free)} are free."
+                " Free space, or choose another folder with FOLDNOTE_ENGINES_DIR."
             )
 
     def _make_environment(self, python: str) -> None:
