@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import foldnote as fn
+from foldnote.client.inputs.batch_table import expand_rows
 from foldnote.errors import (
     BatchSettingsError,
     JobFailedError,
@@ -134,3 +135,54 @@ async def test_again_makes_another_batch_of_the_same_rows(api, settle, name, set
     third = await settle(api.batches.submit("anarci", rows, name, again=True))
     assert [batch.job_name for batch in (first, second, third)] == [name, f"{name}-run-2", f"{name}-run-3"]
     assert [job.job_name for job in await settle(third.subjobs())] == [f"{name}-run-3-1", f"{name}-run-3-2"]
+
+
+@pytest.fixture
+def sheet(name, settings):
+    """Rows of a table whose column names the jobs."""
+    table = pd.DataFrame(
+        {"id": [f"{name}-a", f"{name}-b"], "VH": [settings["sequence"]] * 2, "Tm": [68, 70.5]}
+    )
+    return lambda scheme: expand_rows(table, {"sequence": "VH"}, shared={"scheme": scheme}, names="id")
+
+
+async def test_one_table_feeds_several_batches(api, settle, sheet, name, home):
+    names = [[job.job_name for job in await settle((await submit_sheet(api, settle, sheet, scheme)).subjobs())]
+             for scheme in ("imgt", "kabat", "chothia")]  # fmt: skip
+    ends = ("", "-anarci", "-anarci-2")
+    assert names == [[f"{name}-{row}{end}" for row in "ab"] for end in ends]
+    # The same cell again finds the same batches, with their rows and own columns; also on another computer.
+    for is_remembered in (True, False):
+        if not is_remembered:
+            for file in (home / "data").glob("ledger.db*"):
+                file.unlink()
+        for scheme, end in zip(("imgt", "kabat", "chothia"), ends, strict=True):
+            batch = await submit_sheet(api, settle, sheet, scheme)
+            await settle(batch.finish(60))
+            frame = await settle(batch.results())
+            assert list(frame["job_name"]) == [f"{name}-a{end}", f"{name}-b{end}"]
+            assert list(frame["Tm"]) == [68, 70.5]
+
+
+async def submit_sheet(api, settle, sheet, scheme):
+    return await settle(api.batches.submit("anarci", sheet(scheme)))
+
+
+async def test_again_and_a_preview_rename_the_jobs_of_a_table_too(api, settle, sheet, name):
+    await submit_sheet(api, settle, sheet, "imgt")
+    second = await settle(api.batches.submit("anarci", sheet("imgt"), again=True))
+    third = await settle(api.batches.send(await settle(api.batches.preview("anarci", sheet("kabat")))))
+    assert [job.job_name for job in await settle(second.subjobs())] == [
+        f"{name}-a-anarci",
+        f"{name}-b-anarci",
+    ]
+    assert [row.name for row in await settle(third.list_rows())] == [
+        f"{name}-a-anarci-2",
+        f"{name}-b-anarci-2",
+    ]
+
+
+async def test_names_that_were_asked_for_are_not_changed(api, settle, sheet, name):
+    await submit_sheet(api, settle, sheet, "imgt")
+    with pytest.raises(JobNameTakenError, match=f"already have a job named '{name}-b'"):
+        await settle(api.batches.submit("anarci", sheet("kabat"), names=[f"{name}-c", f"{name}-b"]))

@@ -154,7 +154,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
                 ledger, tool, settings, name, names, self.record.project_tag, limits, sent
             )
         )
-        job = yield from batch_submission.submit_batch(self._connection, ledger, attempt)
+        job = (yield from batch_submission.submit_batch(self._connection, ledger, attempt)).job
         yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
         return type(self)(job, self._connection, self._transport, after)
 
@@ -204,7 +204,9 @@ class BatchesOperations(Resource, Generic[B]):
             tool: the tool, or its type.
             rows: the settings of each job, or the ``Rows`` that ``expand_rows`` makes from a table.
             batch_name: name of the batch; by default derived from tool and rows.
-            names: names of the jobs, in the order of ``rows``; by default the batch's name and a number.
+            names: names of the jobs, in the order of ``rows``; by default those that a column of the table
+                gives, else the batch's name and a number. Where another job has a name of the table, all rows
+                are named after the tool, too: ``AB-1-anarci``.
             project_tag: identifier of a project.
             max_runtime_s: time limit of each job in seconds, where the service supports it.
             weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports
@@ -232,11 +234,18 @@ class BatchesOperations(Resource, Generic[B]):
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
-            tool, table, batch_name, project_tag, limits, put_policy(extensions, on_failure, retries), again
+            tool,
+            table,
+            batch_name,
+            project_tag,
+            limits,
+            put_policy(extensions, on_failure, retries),
+            again,
+            is_named_by_table=names is None and table.names is not None,
         )
         require_valid(attempt.tool, verdicts)
-        job = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._hold(job, (yield from self._note_sheet(job, attempt, table)))
+        sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
+        return self._hold(sent.job, (yield from self._note_sheet(sent, table)))
 
     @operation
     def preview(
@@ -266,7 +275,14 @@ class BatchesOperations(Resource, Generic[B]):
         limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
-            tool, table, batch_name, project_tag, limits, put_policy(extensions, on_failure, retries), again
+            tool,
+            table,
+            batch_name,
+            project_tag,
+            limits,
+            put_policy(extensions, on_failure, retries),
+            again,
+            is_named_by_table=names is None and table.names is not None,
         )
         existing = None
         if all(verdict.valid for verdict in verdicts):
@@ -289,13 +305,23 @@ class BatchesOperations(Resource, Generic[B]):
         limits: batch_submission.BatchLimits,
         extensions: Extensions | None,
         again: bool,
+        *,
+        is_named_by_table: bool,
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
         """Prepare the request, and validate each row by the tool's schema."""
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
         sent = choose_sent(known, extensions)
         draft: tuple[batch_submission.BatchAttempt, list[RowVerdict]] = yield Run(
             lambda: batch_submission.draft(
-                self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits, sent
+                self.ledger,
+                known,
+                rows.settings,
+                batch_name,
+                rows.names,
+                project_tag,
+                limits,
+                sent,
+                is_named_by_table=is_named_by_table,
             )
         )
         attempt, verdicts = draft
@@ -313,15 +339,15 @@ class BatchesOperations(Resource, Generic[B]):
             ServiceError: the service refused.
         """
         require_valid(preview.attempt.tool, preview.verdicts)
-        job = yield from batch_submission.submit_batch(
+        sent = yield from batch_submission.submit_batch(
             self._connection, self.ledger, preview.attempt, is_judged=True
         )
-        return self._hold(job, (yield from self._note_sheet(job, preview.attempt, preview.rows)))
+        return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows)))
 
-    def _note_sheet(self, job: Job, attempt: batch_submission.BatchAttempt, rows: Rows) -> Operation[Sheet]:
+    def _note_sheet(self, sent: batch_submission.BatchSubmission, rows: Rows) -> Operation[Sheet]:
         """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""
-        sheet = Sheet.of_rows(job.job_name, attempt.names, rows)
-        yield Run(lambda: self.ledger.remember_sheet(job.job_name, sheet.write()))
+        sheet = Sheet.of_rows(sent.job.job_name, sent.names, rows)
+        yield Run(lambda: self.ledger.remember_sheet(sent.job.job_name, sheet.write()))
         return sheet
 
     @operation

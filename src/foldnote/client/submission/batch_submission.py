@@ -7,7 +7,7 @@ submitted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from foldnote.client.submission.extensions import (
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare, uploads_in
 from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
-from foldnote.errors import SettingsError
+from foldnote.errors import JobNameTakenError, SettingsError
 from foldnote.models import (
     BatchStatus,
     Job,
@@ -38,6 +38,8 @@ from foldnote.models import (
 )
 
 _STEM = 90
+_MAX_NAME = 100
+_MAX_SUFFIXES = 50
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,19 @@ class BatchLimits:
 
 
 @dataclass(frozen=True)
+class BatchSubmission:
+    """A submitted batch.
+
+    Attributes:
+        job: its parent job.
+        names: the names of its jobs, in the order of the rows.
+    """
+
+    job: Job
+    names: list[str]
+
+
+@dataclass(frozen=True)
 class BatchAttempt:
     """A batch to submit.
 
@@ -63,6 +78,8 @@ class BatchAttempt:
         names: names of the subjobs.
         identity: the batch's identity in the ledger.
         is_named: whether the user chose the batch's name.
+        is_named_by_table: whether a column of the table gives the names of the subjobs. They may then get a
+            suffix, since one table feeds several tools.
     """
 
     tool: Tool
@@ -78,6 +95,19 @@ class BatchAttempt:
     """Whether to submit the same rows again as another batch."""
     extensions: Extensions | None = None
     """Extensions beside the settings of every row; None for none."""
+    is_named_by_table: bool = False
+
+    def list_alternatives(self) -> Iterator[BatchAttempt]:
+        """This batch, then the same with names for a table whose names other jobs have: ``AB-1-anarci``."""
+        yield self
+        for number in range(1, _MAX_SUFFIXES) if self.is_named_by_table else ():
+            suffix = f"-{self.tool.type}" if number == 1 else f"-{self.tool.type}-{number}"
+            yield replace(self, names=[name[: _MAX_NAME - len(suffix)] + suffix for name in self.names])
+
+    def renamed_as(self, taken: Collection[str]) -> BatchAttempt:
+        """The alternative whose jobs have these names; this one if none has."""
+        found = (each for each in self.list_alternatives() if taken == set(each.names))
+        return next(found, self)
 
     def once_more(self, name: str) -> BatchAttempt:
         """Another batch of the same rows; its jobs are named after ``name`` unless the user chose names."""
@@ -125,8 +155,10 @@ def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAtte
 
 def submit_batch(
     connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt, *, is_judged: bool = False
-) -> Operation[Job]:
-    """Submit a batch, unless it was submitted before; returns its parent job.
+) -> Operation[BatchSubmission]:
+    """Submit a batch, unless it was submitted before.
+
+    Where other jobs have names that a column of the table gives, the names of all rows get a suffix.
 
     Args:
         is_judged: whether the service has already validated every row.
@@ -142,12 +174,12 @@ def submit_batch(
         if not is_judged:
             judged = judge_rows(connection, attempt.tool, attempt.rows, attempt.extensions)
             require_valid(attempt.tool, (yield from judged))
-        job = yield from _post(connection, attempt)
+        sent = yield from _post(connection, attempt)
     else:
         warn_of_policy(job, attempt.extensions)
-    parent = job
-    yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
-    return parent
+        sent = BatchSubmission(job, (yield from _find_names(connection, attempt, job)))
+    yield Run(lambda: ledger.remember(attempt.identity, sent.job.job_name, attempt.tool.type))
+    return sent
 
 
 def prepare(
@@ -180,6 +212,8 @@ def draft(
     project_tag: str | None,
     limits: BatchLimits,
     sent: Extensions | None = None,
+    *,
+    is_named_by_table: bool = False,
 ) -> tuple[BatchAttempt, list[RowVerdict]]:
     """Prepare the batch; returns it with the verdict of the tool's schema on each row.
 
@@ -203,6 +237,7 @@ def draft(
         project_tag=project_tag,
         limits=limits,
         extensions=sent,
+        is_named_by_table=is_named_by_table,
     )
     return attempt, verdicts
 
@@ -228,9 +263,27 @@ def _check_names(
         raise SettingsError(problems, tool.type)
 
 
-def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[Job]:
-    posted = yield from post_once(connection, _wanted(connection, attempt))
-    return posted.job or _parent(attempt)
+def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[BatchSubmission]:
+    refusal: JobNameTakenError | None = None
+    for each in attempt.list_alternatives():
+        try:
+            posted = yield from post_once(connection, _wanted(connection, each))
+        except JobNameTakenError as exc:
+            if exc.field is None or not exc.field.startswith("jobNames"):
+                raise
+            refusal = refusal or exc
+        else:
+            return BatchSubmission(posted.job or _parent(each), each.names)
+    assert refusal is not None  # noqa: S101  there is at least one alternative
+    raise refusal
+
+
+def _find_names(connection: ServiceConnection, attempt: BatchAttempt, job: Job) -> Operation[list[str]]:
+    """The names of the jobs of a batch that was submitted before."""
+    if not attempt.is_named_by_table:
+        return attempt.names
+    subjobs = yield from list_many(connection, {"batch": job.job_name}, len(attempt.rows) + 1)
+    return attempt.renamed_as({subjob.job_name for subjob in subjobs}).names
 
 
 def _wanted(connection: ServiceConnection, attempt: BatchAttempt) -> Post:
@@ -238,7 +291,8 @@ def _wanted(connection: ServiceConnection, attempt: BatchAttempt) -> Post:
         differences = _compare_parents(attempt, job)
         if not differences:
             subjobs = yield from list_many(connection, {"batch": attempt.name}, len(attempt.rows) + 1)
-            differences = _compare_rows(attempt, {subjob.job_name: subjob for subjob in subjobs})
+            theirs = {subjob.job_name: subjob for subjob in subjobs}
+            differences = _compare_rows(attempt.renamed_as(set(theirs)), theirs)
         return differences
 
     return Post("/submit-batch", attempt.to_wire(), attempt.name, "batchName", find_differences)
