@@ -117,8 +117,8 @@ def submit_batch(
             contents: a column of heavy chains feeds a setting of heavy chains.
         sweep: values of a setting that every row gets in turn; several settings are combined.
         names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
-            setting, else they are the batch's name and a number. Where another job has one of these names, all
-            rows are named after the tool, too (``AB-1-anarci``), so that one table feeds several tools.
+            setting, else they are the batch's name and a number. Where another job has one of these names,
+            all rows are named after the tool, too (``AB-1-anarci``), so that one table feeds several tools.
         batch_name: name of the batch; by default one is made of tool and rows.
         label: free text that card, panel and lists show in place of the batch's name; it stays on this
             computer and does not identify the batch.

@@ -344,7 +344,7 @@ class BatchesOperations(Resource, Generic[B]):
         )
         return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows)))
 
-    def _note_sheet(self, sent: batch_submission.BatchSubmission, rows: Rows) -> Operation[Sheet]:
+    def _note_sheet(self, sent: batch_submission.SubmittedBatch, rows: Rows) -> Operation[Sheet]:
         """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""
         sheet = Sheet.of_rows(sent.job.job_name, sent.names, rows)
         yield Run(lambda: self.ledger.remember_sheet(sent.job.job_name, sheet.write()))

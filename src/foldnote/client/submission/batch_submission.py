@@ -56,7 +56,7 @@ class BatchLimits:
 
 
 @dataclass(frozen=True)
-class BatchSubmission:
+class SubmittedBatch:
     """A submitted batch.
 
     Attributes:
@@ -155,7 +155,7 @@ def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAtte
 
 def submit_batch(
     connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt, *, is_judged: bool = False
-) -> Operation[BatchSubmission]:
+) -> Operation[SubmittedBatch]:
     """Submit a batch, unless it was submitted before.
 
     Where other jobs have names that a column of the table gives, the names of all rows get a suffix.
@@ -177,7 +177,7 @@ def submit_batch(
         sent = yield from _post(connection, attempt)
     else:
         warn_of_policy(job, attempt.extensions)
-        sent = BatchSubmission(job, (yield from _find_names(connection, attempt, job)))
+        sent = SubmittedBatch(job, (yield from _find_names(connection, attempt, job)))
     yield Run(lambda: ledger.remember(attempt.identity, sent.job.job_name, attempt.tool.type))
     return sent
 
@@ -263,7 +263,7 @@ def _check_names(
         raise SettingsError(problems, tool.type)
 
 
-def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[BatchSubmission]:
+def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[SubmittedBatch]:
     refusal: JobNameTakenError | None = None
     for each in attempt.list_alternatives():
         try:
@@ -273,8 +273,8 @@ def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[Bat
                 raise
             refusal = refusal or exc
         else:
-            return BatchSubmission(posted.job or _parent(each), each.names)
-    assert refusal is not None  # noqa: S101  there is at least one alternative
+            return SubmittedBatch(posted.job or _parent(each), each.names)
+    assert refusal is not None  # there is at least one alternative
     raise refusal
 
 
