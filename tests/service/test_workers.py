@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from foldnote.service.engines.launch import build_attempt
+from foldnote.service.engines.protocol.job_server import has_opened_gpu
 from foldnote.service.engines.registry import load_engines
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.gpus import Gpu, show_gpus
 from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
@@ -89,7 +91,7 @@ def executor():
 def run_job(tmp_path, engine_dir, executor):
     """Start a job and wait for it, unless ``is_waited_for`` is False; returns its folder."""
 
-    def run(code: str = "", *, is_waited_for: bool = True, owner: str = "", **limits) -> Path:
+    def run(code: str = "", *, is_waited_for: bool = True, owner: str = "", gpu: str = "", **limits) -> Path:
         nonce = uuid.uuid4().hex
         spec = build_attempt(
             load_engines([engine_dir.parent])["counter"],
@@ -101,6 +103,8 @@ def run_job(tmp_path, engine_dir, executor):
             **limits,
         )
         spec = replace(spec, owner=owner)
+        if gpu:
+            spec = replace(spec, gpus=(gpu,), environment={**spec.environment, **show_gpus([Gpu(gpu)])})
         prepare_attempt(spec)
         executor.submit(spec)
         if is_waited_for:
@@ -403,3 +407,92 @@ def test_a_shared_process_larger_than_its_engine_declares_is_not_kept(run_owned,
     folder = run_owned("import run; run.BALLAST = b'x' * (100 << 20)")
     assert outcome_of(folder).state == "succeeded"
     wait_until(lambda: not lives(pid_of(folder)), "the end of the process")
+
+
+USE_GPU = """
+import ctypes
+RUNS_MANY = True
+libc = ctypes.CDLL(None)
+libc.getenv.restype = ctypes.c_char_p
+
+def seen():
+    return libc.getenv(b"CUDA_VISIBLE_DEVICES").decode(), libc.getenv(b"PYTORCH_NVML_BASED_CUDA_CHECK").decode()
+
+def begin():
+    run.LOADED.append("begun")
+
+def use_gpu():
+    run.LOADED.append(["moved", *seen()])
+"""
+
+
+@pytest.fixture
+def run_on_gpu(run_job, engine_dir):
+    """Start a job of an engine that is loaded for many jobs and may use a GPU."""
+    write_serve(engine_dir, 'run.LOADED.append(["loaded", *seen()])')
+    serve = engine_dir / "serve.py"
+    serve.write_text(serve.read_text() + USE_GPU)
+
+    def run(code: str = "", *, gpu: str = "0", **more) -> Path:
+        return run_job(code, gpu=gpu, owner="1", **more)
+
+    return run
+
+
+def test_an_engine_is_loaded_without_a_gpu_and_each_copy_moves_it_to_its_own(run_on_gpu, tmp_path):
+    folders = [run_on_gpu(gpu=gpu) for gpu in ("0", "1", "GPU-3f2a")]
+    for folder, gpu in zip(folders, ("0", "1", "GPU-3f2a"), strict=True):
+        loaded = [["loaded", "", "1"], "model", "begun", ["moved", gpu, "0"]]
+        assert state_of(folder)["loaded"] == loaded
+    assert len(loads(tmp_path)) == 1
+
+
+def test_a_copy_with_a_gpu_ends_with_its_job_whoever_owns_the_next(run_on_gpu):
+    pids = [pid_of(run_on_gpu()) for _ in range(2)]
+    assert pids[0] != pids[1]
+    assert not any(map(lives, pids))
+
+
+def test_a_run_without_a_gpu_is_loaded_apart(run_on_gpu, run_job, tmp_path, engine_dir):
+    write_serve(engine_dir)
+    run_on_gpu()
+    assert state_of(run_job())["loaded"] == ["model"]
+    assert len(loads(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("reason", ["no function", "opened"])
+def test_a_copy_that_cannot_use_its_gpu_becomes_a_new_process(
+    run_on_gpu, engine_dir, executor, tmp_path, reason
+):
+    serve = engine_dir / "serve.py"
+    if reason == "no function":
+        serve.write_text(serve.read_text().replace("def use_gpu", "def use_no_gpu"))
+    else:
+        opens = "run.KEPT = open('/dev/null')\n    os.readlink = lambda path: '/dev/nvidiactl'"
+        write_serve(engine_dir, opens)
+        serve.write_text(serve.read_text() + USE_GPU)
+    first, second = run_on_gpu(), run_on_gpu("print(os.environ['CUDA_VISIBLE_DEVICES'])", gpu="1")
+    for folder in (first, second):
+        state = state_of(folder)
+        assert (state["loaded"], state["session"], state["stdin"]) == ([], state["pid"], "")
+        assert state["nonce"] == folder.name
+    assert (second / files.LOG).read_text() == "1\n"
+    assert len(loads(tmp_path)) == 1
+    stopped = run_on_gpu("time.sleep(60)", is_waited_for=False)
+    pid = pid_of(stopped)
+    executor.cancel(stopped, 1.0)
+    assert outcome_of(stopped).state == "stopped"
+    assert not lives(pid)
+    orphaned = run_on_gpu("time.sleep(60)", is_waited_for=False)
+    pid = pid_of(orphaned)
+    os.kill(files.read_json(orphaned / files.RUNNER)["pid"], signal.SIGKILL)
+    wait_until(lambda: not lives(pid), "the end of the process")
+
+
+@pytest.mark.parametrize(
+    ("path", "is_gpu"),
+    [("/dev/nvidiactl", True), ("/dev/nvidia0", True), ("/dev/kfd", True), ("/dev/null", False)],
+)
+def test_an_open_gpu_is_recognised(tmp_path, path, is_gpu):
+    (tmp_path / "3").symlink_to(path)
+    assert has_opened_gpu(tmp_path) is is_gpu

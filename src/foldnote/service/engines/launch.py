@@ -76,6 +76,7 @@ def build_attempt(
     seed: int = 0,
     max_cores: int | None = None,
     time_limit_s: float | None = None,
+    assigns_gpus: bool = False,
 ) -> AttemptSpec:
     """Build the specification of one run of ``engine``.
 
@@ -91,6 +92,7 @@ def build_attempt(
         seed: seed of all random numbers.
         max_cores: maximum number of cores.
         time_limit_s: time limit in seconds, instead of the engine's own.
+        assigns_gpus: whether the run is told which of this machine's GPUs it may use, if any.
 
     Raises:
         EngineError: the engine cannot run on this machine; the message says what to do.
@@ -108,7 +110,7 @@ def build_attempt(
         tool=tool,
         settings=dict(settings),
         command=tuple(_fill(part, engine) for part in engine.command),
-        worker=_worker_command(engine),
+        worker=_worker_command(engine, assigns_gpus=assigns_gpus),
         environment={**make_environment(engine, cores), NONCE_VARIABLE: nonce},
         seed=seed,
         extensions=dict(extensions or {}),
@@ -205,14 +207,15 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
     }
 
 
-def _worker_command(engine: Engine) -> tuple[str, ...]:
-    """The command that loads the engine for many jobs; none without ``serve.py``, or if it may use a GPU.
+def _worker_command(engine: Engine, *, assigns_gpus: bool) -> tuple[str, ...]:
+    """The command that loads the engine for many jobs; none without ``serve.py``.
 
-    CUDA cannot be used in a forked process if the parent has initialized it.
+    None either for an engine that would use whatever GPU it finds (AMD's, or without ``nvidia-smi``): CUDA
+    cannot be used in a forked process if the parent has initialized it.
     """
     if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
         return ()
-    if engine.resources.may_use_gpu and has_gpu():
+    if engine.resources.may_use_gpu and has_gpu() and not assigns_gpus:
         return ()
     return (str(engine.python), "-u", str(_JOB_SERVER), str(engine.folder))
 

@@ -216,6 +216,7 @@ class NodeAttempt:
             seed=order.seed,
             max_cores=order.cores,
             time_limit_s=order.time_limit_s,
+            assigns_gpus=self._place.gpus.has_any,
         )
         return replace(
             template,

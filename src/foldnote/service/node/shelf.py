@@ -41,7 +41,8 @@ class GpuShelf:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._free = list(list_gpus(environment))
-        self._has_any = bool(self._free)
+        self.has_any = bool(self._free)
+        """Whether the machine has any, of which attempts are told theirs."""
         self._lock = threading.Lock()
 
     @contextmanager
@@ -51,7 +52,7 @@ class GpuShelf:
         Raises:
             EngineError: fewer are free.
         """
-        if not self._has_any:
+        if not self.has_any:
             yield None
             return
         with self._lock:

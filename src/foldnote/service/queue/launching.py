@@ -117,7 +117,6 @@ class Launcher:
         return AttemptOrder(identity, known.engine.name, need, spec)
 
     def _make_spec(self, claim: Claim, template: AttemptSpec, gpus: Sequence[Gpu]) -> AttemptSpec:
-        has_gpus = any(each.devices for each in self._executors.find(LOCAL).capacity())
         return replace(
             template,
             attempt_dir=str(self._root / claim.folder),
@@ -128,7 +127,7 @@ class Launcher:
             extensions=for_engine(claim.extensions),
             environment={
                 **template.environment,
-                **(show_gpus(gpus) if has_gpus else {}),
+                **(show_gpus(gpus) if self._assigns_gpus else {}),
                 NONCE_VARIABLE: claim.nonce,
             },
             gpus=tuple(gpu.identity for gpu in gpus),
@@ -138,6 +137,11 @@ class Launcher:
             time_limit_s=_time_limit_s(claim, template),
             has_lease=self._has_lease,
         )
+
+    @property
+    def _assigns_gpus(self) -> bool:
+        """Whether this machine has GPUs that the dispatcher assigns."""
+        return any(each.devices for each in self._executors.find(LOCAL).capacity())
 
     def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
         """Write what a node will be told; nothing in it is a path of this machine."""
@@ -218,6 +222,7 @@ class Launcher:
                     tool=tool_type,
                     settings={},
                     max_cores=need.cores,
+                    assigns_gpus=self._assigns_gpus,
                 )
             except EngineError as exc:
                 fault = exc.message

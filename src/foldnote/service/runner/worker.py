@@ -6,6 +6,11 @@ one, if that is of the same engine, installation and environment. The worker its
 other engine, with the same results as ``run.py``. If the engine allows it, a copy runs one job after another
 of the same owner; it is replaced after a fault, after ``MAX_JOBS``, when it grew, or when a job left a
 process.
+
+A process that has used CUDA cannot be copied, so an engine whose run has GPUs is loaded with all GPUs hidden;
+a copy learns its own with its job, and moves the model there. It ends with that job: only the end of a
+process gives back all memory that it has on a GPU. So no worker ever holds memory of a GPU, and the next job
+may have another GPU.
 """
 
 from __future__ import annotations
@@ -24,12 +29,16 @@ from foldnote.io import hash_bytes
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
+from foldnote.service.runner.gpus import ASSIGNED
 from foldnote.service.runner.usage import MeasuredProcess
 
 _TICK_S = 0.2
 _ANSWER_BYTES = 1000
 MAX_JOBS = 200
 """Jobs after which a copy is replaced."""
+_ASK_DRIVER = "PYTORCH_NVML_BASED_CUDA_CHECK"
+"""With 1, PyTorch looks for GPUs without CUDA, which it otherwise initializes, though none is visible."""
+_HIDE_GPUS = {ASSIGNED: "", _ASK_DRIVER: "1"}
 
 
 def is_supported() -> bool:
@@ -49,9 +58,23 @@ def worker_key(spec: AttemptSpec) -> str:
         dates = [script.stat().st_mtime_ns for script in scripts]
     except OSError:
         return ""
-    environment = {name: value for name, value in spec.environment.items() if name != NONCE_VARIABLE}
-    content = [spec.worker, sorted(environment.items()), spec.engine, dates]
+    content = [spec.worker, sorted(_loading_environment(spec).items()), spec.engine, dates]
     return hash_bytes(json.dumps(content).encode())
+
+
+def _loading_environment(spec: AttemptSpec) -> dict[str, str]:
+    """The environment in which the engine of ``spec`` is loaded, which tells nothing of the job.
+
+    The nonce is replaced by another word of its length, since jobs overwrite it with theirs.
+    """
+    environment = {**spec.environment, NONCE_VARIABLE: "-" * len(spec.nonce)}
+    return environment | _HIDE_GPUS if spec.gpus else environment
+
+
+def _job_variables(spec: AttemptSpec, scratch: Path) -> dict[str, str]:
+    """What the job's copy has in its environment beside that in which its engine was loaded."""
+    variables = {NONCE_VARIABLE: spec.nonce, "TMPDIR": os.fspath(scratch)}
+    return variables | ({ASSIGNED: ",".join(spec.gpus), _ASK_DRIVER: "0"} if spec.gpus else {})
 
 
 class WorkerCopy:
@@ -166,14 +189,12 @@ class Worker:
         self.key = worker_key(spec)
         self.memory_mb = spec.memory_mb
         self._orders, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Of the same length as a nonce, since jobs overwrite it with theirs.
-        environment = {**spec.environment, NONCE_VARIABLE: "-" * len(spec.nonce)}
         try:
             with other:
                 self._process = subprocess.Popen(
                     (*spec.worker, str(other.fileno())),
                     cwd=spec.worker[-1],
-                    env=environment,
+                    env=_loading_environment(spec),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -208,8 +229,9 @@ class Worker:
         errors, errors_end = os.pipe()
         order = {
             "work": os.fspath(spec.folder / files.WORK),
-            "variables": {NONCE_VARIABLE: spec.nonce, "TMPDIR": os.fspath(scratch)},
-            "goesOn": bool(spec.owner),
+            "variables": _job_variables(spec, scratch),
+            "hasGpu": bool(spec.gpus),
+            "goesOn": bool(spec.owner) and not spec.gpus,
         }
         message, ends = json.dumps(order).encode(), [output_end, errors_end]
         try:

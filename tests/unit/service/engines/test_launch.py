@@ -1,6 +1,5 @@
 """An engine gets a small environment of its own and the limits of its file."""
 
-import re
 import sys
 from pathlib import Path
 
@@ -74,13 +73,23 @@ def test_a_gpu_is_found_unless_it_is_hidden(tmp_path, monkeypatch):
     assert not has_gpu(tmp_path)
 
 
-def test_an_engine_that_may_use_a_gpu_has_no_worker_where_there_is_one(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("declared", "is_found", "is_assigned", "has_worker"),
+    [
+        ("", True, False, True),
+        ("may_use_gpu = true\n", False, False, True),
+        ("may_use_gpu = true\n", True, True, True),
+        ("may_use_gpu = true\n", True, False, False),
+    ],
+    ids=["no use", "no GPU", "assigned", "any it finds"],
+)
+def test_an_engine_that_uses_whatever_gpu_it_finds_has_no_worker(
+    tmp_path, monkeypatch, declared, is_found, is_assigned, has_worker
+):
     folder = write_probe_engine(tmp_path / "engines") / "probe"
     (folder / "serve.py").write_text("def load(): ...")
     manifest = folder / "engine.toml"
-    for text, found, has_worker in (("", True, True), ("true", False, True), ("true", True, False)):
-        more = f"may_use_gpu = {text}\n" if text else ""
-        manifest.write_text(re.sub(r"may_use_gpu.*\n", "", manifest.read_text()))
-        manifest.write_text(manifest.read_text().replace("[resources]\n", f"[resources]\n{more}"))
-        monkeypatch.setattr("foldnote.service.engines.launch.has_gpu", lambda found=found: found)
-        assert bool(build(load_engines([tmp_path / "engines"])["probe"], tmp_path).worker) is has_worker
+    manifest.write_text(manifest.read_text().replace("[resources]\n", f"[resources]\n{declared}"))
+    monkeypatch.setattr("foldnote.service.engines.launch.has_gpu", lambda: is_found)
+    engine = load_engines([tmp_path / "engines"])["probe"]
+    assert bool(build(engine, tmp_path, assigns_gpus=is_assigned).worker) is has_worker

@@ -15,3 +15,10 @@ def load() -> None:
 def begin() -> None:
     """Use the job's cores."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
+def use_gpu() -> None:
+    """Move the model to the job's GPU."""
+    loaded = run.load_pipeline()
+    loaded.device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    loaded.model.to(loaded.device)

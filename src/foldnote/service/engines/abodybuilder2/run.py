@@ -10,7 +10,7 @@ are zero.
 import sys
 from functools import partial
 
-from immune_ensemble import Method, ReceptorChain, load_models, run_job
+from immune_ensemble import Method, ReceptorChain, load_models, move_models, run_job
 
 METHOD = Method(
     name="ABodyBuilder2",
@@ -23,7 +23,7 @@ METHOD = Method(
     " those of models 2 to 4.",
 )
 
-main, load = partial(run_job, METHOD), partial(load_models, METHOD)
+main, load, use_gpu = (partial(step, METHOD) for step in (run_job, load_models, move_models))
 
 if __name__ == "__main__":
     sys.exit(main())

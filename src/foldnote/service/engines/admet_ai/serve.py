@@ -17,3 +17,8 @@ def load() -> None:
 def begin() -> None:
     """Use the job's cores."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
+def use_gpu() -> None:
+    """Let the trainers of the job, to which ADMET-AI gives its models, use the GPU."""
+    run.load_model().device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -15,3 +15,10 @@ def load() -> None:
 def begin() -> None:
     """Use the job's cores."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
+def use_gpu() -> None:
+    """Move the model to the job's GPU."""
+    runner = run.load_runner()
+    runner.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    runner.model.to(runner.device)

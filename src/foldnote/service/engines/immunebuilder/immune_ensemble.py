@@ -126,6 +126,16 @@ def load_models(method: Method) -> None:
     load_predictor(method, find_models(method))
 
 
+def move_models(method: Method) -> None:
+    """Move the models to the GPU of this process, which had loaded them without one."""
+    import torch
+
+    predictor = load_predictor(method, find_models(method))
+    predictor.device = "cuda" if torch.cuda.is_available() else "cpu"
+    for model in predictor.models.values():
+        model.to(predictor.device)
+
+
 @functools.cache
 def load_predictor(method: Method, models: tuple[int, ...]) -> Any:
     """The method with these models; the package's own download of weights is never used."""

@@ -8,7 +8,7 @@ residue's Cα from its mean over the method's four models, in Å.
 import sys
 from functools import partial
 
-from immune_ensemble import Method, ReceptorChain, load_models, run_job
+from immune_ensemble import Method, ReceptorChain, load_models, move_models, run_job
 
 METHOD = Method(
     name="NanoBodyBuilder2",
@@ -20,7 +20,7 @@ METHOD = Method(
     remedy="Run `foldnote engines remove nanobodybuilder2`, then install it again.",
 )
 
-main, load = partial(run_job, METHOD), partial(load_models, METHOD)
+main, load, use_gpu = (partial(step, METHOD) for step in (run_job, load_models, move_models))
 
 if __name__ == "__main__":
     sys.exit(main())

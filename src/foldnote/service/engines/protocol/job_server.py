@@ -17,12 +17,18 @@ A copy ends with its job, unless the order says ``goesOn`` and ``serve.py`` says
 with the descriptors of their output and errors. After each success it answers with the processor time of all
 its jobs (``cpuSeconds``) and the peak memory of the last (``peakMemoryMb``, 2**20 bytes); after anything else
 it ends, and so it does when a job left a thread.
+
+Where jobs have GPUs, none is visible to this process, since a copy could not use CUDA after it. An order says
+``hasGpu`` and names the GPUs among its variables, and the copy calls ``use_gpu()`` of ``serve.py``, which
+moves there what was loaded. A copy becomes a new process of ``run.py``, which loads by itself, where
+``serve.py`` has no such function, or where loading opened a GPU nevertheless.
 """
 
 from __future__ import annotations
 
 import array
 import atexit
+import contextlib
 import ctypes
 import functools
 import gc
@@ -44,6 +50,8 @@ FAILED = b"-"
 _MESSAGE_BYTES = 65_536
 _MOST_DESCRIPTORS = 8
 _RESET_PEAK = "5"
+_GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
+"""How the paths of GPUs begin."""
 
 
 def main() -> None:
@@ -57,6 +65,8 @@ def main() -> None:
     run = importlib.import_module("run")
     serve = importlib.import_module("serve")
     serve.load()
+    if has_opened_gpu() or not hasattr(serve, "use_gpu"):
+        serve.__dict__["use_gpu"] = load_anew
     gc.collect()
     gc.freeze()  # a collection in a copy would write to every page that it shares
     while order := receive_order(orders):
@@ -100,6 +110,20 @@ def _nothing() -> None:
     """What a copy does first unless ``serve.py`` says more."""
 
 
+def has_opened_gpu(descriptors: Path = Path("/proc/self/fd")) -> bool:
+    """Whether this process has a GPU open, as any that has used CUDA: its copies could not use one."""
+    opened = []
+    for each in descriptors.iterdir():
+        with contextlib.suppress(OSError):  # that of the listing itself is closed by now
+            opened.append(os.fspath(each.readlink()))
+    return any(path.startswith(_GPUS) for path in opened)
+
+
+def load_anew() -> None:
+    """Become a new process of ``run.py``, in this job's folder and environment."""
+    os.execv(sys.executable, [sys.executable, "-u", *sys.argv])
+
+
 def run_jobs(
     job: dict[str, Any], descriptors: list[int], program: Callable[[], int | None], serve: Any, ending: Ending
 ) -> None:
@@ -112,6 +136,8 @@ def run_jobs(
         following.close()
     begin_job(job, descriptors)
     getattr(serve, "begin", _nothing)()
+    if job["hasGpu"]:
+        serve.use_gpu()
     while ending.run(program) and goes_on and has_one_thread():
         end_job(job, following)
         order = receive_order(following)

@@ -8,7 +8,7 @@ are the root mean square distance of a residue's Cα from its mean over the meth
 import sys
 from functools import partial
 
-from immune_ensemble import Method, ReceptorChain, load_models, run_job
+from immune_ensemble import Method, ReceptorChain, load_models, move_models, run_job
 
 METHOD = Method(
     name="TCRBuilder2",
@@ -20,7 +20,7 @@ METHOD = Method(
     remedy="Run `foldnote engines remove tcrbuilder2`, then install it again.",
 )
 
-main, load = partial(run_job, METHOD), partial(load_models, METHOD)
+main, load, use_gpu = (partial(step, METHOD) for step in (run_job, load_models, move_models))
 
 if __name__ == "__main__":
     sys.exit(main())

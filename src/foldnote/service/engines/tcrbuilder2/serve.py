@@ -15,3 +15,8 @@ def load() -> None:
 def begin() -> None:
     """Use the job's cores."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
+def use_gpu() -> None:
+    """Move the models to the job's GPU."""
+    run.use_gpu()
