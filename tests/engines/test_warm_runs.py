@@ -1,6 +1,8 @@
 """Every engine that can be loaded once for many jobs gives in a worker what its program gives."""
 
 import hashlib
+import json
+import subprocess
 import sys
 import time
 import uuid
@@ -16,7 +18,9 @@ from foldnote import catalog
 from foldnote.service.engines import build_attempt
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.gpus import Gpu, show_gpus
 from foldnote.service.runner.local_runners import LocalRunners
+from foldnote.service.runner.worker import loading_environment
 from foldnote.settings import process_environment
 
 # Variable domains of trastuzumab (INN list 78).
@@ -82,25 +86,24 @@ def compare(name, tmp_path):
     executor = LocalRunners(process_environment())
     try:
         runs = [run_in_worker(executor, tmp_path, name) for _ in range(3)]
+        moved = [run_in_worker(executor, tmp_path, name, gpu="0")] if uses_gpu(name) else []
     finally:
         executor.close()
     _, (_, first_folder), (second_s, second_folder) = runs
     runners = {files.read_json(folder / files.RUNNER)["pid"] for folder in (first_folder, second_folder)}
     assert len(runners) == 1
-    for folder in (first_folder, second_folder):
+    for folder in (first_folder, second_folder, *(folder for _, folder in moved)):
         assert Outcome.read(folder).score == outcome.score
         assert digests(folder / files.WORK / "outputs") == digests(outputs)
     print(f"{name}: {second_s:.2f} s in a warm worker")
 
 
-def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
-    """Run the job of an engine; gives the seconds it took and its folder."""
-    engine, nonce = load_engines()[name], uuid.uuid4().hex
-    texts = TEXTS.get(name, {})
-    places = {field: f"inputs/{field}/0/{field}.txt" for field in texts}
-    sources = {places[field]: folder / f"{nonce}-{field}" for field in texts}
-    for field, text in texts.items():
-        sources[places[field]].write_text(text)
+def uses_gpu(name: str) -> bool:
+    return load_engines()[name].resources.may_use_gpu
+
+
+def build_run(name: str, folder: Path, nonce: str, files: dict[str, list[str]] | None = None, gpu: str = ""):
+    engine = load_engines()[name]
     spec = build_attempt(
         engine,
         attempt_dir=folder / nonce,
@@ -108,11 +111,28 @@ def run_in_worker(executor, folder: Path, name: str) -> tuple[float, Path]:
         job_name="a-test",
         tool=engine.tools[0],
         settings=JOBS[name],
-        files={field: [place] for field, place in places.items()},
+        files=files,
         seed=7,
+        assigns_gpus=True,
     )
+    if gpu:
+        spec = replace(spec, gpus=(gpu,), environment={**spec.environment, **show_gpus([Gpu(gpu)])})
+    return replace(spec, owner="1")
+
+
+def run_in_worker(executor, folder: Path, name: str, gpu: str = "") -> tuple[float, Path]:
+    """Run the job of an engine; gives the seconds it took and its folder.
+
+    Without a GPU, a run that was told of one computes on the CPU, as its program does.
+    """
+    nonce = uuid.uuid4().hex
+    texts = TEXTS.get(name, {})
+    places = {field: f"inputs/{field}/0/{field}.txt" for field in texts}
+    sources = {places[field]: folder / f"{nonce}-{field}" for field in texts}
+    for field, text in texts.items():
+        sources[places[field]].write_text(text)
+    spec = build_run(name, folder, nonce, {field: [place] for field, place in places.items()}, gpu)
     assert spec.worker
-    spec = replace(spec, owner="1")
     prepare_attempt(spec, sources)
     begun = time.monotonic()
     executor.submit(spec)
@@ -129,3 +149,47 @@ def digests(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+LOAD_BESIDE_CUDA = """
+import importlib, json, os, sys
+import torch
+
+calls = []
+torch._C._cuda_getDeviceCount = lambda: calls.append("asked") or 1
+sys.path[0] = sys.argv[1]
+importlib.import_module("run")
+importlib.import_module("serve").load()
+found = {"asked": len(calls), "initialized": torch.cuda.is_initialized()}
+os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "0"
+found["available to a copy"] = torch.cuda.is_available()
+print("FOUND", json.dumps(found))
+"""
+"""Loads an engine with a PyTorch whose question for the number of GPUs, with which CUDA begins, is counted.
+
+A PyTorch that was not built for CUDA has no such question; with it, it believes it was.
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=MARKS.get(name, ())) for name in JOBS if uses_gpu(name)],
+)
+def test_an_engine_is_loaded_for_a_gpu_without_cuda(name, tmp_path):
+    engine = load_engines()[name]
+    if not engine.environment_state().installed:
+        pytest.skip(f"needs: foldnote engines install {name}")
+    assert "def use_gpu" in (engine.folder / "serve.py").read_text()
+    with install_stand_ins(name, tmp_path / "stand-ins") if engine.needs_weights else nullcontext():
+        spec = build_run(name, tmp_path, "nonce", gpu="0")
+        answer = subprocess.run(
+            [*spec.command[:1], "-c", LOAD_BESIDE_CUDA, str(engine.folder)],
+            env=loading_environment(spec),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert "FOUND" in answer.stdout, answer.stderr
+    found = json.loads(answer.stdout.partition("FOUND")[2])
+    assert found == {"asked": 0, "initialized": False, "available to a copy": True}

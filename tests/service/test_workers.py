@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from gpu_machine import make_gpu_machine
 
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.protocol.job_server import has_opened_gpu
@@ -458,6 +459,18 @@ def test_a_run_without_a_gpu_is_loaded_apart(run_on_gpu, run_job, tmp_path, engi
     run_on_gpu()
     assert state_of(run_job())["loaded"] == ["model"]
     assert len(loads(tmp_path)) == 2
+
+
+def test_the_gpu_memory_at_the_end_of_a_short_run_is_seen(run_on_gpu, tmp_path, monkeypatch):
+    machine = make_gpu_machine(tmp_path / "machine")
+    monkeypatch.setenv("PATH", f"{machine}{os.pathsep}{os.environ['PATH']}")
+    use = f"Path({str(machine / 'uses')!r}, str(os.getpid())).write_text"
+    grown = run_on_gpu(f"{use}('30'); time.sleep(1); {use}('900')")
+    assert outcome_of(grown).peak_gpu_memory_mb == 900
+    (machine / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
+    assert outcome_of(run_on_gpu()).peak_gpu_memory_mb is None
+    unused = run_on_gpu("sys.exit(0)")
+    assert outcome_of(unused).state == "succeeded"
 
 
 @pytest.mark.parametrize("reason", ["no function", "opened"])

@@ -122,9 +122,12 @@ class Supervisor:
         peak = self._process.peak_memory_mb
         if peak is None:
             return None
-        correction_s = self._process.cpu_correction_s if isinstance(self._process, WorkerJob) else 0.0
+        correction_s, gpu_peaks = 0.0, [self._gpu_meter.peak_mb]
+        if isinstance(self._process, WorkerJob):
+            correction_s = self._process.cpu_correction_s
+            gpu_peaks.append(self._process.peak_gpu_memory_mb)
         cpu_seconds = max(0.0, count_cpu_seconds() - self._cpu_before + correction_s)
-        return Usage(cpu_seconds, peak, self._gpu_meter.peak_mb)
+        return Usage(cpu_seconds, peak, max(filter(None, gpu_peaks), default=None))
 
     def _start(self) -> MeasuredProgram | WorkerJob:
         job = self._workers.start_job(self._spec, self._scratch, lambda: self._check_orders() is not None)

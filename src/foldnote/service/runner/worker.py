@@ -58,11 +58,11 @@ def worker_key(spec: AttemptSpec) -> str:
         dates = [script.stat().st_mtime_ns for script in scripts]
     except OSError:
         return ""
-    content = [spec.worker, sorted(_loading_environment(spec).items()), spec.engine, dates]
+    content = [spec.worker, sorted(loading_environment(spec).items()), spec.engine, dates]
     return hash_bytes(json.dumps(content).encode())
 
 
-def _loading_environment(spec: AttemptSpec) -> dict[str, str]:
+def loading_environment(spec: AttemptSpec) -> dict[str, str]:
     """The environment in which the engine of ``spec`` is loaded, which tells nothing of the job.
 
     The nonce is replaced by another word of its length, since jobs overwrite it with theirs.
@@ -111,7 +111,7 @@ class WorkerCopy:
         self._guard.tie(pid)
 
     def receive_report(self) -> dict[str, float] | None:
-        """What it says at the end of a job after which it can run another; None while it says nothing."""
+        """What it says of a job that it ended, perhaps to run another; None while it says nothing."""
         try:
             message = self._orders.recv(_ANSWER_BYTES)
         except OSError:
@@ -119,7 +119,7 @@ class WorkerCopy:
         if not message:
             return None
         report: dict[str, float] = json.loads(message)
-        self.is_idle = True
+        self.is_idle = "cpuSeconds" in report
         return report
 
     def send_job(self, message: bytes, descriptors: list[int]) -> bool:
@@ -160,6 +160,7 @@ class WorkerJob(MeasuredProcess):
         stderr: what it writes to the standard error.
         cpu_correction_s: what to add to the processor time of the children that ended: the job's own if its
             process goes on, and else, below 0, what that process had used before.
+        peak_gpu_memory_mb: memory in MB (2**20 bytes) that it had on its GPUs at its end; None if unknown.
     """
 
     def __init__(self, copy: WorkerCopy, stdout: BinaryIO, stderr: BinaryIO) -> None:
@@ -167,15 +168,25 @@ class WorkerJob(MeasuredProcess):
         self.stdout = stdout
         self.stderr = stderr
         self.cpu_correction_s = -copy.cpu_seconds
+        self.peak_gpu_memory_mb: float | None = None
         self._copy = copy
 
     def _await(self, options: int) -> int | None:
-        if self.returncode is None and (report := self._copy.receive_report()):
+        if self.returncode is None:
+            self._take_report()
+            if super()._await(options) is not None:
+                self._take_report()  # its last word may have come just before its end
+        return self.returncode
+
+    def _take_report(self) -> None:
+        report = self._copy.receive_report()
+        if report and "peakGpuMemoryMb" in report:
+            self.peak_gpu_memory_mb = float(report["peakGpuMemoryMb"])
+        elif report:
             self.returncode = 0
             self.peak_memory_mb = report["peakMemoryMb"]
             self.cpu_correction_s += report["cpuSeconds"]
             self._copy.cpu_seconds = report["cpuSeconds"]
-        return super()._await(options)
 
 
 class Worker:
@@ -194,7 +205,7 @@ class Worker:
                 self._process = subprocess.Popen(
                     (*spec.worker, str(other.fileno())),
                     cwd=spec.worker[-1],
-                    env=_loading_environment(spec),
+                    env=loading_environment(spec),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

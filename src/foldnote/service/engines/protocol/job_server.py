@@ -21,7 +21,9 @@ it ends, and so it does when a job left a thread.
 Where jobs have GPUs, none is visible to this process, since a copy could not use CUDA after it. An order says
 ``hasGpu`` and names the GPUs among its variables, and the copy calls ``use_gpu()`` of ``serve.py``, which
 moves there what was loaded. A copy becomes a new process of ``run.py``, which loads by itself, where
-``serve.py`` has no such function, or where loading opened a GPU nevertheless.
+``serve.py`` has no such function, or where loading opened a GPU nevertheless. It ends with its job, after a
+success with the memory that it had on its GPUs (``peakGpuMemoryMb``, 2**20 bytes) as its last word: PyTorch
+keeps what it once had until its process ends, while a runner that looks now and then may miss all of it.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ import random
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -50,6 +53,7 @@ FAILED = b"-"
 _MESSAGE_BYTES = 65_536
 _MOST_DESCRIPTORS = 8
 _RESET_PEAK = "5"
+_MEASURE_S = 2.0
 _GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
 """How the paths of GPUs begin."""
 
@@ -132,13 +136,15 @@ def run_jobs(
     following = socket.socket(fileno=descriptors.pop(2))
     following.set_inheritable(False)
     goes_on = job["goesOn"] and getattr(serve, "RUNS_MANY", False)
-    if not goes_on:
-        following.close()
     begin_job(job, descriptors)
     getattr(serve, "begin", _nothing)()
     if job["hasGpu"]:
         serve.use_gpu()
-    while ending.run(program) and goes_on and has_one_thread():
+    while ending.run(program):
+        if job["hasGpu"]:
+            report_gpu_memory(following)
+        if not goes_on or not has_one_thread():
+            return
         end_job(job, following)
         order = receive_order(following)
         if order is None:
@@ -150,6 +156,19 @@ def run_jobs(
 def has_one_thread() -> bool:
     """Whether the job left none that this process would wait for at its end."""
     return all(each is threading.main_thread() or each.daemon for each in threading.enumerate())
+
+
+def report_gpu_memory(following: socket.socket) -> None:
+    """Say how much memory this process has on GPUs, if the driver says so in time."""
+    question = ["nvidia-smi", "--query-compute-apps=pid,used_gpu_memory", "--format=csv,noheader,nounits"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        answer = subprocess.run(
+            question, stdin=subprocess.DEVNULL, capture_output=True, timeout=_MEASURE_S, check=True
+        ).stdout.decode("utf-8", "replace")
+        rows = [[cell.strip() for cell in line.split(",")] for line in answer.splitlines()]
+        used = sum(int(row[1]) for row in rows if row[0] == str(os.getpid()) and row[-1].isdecimal())
+        if used:
+            following.send(json.dumps({"peakGpuMemoryMb": used}).encode())
 
 
 def end_job(job: dict[str, Any], following: socket.socket) -> None:
