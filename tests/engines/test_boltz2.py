@@ -195,7 +195,7 @@ def test_a_protein_without_an_alignment_is_told_and_the_pocket_too(whole):
         ({"pocketResidues": {"A": "1"}}, {}, "has no ligand"),
         ({"pocketResidues": {"A": "99"}, "ligands": ["CCO"]}, {}, "residues 1 to 21, not 99"),
         ({"pocketResidues": {"Q": "1"}, "ligands": ["CCO"]}, {}, "no chain 'Q'"),
-        ({}, {"alignments": [f">x\n{A}\n>y\n{A}A\n"]}, "Row 2 of alignment 1 has 22 columns"),
+        ({}, {"alignments": [f">x\n{A}\n>y\n{A}A\n"]}, "Sequence 2 of alignment 1 has 22 columns"),
         ({}, {"alignments": [">x\nAAAA\n"]}, "no protein of this job"),
         ({}, {"alignments": [ALIGNMENT, ALIGNMENT]}, "same protein as an earlier one"),
         ({}, {"alignments": [f">x\n{A}\n>y\n{A[:-1]}7\n"]}, "has '7'"),

@@ -324,7 +324,7 @@ REFUSED = [
     ({"randomSeed": 1.5}, {}, "randomSeed is 1.5; it must be a whole number from 0"),
     ({"numRecycles": 0.5}, {}, "numRecycles is 0.5; it must be a whole number."),
     ({}, {ALIGNMENT: f">a\n{FSD}\n"}, "There is an alignment, and useMSA is false"),
-    ({"useMSA": True}, {ALIGNMENT: "\n"}, "The alignment is empty."),
+    ({"useMSA": True}, {ALIGNMENT: "\n"}, "The alignment has no sequence."),
     ({"useMSA": True}, {ALIGNMENT: FSD}, "The alignment is not A3M: text stands before the first name"),
     (
         {"useMSA": True},

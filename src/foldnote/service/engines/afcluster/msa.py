@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from a3m import read_rows
 from engine_protocol import fail
 from numpy.typing import NDArray
 
@@ -41,10 +41,11 @@ class AlignedRows:
 
 def read_msa(path: Path) -> AlignedRows:
     """The alignment without insertions and without sequences of many gaps; else a sentence for the user."""
-    records = read_records(path.read_bytes().decode("utf-8", "replace"))
-    if not records:
-        fail("The alignment holds no sequence. Give an A3M file with the query first.")
-    aligned = [(header, "".join(c for c in row if c.isupper() or c == "-")) for header, row in records]
+    rows = read_rows(path.read_text("utf-8", "replace"), "the alignment")
+    aligned = [
+        (name[1:].strip() or "unnamed", "".join(c for c in row if c.isupper() or c == "-"))
+        for name, row in rows
+    ]
     length = len(aligned[0][1])
     if not length:
         fail("The query has no aligned column. Write its residues in capitals.")
@@ -55,19 +56,6 @@ def read_msa(path: Path) -> AlignedRows:
                 " In A3M every sequence has as many capitals and gaps as the query."
             )
     return choose_rows(aligned, length)
-
-
-def read_records(text: str) -> list[tuple[str, str]]:
-    """Headers and sequences; comment lines, blanks and null characters are passed over."""
-    records: list[tuple[str, list[str]]] = []
-    for line in text.replace("\x00", "").splitlines():
-        if line.startswith(">"):
-            records.append((line[1:].strip(), []))
-        elif line.strip() and not line.startswith("#"):
-            if not records:
-                fail("The alignment does not begin with a header (>name). Give an A3M file.")
-            records[-1][1].append(re.sub(r"[\s*]", "", line))
-    return [(header or "unnamed", "".join(parts)) for header, parts in records]
 
 
 def choose_rows(aligned: Sequence[tuple[str, str]], length: int) -> AlignedRows:

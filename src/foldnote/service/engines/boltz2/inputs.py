@@ -10,7 +10,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any
 
-from a3m import check_alignment
+from a3m import read_alignment, write_rows
 from engine_protocol import AMINO_ACIDS, clean_sequence, fail
 
 POLYMERS = {
@@ -19,6 +19,8 @@ POLYMERS = {
     "rna": ("rna", "ACGUN"),
 }
 """Of each setting with chains of residues Boltz's word for them and their letters."""
+ALIGNED_LETTERS = frozenset(AMINO_ACIDS + "XBZUOJ-")
+"""Letters of an alignment that Boltz has tokens for, and the gap."""
 MOST_TOKENS = 2000
 """Residues and atoms of ligands together: memory grows with their square, and time faster."""
 MOST_AFFINITY_ATOMS = 128
@@ -155,11 +157,12 @@ def _add_alignments(made: Complex, paths: Sequence[Path]) -> list[InputChain]:
     proteins = {each.content for each in made.chains if each.kind == "protein"}
     found: dict[str, str] = {}
     for number, path in enumerate(paths, start=1):
-        target = Path(f"alignment_{number}.a3m")
-        query = check_alignment(path, target, number)
+        rows = read_alignment(path, f"alignment {number}", ALIGNED_LETTERS)
+        query, target = rows[0][1], Path(f"alignment_{number}.a3m")
+        write_rows(rows, target)
         if query not in proteins:
             fail(
-                f"The first row of alignment {number} is the sequence of no protein of this job. An A3M file"
+                f"The first sequence of alignment {number} is that of no protein of this job. An A3M file"
                 " begins with the sequence itself, without gaps."
             )
         if query in found:
