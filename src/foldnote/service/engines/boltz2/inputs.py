@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import json
-import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, product
 from pathlib import Path
 from typing import Any
 
-from a3m import read_alignment, write_rows
-from engine_protocol import AMINO_ACIDS, clean_sequence, fail
+from complex_chains import InputChain, add_alignments, read_chains
+from engine_protocol import fail
 
-POLYMERS = {
-    "proteins": ("protein", AMINO_ACIDS + "X"),
-    "dna": ("dna", "ACGTN"),
-    "rna": ("rna", "ACGUN"),
-}
-"""Of each setting with chains of residues Boltz's word for them and their letters."""
-ALIGNED_LETTERS = frozenset(AMINO_ACIDS + "XBZUOJ-")
-"""Letters of an alignment that Boltz has tokens for, and the gap."""
-MOST_TOKENS = 2000
-"""Residues and atoms of ligands together: memory grows with their square, and time faster."""
 MOST_AFFINITY_ATOMS = 128
 """Heavy atoms of a ligand whose affinity is predicted: a limit of Boltz."""
 LONGEST_ATOM_NAME = 4
-
-
-@dataclass(frozen=True)
-class InputChain:
-    """One chain of the complex."""
-
-    id: str
-    kind: str
-    """``protein``, ``dna``, ``rna`` or ``ligand``."""
-    content: str
-    """The sequence, SMILES or code of the component."""
-    form: str
-    """Boltz's name of that: ``sequence``, ``smiles`` or ``ccd``."""
-    tokens: int
-    """Residues, or heavy atoms of a ligand."""
-    alignment: str = "empty"
-    """Path of the alignment as Boltz takes it."""
 
 
 @dataclass
@@ -72,53 +43,20 @@ def read_complex(job: Mapping[str, Any], components: Path) -> Complex:
         job: as job.json has it.
         components: folder with the chemical components that Boltz knows, a ``.pkl`` each.
     """
-    settings, files = job["settings"], job["files"]
-    names = _name_chains()
-    made = Complex()
-    for setting, (kind, letters) in POLYMERS.items():
-        for sequence in _read_sequences(setting, settings.get(setting) or "", letters):
-            made.chains.append(InputChain(next(names), kind, sequence, "sequence", len(sequence)))
-    for number, smiles in enumerate(settings.get("ligands") or (), start=1):
-        made.chains.append(InputChain(next(names), "ligand", smiles, "smiles", _count_atoms(smiles, number)))
-    for code in settings.get("ligandCodes") or ():
-        made.chains.append(_read_component(next(names), code.strip().upper(), components))
-    _refuse_size(made.chains)
-    made.chains = _add_alignments(made, [Path(each) for each in files.get("alignments") or ()])
+    settings = job["settings"]
+    made = Complex(read_chains(settings, _count_atoms, lambda code: _count_component_atoms(code, components)))
+    alignments = job["files"].get("alignments") or ()
+    made.chains = add_alignments(made.chains, alignments, lambda n: Path(f"alignment_{n}.a3m"), made.notes)
     _add_pocket(made, settings)
     if settings.get("affinity"):
         made.binder = _choose_binder(made.chains).id
     return made
 
 
-def _name_chains() -> Iterator[str]:
-    for length in count(1):
-        yield from map("".join, product(string.ascii_uppercase, repeat=length))
+def _count_atoms(molecule: Any, number: int) -> int:
+    """Heavy atoms of a molecule whose atoms Boltz can name."""
+    from rdkit import Chem
 
-
-def _read_sequences(setting: str, text: str, letters: str) -> Iterator[str]:
-    if not text.strip():
-        return
-    for sequence in map(clean_sequence, text.split(":")):
-        if not sequence:
-            fail(f"{setting} has an empty chain. Separate chains by one ':' each, and end with a letter.")
-        if strange := sorted(set(sequence) - set(letters)):
-            told = ", ".join(map(repr, strange[:20]))
-            fail(f"{setting} has {told}; the letters {letters} are taken.")
-        if setting == "proteins" and set(sequence) == {"X"}:
-            fail("A chain of proteins has only X, of which nothing can be predicted.")
-        yield sequence
-
-
-def _count_atoms(smiles: str, number: int) -> int:
-    """Heavy atoms of a molecule that Boltz can read and name."""
-    from rdkit import Chem, RDLogger
-
-    RDLogger.DisableLog("rdApp.*")
-    molecule = Chem.MolFromSmiles(smiles)
-    if molecule is None or not molecule.GetNumAtoms():
-        fail(f"Ligand {number} is not a molecule that RDKit reads: {smiles!r}.")
-    if len(Chem.GetMolFrags(molecule)) > 1:
-        fail(f"Ligand {number} has separate parts ('.' in its SMILES): give each as a ligand of its own.")
     whole = Chem.AddHs(molecule)
     pairs = zip(whole.GetAtoms(), Chem.CanonicalRankAtoms(whole), strict=True)
     if max(len(f"{atom.GetSymbol()}{rank + 1}") for atom, rank in pairs) > LONGEST_ATOM_NAME:
@@ -126,10 +64,11 @@ def _count_atoms(smiles: str, number: int) -> int:
             f"Ligand {number} has {whole.GetNumAtoms()} atoms with its hydrogens, too many for Boltz, whose"
             f" names of atoms have at most {LONGEST_ATOM_NAME} characters."
         )
-    return molecule.GetNumHeavyAtoms()
+    atoms: int = molecule.GetNumHeavyAtoms()
+    return atoms
 
 
-def _read_component(chain: str, code: str, components: Path) -> InputChain:
+def _count_component_atoms(code: str, components: Path) -> int:
     path = components / f"{code}.pkl"
     if not code.isalnum() or not path.is_file():
         fail(
@@ -138,47 +77,8 @@ def _read_component(chain: str, code: str, components: Path) -> InputChain:
         )
     import pickle
 
-    molecule = pickle.loads(path.read_bytes())  # noqa: S301 - the authors' file, whose hash was checked
-    return InputChain(chain, "ligand", code, "ccd", molecule.GetNumHeavyAtoms())
-
-
-def _refuse_size(chains: Sequence[InputChain]) -> None:
-    if not chains:
-        fail("The job has no chain. Give proteins, dna or rna.")
-    if (tokens := sum(each.tokens for each in chains)) > MOST_TOKENS:
-        fail(
-            f"The complex has {tokens} residues and ligand atoms; this engine takes {MOST_TOKENS} at most,"
-            " since memory grows with their square. Leave out chains or disordered ends."
-        )
-
-
-def _add_alignments(made: Complex, paths: Sequence[Path]) -> list[InputChain]:
-    """The chains with the alignments whose first row is their sequence."""
-    proteins = {each.content for each in made.chains if each.kind == "protein"}
-    found: dict[str, str] = {}
-    for number, path in enumerate(paths, start=1):
-        rows = read_alignment(path, f"alignment {number}", ALIGNED_LETTERS)
-        query, target = rows[0][1], Path(f"alignment_{number}.a3m")
-        write_rows(rows, target)
-        if query not in proteins:
-            fail(
-                f"The first sequence of alignment {number} is that of no protein of this job. An A3M file"
-                " begins with the sequence itself, without gaps."
-            )
-        if query in found:
-            fail(f"Alignment {number} is of the same protein as an earlier one. Give one for each sequence.")
-        found[query] = str(target)
-    if without := sum(each not in found for each in proteins):
-        made.notes.append(
-            f"{without} of {len(proteins)} protein sequences had no alignment and were predicted from the"
-            " sequence alone, which is much less accurate for natural proteins."
-        )
-    return [
-        InputChain(each.id, each.kind, each.content, each.form, each.tokens, found[each.content])
-        if each.kind == "protein" and each.content in found
-        else each
-        for each in made.chains
-    ]
+    atoms: int = pickle.loads(path.read_bytes()).GetNumHeavyAtoms()  # noqa: S301 - the authors' file, whose hash was checked
+    return atoms
 
 
 def _add_pocket(made: Complex, settings: Mapping[str, Any]) -> None:
@@ -230,5 +130,5 @@ def _choose_binder(chains: Sequence[InputChain]) -> InputChain:
 def _describe(chain: InputChain) -> dict[str, Any]:
     content: dict[str, Any] = {"id": chain.id, chain.form: chain.content}
     if chain.kind == "protein":
-        content["msa"] = chain.alignment
+        content["msa"] = chain.alignment or "empty"
     return {chain.kind: content}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import write_table
+from stand_in_models import write_without_confidence
 
 NAME = "prediction"
 FIGURES = (
@@ -51,20 +52,8 @@ def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> dict[
 
 def strip_confidence(target: Path) -> None:
     """Take away what looks like a confidence or an affinity and, of stand-in weights, is none."""
-    import gemmi
-
     for path in sorted(target.iterdir()):
         if path.suffix in (".json", ".npz") or path.name == "ranking.csv":
             path.unlink()
         elif path.suffix == ".cif":
-            document = gemmi.cif.read(str(path))
-            block = document.sole_block()
-            for category in [
-                name for name in block.get_mmcif_category_names() if name.startswith("_ma_qa_metric")
-            ]:
-                block.find_mmcif_category(category).erase()
-            column = block.find_values("_atom_site.B_iso_or_equiv")
-            for place in range(len(column)):
-                column[place] = "0.00"
-            document.write_file(str(path.with_name(path.name.replace("_model_", "_stand_in_"))))
-            path.unlink()
+            write_without_confidence(path, path.with_name(path.name.replace("_model_", "_stand_in_")))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from complex_chains import write_chains
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
 from inputs import Complex, read_complex
 from predictions import NAME, collect, read_models, strip_confidence
 
@@ -137,14 +138,7 @@ def write_results(given: Complex, rows: list[dict[str, Any]], query: Path) -> No
     outputs = Path("outputs")
     affinity = collect(rows, OUT / f"boltz_results_{NAME}" / "predictions" / NAME, outputs)
     query.rename(outputs / query.name)
-    write_table(
-        "chains.csv",
-        [
-            {"chain": each.id, "kind": each.kind, "tokens": each.tokens, each.form: each.content}
-            for each in given.chains
-        ],
-        ("chain", "kind", "tokens", "sequence", "smiles", "ccd"),
-    )
+    write_chains(given.chains)
     notes = list(given.notes)
     if os.environ.get("FOLDNOTE_WEIGHTS_STATE") == "stand-in":
         strip_confidence(outputs)
