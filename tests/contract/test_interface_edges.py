@@ -76,6 +76,7 @@ def test_the_catalog_needs_no_key(served):
         "igfold",
         "ligandmpnn",
         "nanobodybuilder",
+        "openfold3",
         "propka",
         "proteinmpnn",
         "sequence-properties",

@@ -43,6 +43,7 @@ def test_both_catalogs_are_the_same(client):
         "igfold",
         "ligandmpnn",
         "nanobodybuilder",
+        "openfold3",
         "propka",
         "proteinmpnn",
         "sequence-properties",

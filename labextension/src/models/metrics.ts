@@ -15,6 +15,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['interface pLDDT', true, 'complexiplddt', 'iplddt', 'interfaceplddt'],
   ['PDE', false, 'complexpde', 'pde'],
   ['interface PDE', false, 'complexipde', 'ipde'],
+  ['gPDE', false, 'gpde'],
   ['mean PAE', false, 'meanpae', 'avgpae'],
   ['largest PAE', false, 'maxpae'],
   ['interface PAE', false, 'ipae', 'interfacepae', 'paeinteraction', 'averageipae', 'averageinterfacepae'],

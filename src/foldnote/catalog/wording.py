@@ -132,7 +132,12 @@ def _describe_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} does not have the form {shorten(pattern, 80)}.", "wrong_form"
 
 
-def _describe_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
+def _describe_union(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+    if isinstance(wanted, list) and all(
+        isinstance(each, dict) and [*each] == ["required"] for each in wanted
+    ):
+        ways = [" with ".join(map(str, each["required"])) for each in wanted]
+        return f"None of {', '.join(ways)} is given, and at least one is needed.", "invalid"
     return f"{shorten(value)} matches none of the alternatives that are allowed here.", "invalid"
 
 

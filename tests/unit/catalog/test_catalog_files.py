@@ -54,6 +54,7 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
             "igfold",
             "ligandmpnn",
             "nanobodybuilder",
+            "openfold3",
             "propka",
             "proteinmpnn",
             "sequence-properties",

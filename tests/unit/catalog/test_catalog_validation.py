@@ -193,7 +193,8 @@ def test_nothing_given_names_every_field_that_is_missing_in_order(tool):
     schema = TOOLS[tool].settings_schema
     needed = [name for name in schema["required"] if "default" not in schema["properties"][name]]
     assert list(found.missing_fields) == needed
-    assert [problem.field for problem in found.problems] == needed
+    fields = [*needed, *([""] if "anyOf" in schema else [])]  # of the settings of which one is needed
+    assert [problem.field for problem in found.problems] == fields
 
 
 @pytest.mark.parametrize("tool", list(TOOLS))
@@ -357,3 +358,10 @@ def test_a_value_that_a_schema_excludes_is_told_in_plain_words():
     tool = Tool(type="t", schema={"type": "object", "properties": {"chain": {"not": {"const": "X"}}}})
     (problem,) = catalog.check(tool, {"chain": "X"}).problems
     assert (problem.field, problem.message) == ("chain", "The value 'X' is not allowed here.")
+
+
+def test_settings_of_which_one_is_needed_are_named():
+    ways = [{"required": ["dna"]}, {"required": ["x", "y"]}]
+    (problem,) = catalog.check(Tool(type="t", schema={"type": "object", "anyOf": ways}), {"z": 1}).problems
+    assert problem.message == "None of dna, x with y is given, and at least one is needed."
+    assert (problem.field, problem.code) == ("", "invalid")

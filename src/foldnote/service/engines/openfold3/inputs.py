@@ -1,0 +1,95 @@
+"""Translates the settings of a job into the query of OpenFold 3, and refuses what it could not predict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from complex_chains import InputChain, add_alignments, read_chains
+from engine_protocol import fail
+
+NAME = "prediction"
+ALIGNMENT_FILE = "colabfold_main.a3m"
+"""OpenFold 3 knows alignments by the names of their files, and passes over others. This name is that of one
+whose rows are not paired with those of other chains, of which it takes 16384."""
+LIGAND_FORMS = {"smiles": "smiles", "ccd": "ccd_codes"}
+
+
+@dataclass
+class FoldingQuery:
+    """What is predicted."""
+
+    chains: list[InputChain]
+    notes: list[str] = field(default_factory=list)
+
+    def write(self, path: Path) -> None:
+        """Write the query of OpenFold 3."""
+        query = {"chains": [_describe(each) for each in self.chains]}
+        path.write_text(json.dumps({"queries": {NAME: query}}, indent=1), "utf-8")
+
+
+def read_complex(job: Mapping[str, Any]) -> FoldingQuery:
+    """The complex of a job, as job.json has it; ends with a sentence where it cannot be predicted."""
+    made = FoldingQuery(read_chains(job["settings"], _count_atoms, _count_component_atoms))
+    if all(each.kind == "ligand" for each in made.chains):
+        fail("The job has no chain of residues. Give proteins, dna or rna.")
+    _refuse_like_texts(made.chains)
+    alignments = job["files"].get("alignments") or ()
+    made.chains = add_alignments(made.chains, alignments, _place_alignment, made.notes)
+    return made
+
+
+def _place_alignment(number: int) -> Path:
+    """A folder for each alignment: OpenFold 3 tells them apart by it."""
+    return Path(f"alignment_{number}", ALIGNMENT_FILE)
+
+
+def _count_atoms(molecule: Any, number: int) -> int:
+    if any(not atom.GetAtomicNum() for atom in molecule.GetAtoms()):
+        fail(f"Ligand {number} has an atom of no element ('*' in its SMILES). Give a whole molecule.")
+    atoms: int = molecule.GetNumHeavyAtoms()
+    if atoms < molecule.GetNumAtoms():
+        fail(f"Ligand {number} has hydrogen as an atom of its own, which OpenFold 3 leaves out.")
+    return atoms
+
+
+def _count_component_atoms(code: str) -> int:
+    from biotite.structure import info
+
+    try:
+        elements = info.residue(code).element
+    except KeyError:
+        elements = ()
+    atoms = sum(element not in ("H", "D") for element in elements)
+    if not atoms:
+        fail(
+            f"{code!r} is not a chemical component that OpenFold 3 knows. Give codes of the PDB such as ATP,"
+            " HEM or ZN, or the molecule's SMILES as a ligand."
+        )
+    return atoms
+
+
+def _refuse_like_texts(chains: Sequence[InputChain]) -> None:
+    """OpenFold 3 tells different molecules apart by their text alone, whatever their kind."""
+    kinds: dict[str, InputChain] = {}
+    for chain in chains:
+        first = kinds.setdefault(chain.content, chain)
+        if (first.kind, first.form) != (chain.kind, chain.form):
+            fail(
+                f"Chain {first.id} ({first.kind}) and chain {chain.id} ({chain.kind}) are both written"
+                f" {chain.content!r}, and OpenFold 3 would take them for copies of one molecule. Leave one"
+                " out, or make it longer by a letter."
+            )
+
+
+def _describe(chain: InputChain) -> dict[str, Any]:
+    content: dict[str, Any] = {"molecule_type": chain.kind, "chain_ids": [chain.id]}
+    if chain.kind == "ligand":
+        value = chain.content if chain.form == "smiles" else [chain.content]
+        return {**content, LIGAND_FORMS[chain.form]: value}
+    if chain.alignment:
+        content["main_msa_file_paths"] = [chain.alignment]
+    return {**content, "sequence": chain.content}
