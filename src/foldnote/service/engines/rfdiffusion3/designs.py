@@ -1,0 +1,115 @@
+"""Takes over what RFdiffusion3 wrote: a structure and figures of each design."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from engine_protocol import write_table
+from inputs import KEY
+
+COLUMNS = ("design", "file", "sampled_contig")
+"""First columns of designs.csv; RFdiffusion3's figures follow by its own names, the sequence is the last."""
+MEANS = ("radius_of_gyration", "helix_fraction", "sheet_fraction", "loop_fraction")
+"""Figures whose means over the designs are figures of the run."""
+BREAKS = "n_chainbreaks"
+_NAME = re.compile(rf"{KEY}_(\d+)_model_(\d+)\.cif\.gz")
+_PASSING = re.compile(r"^_entry\.(?:author|date|time)\s.*\n", re.MULTILINE)
+"""What differs from run to run, and of which we know better."""
+_LOCAL = ("ckpt_path",)
+"""What RFdiffusion3 tells of the machine that it ran on."""
+
+
+def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, Any]]:
+    """Write each design into ``target``, in the order in which they were made; gives a row of the table each.
+
+    Args:
+        source: RFdiffusion3's folder of results.
+        target: the folder of outputs.
+        is_stand_in: whether the weights were random, so that figures mean nothing and are left out.
+    """
+    found = [
+        (tuple(map(int, match.groups())), path)
+        for path in source.iterdir()
+        if (match := _NAME.fullmatch(path.name))
+    ]
+    rows = []
+    for number, (_, path) in enumerate(sorted(found), start=1):
+        text = _PASSING.sub("", gzip.decompress(path.read_bytes()).decode("utf-8"))
+        told = json.loads(path.with_name(path.name.removesuffix(".cif.gz") + ".json").read_text("utf-8"))
+        name = f"design_stand_in_{number}.cif" if is_stand_in else f"design_{number}.cif"
+        row = {
+            "design": number,
+            "file": name,
+            "sampled_contig": told["specification"].get("extra", {}).get("sampled_contig", ""),
+        }
+        if is_stand_in:
+            text = _blank_b_factors(text)
+        else:
+            figures = told["metrics"].items()
+            row |= {key: value for key, value in figures if isinstance(value, int | float)}
+            _write_record(target / f"design_{number}.json", told)
+        (target / name).write_text(text, "utf-8")
+        row["sequence"] = read_sequence(target / name)
+        rows.append(row)
+    names = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS and key != "sequence")
+    if rows:
+        write_table("designs.csv", rows, [*COLUMNS, *names, "sequence"])
+    return rows
+
+
+def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int]:
+    """Figures of the run: how many designs, how many of them without a break of the chain, and means."""
+    means = {name: fmean(row[name] for row in rows) for name in MEANS if all(name in row for row in rows)}
+    whole = sum(row.get(BREAKS) == 0 for row in rows)
+    return {"designs": len(rows), "designs_without_chain_breaks": whole, **means}
+
+
+def read_sequence(path: Path) -> str:
+    """One-letter sequences of the protein chains, joined by a slash; X for a residue of no known kind."""
+    import gemmi
+
+    structure = gemmi.read_structure(str(path))
+    chains = []
+    for chain in structure[0]:
+        known = [residue for residue in chain if residue.name == "UNK" or _is_amino_acid(residue.name)]
+        if known:
+            chains.append("".join(_find_letter(residue.name) for residue in known))
+    return "/".join(chains)
+
+
+def _is_amino_acid(name: str) -> bool:
+    import gemmi
+
+    return bool(gemmi.find_tabulated_residue(name).is_amino_acid())
+
+
+def _find_letter(name: str) -> str:
+    import gemmi
+
+    letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
+    return letter if letter.isalpha() else "X"
+
+
+def _write_record(path: Path, told: dict[str, Any]) -> None:
+    """Write what RFdiffusion3 tells of a design, without paths of this machine."""
+    kept = {key: value for key, value in told.items() if key not in _LOCAL}
+    if source := kept["specification"].get("input"):
+        kept["specification"]["input"] = Path(source).name
+    path.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def _blank_b_factors(text: str) -> str:
+    """The structure without the entropies of the sequence, which of stand-in weights mean nothing."""
+    import gemmi
+
+    document = gemmi.cif.read_string(text)
+    column = document.sole_block().find_values("_atom_site.B_iso_or_equiv")
+    for place in range(len(column)):
+        column[place] = "0.00"
+    return document.as_string()

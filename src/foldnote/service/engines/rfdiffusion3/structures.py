@@ -1,0 +1,210 @@
+"""Reads the structure that a design is made around, and writes it as RFdiffusion3 reads it.
+
+RFdiffusion3 knows a residue by one letter and a number, takes the first assembly of an mmCIF file and its
+internal names of chains, and wants each ligand on a chain of its own. The file that is written for it has the
+chains and numbers that a person sees in the structure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gemmi
+from contigs import name_places
+from engine_protocol import fail
+
+Place = tuple[str, int]
+"""Chain and number of a residue."""
+MOST_LIGANDS = 26
+_LIGAND_CHAINS = "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvutsrqponmlkjihgfedcba"
+
+
+@dataclass(frozen=True)
+class InputLigand:
+    """A residue that is no polymer, and the chain that it has in RFdiffusion3's file."""
+
+    chain: str
+    number: str
+    """With its insertion code."""
+    name: str
+    residue: Any = field(repr=False, compare=False)
+    key: str = ""
+    """Chain and number in RFdiffusion3's file; empty while it is not in there."""
+
+    @property
+    def label(self) -> str:
+        """What a person calls it."""
+        return f"{self.name} {self.chain}{self.number}"
+
+
+@dataclass
+class InputStructure:
+    """The first model."""
+
+    polymers: dict[Place, list[Any]] = field(default_factory=dict)
+    """Residues of proteins, DNA and RNA; several where insertion codes share a number."""
+    ligands: list[InputLigand] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    odd_chains: list[str] = field(default_factory=list)
+    """Polymer chains whose names or numbers RFdiffusion3 cannot read."""
+
+    @property
+    def chains(self) -> list[str]:
+        """Names of the polymer chains that can be named."""
+        return list(dict.fromkeys(chain for chain, _ in self.polymers))
+
+    def require(self, places: Sequence[Place], setting: str) -> None:
+        """End with a sentence for the user where a residue is not there or its number is not its own."""
+        for chain in dict.fromkeys(chain for chain, _ in places):
+            if chain not in self.chains:
+                fail(
+                    f"{setting}: the structure has no chain {chain} of protein, DNA or RNA. {self._tell_chains()}"
+                )
+        if missing := [place for place in places if place not in self.polymers]:
+            numbers = [number for chain, number in self.polymers if chain == missing[0][0]]
+            fail(
+                f"{setting}: the structure has no {name_places(missing)}. Chain {missing[0][0]} has"
+                f" {name_places([(missing[0][0], number) for number in sorted(numbers)])}. Leave out what is"
+                " missing, and in the contig put the length of the gap in its place, as in A1-19,5,A25-50."
+            )
+        if shared := [place for place in places if len(self.polymers[place]) > 1]:
+            fail(
+                f"{setting}: several residues of the structure have the number of {name_places(shared)}, by"
+                " insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the chain, or"
+                " name other residues."
+            )
+
+    def find_ligands(self, word: str, setting: str) -> list[InputLigand]:
+        """The ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
+        found = [each for each in self.ligands if each.name.upper() == word.upper()]
+        place = word.replace(":", "")
+        found = found or [each for each in self.ligands if f"{each.chain}{each.number}" == place]
+        if not found:
+            names = list(dict.fromkeys(each.label for each in self.ligands))
+            told = (
+                f"It has {', '.join(names[:8])}{', …' if len(names) > 8 else ''}."
+                if names
+                else "It has none."
+            )
+            fail(f"{setting}: the structure has no ligand {word!r}. {told}")
+        return found
+
+    def write(self, path: Path, ligands: Sequence[InputLigand], taken: Iterable[str]) -> list[InputLigand]:
+        """Write the file for RFdiffusion3; gives the ligands with their keys in it.
+
+        Args:
+            path: of a PDB file.
+            ligands: those that take part.
+            taken: names of chains that ligands must not have, those of the design.
+        """
+        structure = gemmi.Structure()
+        model = gemmi.Model(1) if hasattr(gemmi.Model, "num") else gemmi.Model("1")
+        for name in self.chains:
+            chain = gemmi.Chain(name)
+            for (owner, _), residues in self.polymers.items():
+                if owner == name and len(residues) == 1:
+                    chain.add_residue(residues[0])
+            model.add_chain(chain)
+        free = [letter for letter in _LIGAND_CHAINS if letter not in {*self.chains, *taken}]
+        if len(ligands) > min(MOST_LIGANDS, len(free)):
+            fail(
+                f"ligands are {len(ligands)} residues; at most {min(MOST_LIGANDS, len(free))} are taken here."
+            )
+        keyed = []
+        for letter, ligand in zip(free, ligands, strict=False):
+            chain, residue = gemmi.Chain(letter), ligand.residue.clone()
+            residue.seqid = gemmi.SeqId(1, " ")
+            residue.het_flag = "H"
+            chain.add_residue(residue)
+            model.add_chain(chain)
+            keyed.append(InputLigand(ligand.chain, ligand.number, ligand.name, ligand.residue, f"{letter}1"))
+        structure.add_model(model)
+        structure.setup_entities()
+        structure.assign_serial_numbers()
+        options = gemmi.PdbWriteOptions(minimal=True)
+        path.write_text(structure.make_pdb_string(options), "utf-8")
+        return keyed
+
+    def _tell_chains(self) -> str:
+        told = (
+            f"It has {', '.join(self.chains)}." if self.chains else "It has none that RFdiffusion3 can read."
+        )
+        odd = (
+            f" Chains {', '.join(self.odd_chains[:5])} have names that are no single letter."
+            if self.odd_chains
+            else ""
+        )
+        return told + odd
+
+
+def read_structure(path: Path) -> InputStructure:
+    """The structure of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
+    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        if "_atom_site." in text:
+            structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
+        else:
+            structure = gemmi.read_pdb_string(text)
+    except (RuntimeError, ValueError, IndexError) as exc:
+        fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}.")
+    if not len(structure) or not structure[0].count_atom_sites():
+        fail("The structure's file holds no atoms. Give a PDB or mmCIF file.")
+    found = InputStructure()
+    if len(structure) > 1:
+        found.notes.append(f"The first of the structure's {len(structure)} models was used.")
+    structure.setup_entities()
+    structure.merge_chain_parts()
+    structure.remove_hydrogens()
+    for chain in structure[0]:
+        for residue in chain:
+            _add_residue(found, chain.name, residue)
+    found.odd_chains = list(dict.fromkeys(found.odd_chains))
+    if not found.polymers and not found.ligands:
+        fail(
+            "The structure has neither residues of a protein, DNA or RNA that RFdiffusion3 can read, nor ligands."
+        )
+    return found
+
+
+def _add_residue(found: InputStructure, chain: str, residue: Any) -> None:
+    kept = _keep_one_location(residue)
+    if residue.is_water() or not len(kept):
+        return
+    for atom in kept:
+        if not all(map(math.isfinite, atom.pos.tolist())):
+            fail(
+                f"The structure's atom {atom.name} of {residue.name} {chain}{residue.seqid} has no coordinates."
+            )
+    if residue.entity_type != gemmi.EntityType.Polymer:
+        if len(residue.name) <= 3:  # longer names have no place in a PDB file
+            found.ligands.append(InputLigand(chain, str(residue.seqid).strip(), residue.name, kept))
+    elif len(chain) != 1 or not chain.isascii() or not chain.isalpha():
+        found.odd_chains.append(chain or "without a name")
+    elif 0 <= residue.seqid.num <= 9999:
+        here = found.polymers.setdefault((chain, residue.seqid.num), [])
+        if not any(each.seqid == residue.seqid and each.name != residue.name for each in here):
+            here.append(kept)  # of several kinds of residue at one place the first
+
+
+def _keep_one_location(residue: Any) -> Any:
+    """The residue with each atom once: at the location of the highest occupancy, of equal ones the first."""
+    best: dict[str, Any] = {}
+    for atom in residue:
+        known = best.get(atom.name)
+        if known is None or atom.occ > known.occ:
+            best[atom.name] = atom
+    kept = gemmi.Residue()
+    kept.name, kept.seqid, kept.het_flag, kept.entity_type = (
+        residue.name,
+        residue.seqid,
+        residue.het_flag,
+        residue.entity_type,
+    )
+    for atom in best.values():
+        atom.altloc = "\0"
+        kept.add_atom(atom)
+    return kept
