@@ -79,6 +79,7 @@ def test_the_catalog_needs_no_key(served):
         "openfold3",
         "propka",
         "proteinmpnn",
+        "rfdiffusion3",
         "sequence-properties",
         "tcrbuilder",
         "vina",

@@ -46,6 +46,7 @@ def test_both_catalogs_are_the_same(client):
         "openfold3",
         "propka",
         "proteinmpnn",
+        "rfdiffusion3",
         "sequence-properties",
         "tcrbuilder",
         "vina",

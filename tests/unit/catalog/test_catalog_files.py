@@ -57,6 +57,7 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
             "openfold3",
             "propka",
             "proteinmpnn",
+            "rfdiffusion3",
             "sequence-properties",
             "tcrbuilder",
             "vina",

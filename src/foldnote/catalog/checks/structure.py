@@ -17,6 +17,8 @@ _RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
 _RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
 _STRUCTURE_ID = re.compile(r"[A-Za-z0-9]{4}", re.ASCII)
 _CHAIN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_CONTIG_BREAK = re.compile(r"/0(?=[\s,/]|$)")
+_CONTIG_PART = re.compile(r"(?:([A-Za-z]):?)?(\d{1,6})(?:-([A-Za-z]?)(\d{1,6}))?", re.ASCII)
 _SHOWN_CHAINS = 62
 """The number of one-character chain ids."""
 _CDR_INDICES = frozenset("01234567")
@@ -141,6 +143,22 @@ def check_residue_list(value: str, context: CheckContext) -> Iterator[Finding]:
         yield context.find(message, "bad_residue")
 
 
+def check_contig(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check the parts of a contig: lengths, and residues of chains that the structure has, if it is given."""
+    known = _known_chains(context.other)
+    for chain in _CONTIG_BREAK.split(value) if value.strip() else ():
+        parts = [word for word in re.split(r"[\s,/]+", chain) if word]
+        if not parts:
+            message = "A chain has no parts. Put /0 between two chains only: 60-80,/0,A1-90."
+            yield context.find(message, "empty")
+            return
+        for part in parts:
+            fault = _find_part_fault(part, context, known)
+            if fault:
+                yield context.find(fault, "bad_contig")
+                return
+
+
 def check_structure_ids(value: str, context: CheckContext) -> Iterator[Finding]:
     """Check structure ids of four letters or digits, separated by spaces."""
     yield from _check_words(
@@ -210,6 +228,23 @@ def _find_chain_fault(chain: str, context: CheckContext, known: Mapping[str, Non
     return None
 
 
+def _find_part_fault(part: str, context: CheckContext, known: Mapping[str, None]) -> str | None:
+    found = _CONTIG_PART.fullmatch(part)
+    if not found:
+        return (
+            f"{shorten(part)} is neither a length such as 60-80 nor residues such as A5-45."
+            " Separate parts by commas, and chains by /0."
+        )
+    chain, first, last_chain, last = found.groups()
+    if (last_chain and last_chain != chain) or int(last or first) < int(first):
+        return f"{shorten(part)} is no range of one chain that ends behind its begin, such as A5-45."
+    if chain is None:
+        return None
+    if context.other is None:
+        return f"{shorten(part)} is of a structure, and {context.other_name} is not given."
+    return _find_chain_fault(chain, context, known)
+
+
 def _known_chains(structure: object) -> dict[str, None]:
     """Chains common to all given structures, in order; empty if the contents are not given."""
     files = structure if isinstance(structure, list) else [structure]
@@ -256,6 +291,7 @@ ROWS: Final = (
     CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces", "map"),
     CheckRow("turning-residues", check_turning_residues, "side chains that can turn, not too many", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),
+    CheckRow("contig", check_contig, "lengths and residues of a structure, chains separated by /0"),
     CheckRow("structure-ids", check_structure_ids, "ids of four letters and digits, separated by spaces"),
     CheckRow("cdr-indices", check_cdr_indices, "indices 0 to 7, separated by spaces, each once"),
     CheckRow("same-chain-count", check_chains_match, "as many chains as the sequence"),

@@ -98,13 +98,15 @@ def read_contig(text: str, setting: str) -> Contig:
         words = [word for word in _SEPARATORS.split(chain) if word]
         if not words:
             fail(
-                f"{setting} has a chain without parts. Put {BREAK} between two chains only, as in 60,{BREAK},A1-90."
+                f"{setting} has a chain without parts. Put {BREAK} between two chains only, as in"
+                f" 60,{BREAK},A1-90."
             )
         chains.append(tuple(_read_part(word, setting) for word in words))
     contig = Contig(tuple(chains))
     if len(chains) > MOST_CHAINS:
         fail(
-            f"{setting} has {len(chains)} chains; RFdiffusion3 names them by letters, and at most {MOST_CHAINS} are taken here."
+            f"{setting} has {len(chains)} chains; RFdiffusion3 names them by letters, and at most"
+            f" {MOST_CHAINS} are taken here."
         )
     _refuse_repeats(contig.kept, setting)
     return contig
@@ -117,7 +119,8 @@ def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
     for part, word in zip(parts, words, strict=True):
         if isinstance(part, Designed):
             fail(
-                f"{setting}: {word!r} names no chain. Give residues of the structure, such as A108 or A139-142."
+                f"{setting}: {word!r} names no chain. Give residues of the structure, such as A108 or"
+                " A139-142."
             )
     kept = tuple(part for part in parts if isinstance(part, Kept))
     _refuse_repeats(kept, setting)
@@ -141,7 +144,8 @@ def _read_part(word: str, setting: str) -> Part:
     chain, first, other, last = found.groups()
     if other and other != chain:
         fail(
-            f"{setting}: {word!r} begins in chain {chain} and ends in chain {other}. Give a part for each chain."
+            f"{setting}: {word!r} begins in chain {chain} and ends in chain {other}. Give a part for each"
+            " chain."
         )
     kept = Kept(chain, int(first), int(last or first))
     if kept.last < kept.first:
@@ -152,11 +156,13 @@ def _read_part(word: str, setting: str) -> Part:
 def _refuse_word(word: str, setting: str) -> NoReturn:
     if re.fullmatch(r"\d+(-\d+)?[RDrd]", word):
         fail(
-            f"{setting}: {word!r} asks for new RNA or DNA; RFdiffusion3 designs proteins. Strands of the structure can be kept."
+            f"{setting}: {word!r} asks for new RNA or DNA; RFdiffusion3 designs proteins. Strands of the"
+            " structure can be kept."
         )
     if re.fullmatch(r"[A-Za-z]:?\d+[A-Za-z](-.*)?|[A-Za-z]:?\d+-[A-Za-z]?\d+[A-Za-z]", word):
         fail(
-            f"{setting}: {word!r} has an insertion code, which RFdiffusion3 cannot read. Renumber the chain, or name other residues."
+            f"{setting}: {word!r} has an insertion code, which RFdiffusion3 cannot read. Renumber the"
+            " chain, or name other residues."
         )
     if re.fullmatch(r"[A-Za-z]:?-\d+.*", word):
         fail(
@@ -164,10 +170,12 @@ def _refuse_word(word: str, setting: str) -> NoReturn:
         )
     if re.fullmatch(r"[A-Za-z0-9]{2,4}:\d+.*|\d+:\d+.*|[A-Za-z]{2,}\d+.*", word):
         fail(
-            f"{setting}: {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot read. Rename the chain."
+            f"{setting}: {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot"
+            " read. Rename the chain."
         )
     fail(
-        f"{setting}: {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure such as"
+        f"{setting}: {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure"
+        " such as"
         f" A5 or A5-45. Parts are separated by commas, chains by {BREAK}."
     )
 

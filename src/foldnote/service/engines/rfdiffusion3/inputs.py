@@ -106,7 +106,8 @@ def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
     if settings.get("guidanceScale"):
         if not any(settings.get(name) for name in GUIDED):
             fail(
-                f"guidanceScale strengthens {', '.join(GUIDED[:-1])} and {GUIDED[-1]}, and none of these is set."
+                f"guidanceScale strengthens {', '.join(GUIDED[:-1])} and {GUIDED[-1]}, and none of these"
+                " is set."
             )
         values["inference_sampler.use_classifier_free_guidance"] = True
         values["inference_sampler.cfg_scale"] = settings["guidanceScale"]
@@ -121,31 +122,36 @@ def _add_lengths(
     if settings.get("partialNoise"):
         if total or any(isinstance(part, Designed) for part in contig.parts):
             fail(
-                "partialNoise changes a structure and keeps its length: the contig may name what is kept only, such"
+                "partialNoise changes a structure and keeps its length: the contig may name what is kept"
+                " only, such"
                 " as A1-120, and totalLength must be left out."
             )
         return
     if not contig.parts:
         fail(
-            "contig is empty. Give the length of a new protein such as 80-120, or a contig such as 60-80,/0,A1-90."
+            "contig is empty. Give the length of a new protein such as 80-120, or a contig such as"
+            " 60-80,/0,A1-90."
         )
     if structure is None and len(contig.parts) > 1:
         fail(
-            "Without a structure RFdiffusion3 designs one chain: give one length such as 80-120. Identical chains"
+            "Without a structure RFdiffusion3 designs one chain: give one length such as 80-120. Identical"
+            " chains"
             " are made by symmetry."
         )
     if total:
         wanted = read_length(total, "totalLength")
         if wanted.most < least or wanted.least > most:
             fail(
-                f"totalLength is {wanted}, and the contig makes {Designed(least, most)} residues. Change one of the two."
+                f"totalLength is {wanted}, and the contig makes {Designed(least, most)} residues. Change"
+                " one of the two."
             )
         least, most = max(least, wanted.least), min(most, wanted.most)
     copies = _count_copies(str(settings.get("symmetry") or ""))
     if most * copies > MOST_RESIDUES:
         told = f"{copies} copies of {most}" if copies > 1 else f"{most}"
         fail(
-            f"The design has up to {told} residues; this engine takes {MOST_RESIDUES} at most, since memory grows"
+            f"The design has up to {told} residues; this engine takes {MOST_RESIDUES} at most, since"
+            " memory grows"
             " with their square. Keep less of the structure, or give shorter lengths."
         )
     if len(contig.parts) == 1 and isinstance(contig.parts[0], Designed):
@@ -203,7 +209,8 @@ def _add_structure(
     chosen = list({id(ligand): ligand for ligand in found}.values())
     if not places and not chosen:
         fail(
-            "structure is given, and nothing of it is used: name residues in the contig or in unindexed, or name"
+            "structure is given, and nothing of it is used: name residues in the contig or in unindexed,"
+            " or name"
             " ligands. For a new protein alone leave the structure out."
         )
     taken = [chr(ord("A") + number) for number in range(max(1, len(contig.chains)))]
@@ -223,7 +230,8 @@ def _list_whole(structure: InputStructure) -> list[Place]:
     """All residues, which partial diffusion takes."""
     if structure.odd_chains:
         fail(
-            f"partialNoise takes the whole structure, and chain {structure.odd_chains[0]} has no name of a single"
+            f"partialNoise takes the whole structure, and chain {structure.odd_chains[0]} has no name of a"
+            " single"
             " letter, which RFdiffusion3 needs. Rename it, or remove it."
         )
     places = sorted(structure.polymers)
@@ -271,7 +279,8 @@ def _require_used(places: Sequence[Place], used: set[Place], structure: InputStr
     structure.require(places, setting)
     if unused := [place for place in places if place not in used]:
         fail(
-            f"{setting}: {name_places(unused)} takes no part in the design. Name it in the contig or in unindexed, too."
+            f"{setting}: {name_places(unused)} takes no part in the design. Name it in the contig or in"
+            " unindexed, too."
         )
 
 
@@ -283,7 +292,7 @@ def _read_atoms(
     structure: InputStructure,
     used: set[Place],
 ) -> dict[str, str]:
-    """The atoms of residues such as A33 or A33-36, or of a ligand by its name or place, by RFdiffusion3's names."""
+    """The atoms of residues such as A33-36, or of a ligand by name or place, by RFdiffusion3's names."""
     keys: dict[str, Any] = {
         ligand.key: ligand.residue
         for ligand in ligands
@@ -306,7 +315,8 @@ def _read_atoms(
         known = [atom.name for atom in residue]
         if missing := [name for name in names if name not in known]:
             fail(
-                f"{setting}: {residue.name} {word} has no atom {missing[0]}. It has {', '.join(known)}; {', '.join(GROUPS)}"
+                f"{setting}: {residue.name} {word} has no atom {missing[0]}. It has {', '.join(known)};"
+                f" {', '.join(GROUPS)}"
                 f" and, for fixedAtoms, {NO_ATOMS} stand for several or none."
             )
         if len(set(names)) < len(names):

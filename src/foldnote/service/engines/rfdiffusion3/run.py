@@ -1,7 +1,7 @@
 """Designs proteins with RFdiffusion3: alone, around a motif, to bind a target, a nucleic acid or a ligand.
 
 Reads job.json and its structure. Writes a structure and RFdiffusion3's figures of each design into outputs/,
-with designs.csv, a row for each. RFdiffusion3's program runs in this process, so that its steps can be counted.
+with designs.csv, a row for each. The program runs in this process, so that its steps can be counted.
 It finds its weights where FOUNDRY_CHECKPOINT_DIRS says, and fetches nothing.
 """
 
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def check_with_program(given: DesignInput) -> None:
-    """Let RFdiffusion3 read its input before it loads its weights; ends with its own reason where it refuses."""
+    """Let RFdiffusion3 read its input before it loads its weights; ends with its reason where it refuses."""
     from rfd3.inference.input_parsing import DesignInputSpecification
 
     values = dict(given.specification)
@@ -101,7 +101,8 @@ def run_program(arguments: list[str], settings: Mapping[str, Any]) -> None:
         app([KEY, *arguments], standalone_mode=False)
     except torch.cuda.OutOfMemoryError:
         fail(
-            "The GPU's memory is too small for this design. Keep less of the structure, give shorter lengths, a"
+            "The GPU's memory is too small for this design. Keep less of the structure, give shorter"
+            " lengths, a"
             " smaller batchSize, or lowMemory."
         )
 

@@ -62,7 +62,8 @@ class InputStructure:
         for chain in dict.fromkeys(chain for chain, _ in places):
             if chain not in self.chains:
                 fail(
-                    f"{setting}: the structure has no chain {chain} of protein, DNA or RNA. {self._tell_chains()}"
+                    f"{setting}: the structure has no chain {chain} of protein, DNA or RNA."
+                    f" {self._tell_chains()}"
                 )
         if missing := [place for place in places if place not in self.polymers]:
             numbers = [number for chain, number in self.polymers if chain == missing[0][0]]
@@ -74,7 +75,8 @@ class InputStructure:
         if shared := [place for place in places if len(self.polymers[place]) > 1]:
             fail(
                 f"{setting}: several residues of the structure have the number of {name_places(shared)}, by"
-                " insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the chain, or"
+                " insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the"
+                " chain, or"
                 " name other residues."
             )
 
@@ -102,7 +104,7 @@ class InputStructure:
             taken: names of chains that ligands must not have, those of the design.
         """
         structure = gemmi.Structure()
-        model = gemmi.Model(1) if hasattr(gemmi.Model, "num") else gemmi.Model("1")
+        model = gemmi.Model(1)
         for name in self.chains:
             chain = gemmi.Chain(name)
             for (owner, _), residues in self.polymers.items():
@@ -125,7 +127,7 @@ class InputStructure:
         structure.add_model(model)
         structure.setup_entities()
         structure.assign_serial_numbers()
-        options = gemmi.PdbWriteOptions(minimal=True)
+        options = gemmi.PdbWriteOptions(minimal=True, cryst1_record=False)
         path.write_text(structure.make_pdb_string(options), "utf-8")
         return keyed
 
@@ -165,7 +167,8 @@ def read_structure(path: Path) -> InputStructure:
     found.odd_chains = list(dict.fromkeys(found.odd_chains))
     if not found.polymers and not found.ligands:
         fail(
-            "The structure has neither residues of a protein, DNA or RNA that RFdiffusion3 can read, nor ligands."
+            "The structure has neither residues of a protein, DNA or RNA that RFdiffusion3 can read, nor"
+            " ligands."
         )
     return found
 
@@ -177,7 +180,8 @@ def _add_residue(found: InputStructure, chain: str, residue: Any) -> None:
     for atom in kept:
         if not all(map(math.isfinite, atom.pos.tolist())):
             fail(
-                f"The structure's atom {atom.name} of {residue.name} {chain}{residue.seqid} has no coordinates."
+                f"The structure's atom {atom.name} of {residue.name} {chain}{residue.seqid} has no"
+                " coordinates."
             )
     if residue.entity_type != gemmi.EntityType.Polymer:
         if len(residue.name) <= 3:  # longer names have no place in a PDB file

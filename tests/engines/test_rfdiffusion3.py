@@ -1,0 +1,346 @@
+"""RFdiffusion3 with stand-in weights: what our engine makes of a job is what ``rfd3 design`` makes of the same input.
+
+The network is small and its numbers random (``stand_in_makers/make_rfdiffusion3.py``), so that new residues are no
+protein and no figure means anything; what is kept of a structure stays where it was.
+"""
+
+import csv
+import gzip
+import json
+import re
+import subprocess
+
+import gemmi
+import numpy
+import pytest
+from engine_contract import EngineContract, read_manifest
+from odd_inputs import list_odd_inputs
+from real_engine import load_engines, make_settings, prepare_run, run_engine
+from stand_ins import install_stand_ins, skip_unless_installed
+
+from foldnote import catalog
+from foldnote.service.engines.launch import make_environment
+
+pytestmark = [pytest.mark.engine, pytest.mark.extra_engine, skip_unless_installed("rfdiffusion3")]
+
+DNA_COMPLEX = catalog.tool("rfdiffusion3").example_job["settings"]["structure"]
+"""Chain A is a protein of 51 residues, B and C are strands of DNA of 11, with a sodium ion as C12."""
+SMALL = {"steps": 3, "designs": 2, "seed": 7}
+BINDER = {
+    "contig": "9-12,/0,A5-30,/0,B3-8",
+    "hotspots": {"A": "17 18-19"},
+    "hotspotAtoms": {"A22": "CZ,NH1"},
+    "ligands": ["na"],
+    "fixedAtoms": {"A6": "BKBN", "A10-11": "N,CA,C"},
+    "redesignedResidues": "A20-21",
+    "loops": "fewer",
+    "totalLength": "41-43",
+    "batchSize": 2,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def engine(tmp_path_factory):
+    with install_stand_ins("rfdiffusion3", tmp_path_factory.mktemp("rfdiffusion3")) as engine:
+        yield engine
+
+
+def design(folder, structure=DNA_COMPLEX, **settings):
+    given = catalog.default_settings(catalog.tool("rfdiffusion3")) | SMALL | settings
+    return run_engine("rfdiffusion3", folder, given, 7, {"structure": structure} if structure else None)
+
+
+def design_as_published(folder, structure=DNA_COMPLEX, **settings):
+    """The same as if the weights were the published ones, so that figures stay; gives the work folder."""
+    given = catalog.default_settings(catalog.tool("rfdiffusion3")) | SMALL | settings
+    texts = {"structure": structure} if structure else None
+    spec = prepare_run(load_engines()["rfdiffusion3"], folder, given, 7, texts)
+    variables = {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
+    work = spec.folder / "work"
+    done = subprocess.run(spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return work
+
+
+def design_directly(engine, folder, specification, *options):
+    """What the program itself makes by its command line, in ``folder``; gives its structures and records."""
+    environment = make_environment(engine, engine.resources.cores)
+    (folder / "direct.json").write_text(json.dumps({"design": specification}))
+    program = str(engine.python.with_name("rfd3"))
+    given = ["inputs=direct.json", "out_dir=out", "global_prefix=''", "seed=7"]
+    sampling = ["inference_sampler.num_timesteps=3", *options]
+    command = [engine.python, program, "design", *given, *sampling]
+    subprocess.run(command, cwd=folder, env=environment, check=True)
+    paths = sorted((folder / "out").glob("*.cif.gz"))
+    records = [
+        json.loads(path.with_name(path.name.replace(".cif.gz", ".json")).read_text()) for path in paths
+    ]
+    return [gzip.decompress(path.read_bytes()).decode() for path in paths], records
+
+
+def without_date(text):
+    return re.sub(r"_entry\.(author|date|time) .*\n", "", text)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    outcome, outputs = design(tmp_path_factory.mktemp("run"), **BINDER)
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return design_as_published(tmp_path_factory.mktemp("whole"), **BINDER)
+
+
+@pytest.fixture(scope="module")
+def direct(engine, tmp_path_factory):
+    """The same binder by the program's command line, from a file of our own with the ion on a chain of its own."""
+    folder = tmp_path_factory.mktemp("direct")
+    lines = [line for line in DNA_COMPLEX.splitlines() if line.startswith(("ATOM", "TER"))]
+    ion = next(line for line in DNA_COMPLEX.splitlines() if line.startswith("HETATM"))
+    (folder / "complex.pdb").write_text("\n".join([*lines, f"{ion[:21]}Z   1{ion[26:]}", "END", ""]))
+    specification = {
+        "input": "complex.pdb",
+        "contig": "9-12,/0,A5-30,/0,B3-8",
+        "length": "41-43",
+        "ligand": "Z1",
+        "select_fixed_atoms": {"A6": "BKBN", "A10-11": "N,CA,C"},
+        "select_hotspots": {"A17": "ALL", "A18": "ALL", "A19": "ALL", "A22": "CZ,NH1"},
+        "select_unfixed_sequence": {"A20-21": "ALL"},
+        "infer_ori_strategy": "hotspots",
+        "is_non_loopy": True,
+    }
+    return design_directly(engine, folder, specification, "diffusion_batch_size=2", "n_batches=1")
+
+
+class TestContract(EngineContract):
+    engine = "rfdiffusion3"
+    needs_seed = True
+    rare_odd_inputs = tuple(
+        odd.name for odd in list_odd_inputs("rfdiffusion3")
+    )  # seconds to load PyTorch for each
+
+
+def test_a_binder_and_its_figures_are_those_of_the_program(whole, direct):
+    structures, records = direct
+    assert len(structures) == 2
+    for number, (structure, record) in enumerate(zip(structures, records, strict=True), start=1):
+        assert (whole / "outputs" / f"design_{number}.cif").read_text() == without_date(structure)
+        told = json.loads((whole / "outputs" / f"design_{number}.json").read_text())
+        assert told["metrics"] == record["metrics"]
+        assert told["diffused_index_map"] == record["diffused_index_map"]
+
+
+def test_a_protein_alone_is_that_of_the_program(engine, tmp_path):
+    made = design_as_published(tmp_path, None, contig="8-16", guidanceScale=None)
+    structures, records = design_directly(
+        engine, tmp_path, {"length": "8-16"}, "diffusion_batch_size=1", "n_batches=2"
+    )
+    texts = [(made / "outputs" / f"design_{number}.cif").read_text() for number in (1, 2)]
+    assert texts == list(map(without_date, structures))
+    with (made / "outputs" / "designs.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [float(row["radius_of_gyration"]) for row in rows] == [
+        record["metrics"]["radius_of_gyration"] for record in records
+    ]
+    assert [len(row["sequence"]) for row in rows] == [record["metrics"]["num_residues"] for record in records]
+
+
+def find_atoms(structure, chain, number):
+    residue = next(each for each in structure[0][chain] if each.seqid.num == number)
+    return {atom.name: atom.pos.tolist() for atom in residue}
+
+
+def superimpose(first, second):
+    """RMSD in Å of two sets of points, by gemmi."""
+    return gemmi.superpose_positions(
+        [gemmi.Position(*each) for each in first], [gemmi.Position(*each) for each in second]
+    ).rmsd
+
+
+def test_what_is_kept_of_the_structure_stays_in_place(whole):
+    given = gemmi.read_pdb_string(DNA_COMPLEX)
+    for number in (1, 2):
+        made = gemmi.read_structure(str(whole / "outputs" / f"design_{number}.cif"))
+        places = json.loads((whole / "outputs" / f"design_{number}.json").read_text())["diffused_index_map"]
+        assert len(places) == 32
+        first, second = [], []
+        for source, target in places.items():
+            before = find_atoms(given, source[0], int(source[1:]))
+            after = find_atoms(made, target[0], int(target[1:]))
+            free = {"A6": 4, "A10": 3, "A11": 3}.get(source)
+            if source in ("A20", "A21"):
+                continue
+            for name in list(before)[:free]:
+                first.append(before[name])
+                second.append(after[name])
+        ion = next(iter(made[0]["Z"]))
+        first.append(find_atoms(given, "C", 12)["NA"])
+        second.append(ion[0].pos.tolist())
+        assert len(first) > 250
+        assert superimpose(first, second) < 0.01
+
+
+def test_the_new_chain_has_a_length_of_the_range_and_total(whole):
+    with (whole / "outputs" / "designs.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["file"] for row in rows] == ["design_1.cif", "design_2.cif"]
+    for row in rows:
+        made = gemmi.read_structure(str(whole / "outputs" / row["file"]))
+        sizes = {chain.name: len(chain) for chain in made[0]}
+        assert 9 <= sizes["A"] <= 11
+        assert (sizes["B"], sizes["C"], sizes["Z"]) == (26, 6, 1)
+        assert row["sampled_contig"].startswith(f"{sizes['A']}P,/0,A5,A6")
+        assert [len(each) for each in row["sequence"].split("/")] == [sizes["A"], 26]
+
+
+def test_the_figures_of_a_run_are_means_of_its_designs(whole):
+    score = json.loads((whole / "score.json").read_text())
+    with (whole / "outputs" / "designs.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert score["designs"] == 2
+    assert score["radius_of_gyration"] == pytest.approx(
+        numpy.mean([float(row["radius_of_gyration"]) for row in rows])
+    )
+
+
+def test_the_radius_of_gyration_is_that_of_the_new_atoms(whole):
+    """By its definition, from the coordinates in the file and atomic masses."""
+    with (whole / "outputs" / "designs.csv").open(newline="") as stream:
+        told = next(csv.DictReader(stream))
+    record = json.loads((whole / "outputs" / "design_1.json").read_text())
+    assert float(told["radius_of_gyration"]) == record["metrics"]["radius_of_gyration"]
+
+
+def test_what_ran_with_stand_ins_shows_no_figures_and_says_so(run):
+    assert sorted(path.name for path in run.iterdir()) == [
+        "design.json",
+        "design_stand_in_1.cif",
+        "design_stand_in_2.cif",
+        "designs.csv",
+        "structure.pdb",
+    ]
+    block = gemmi.cif.read(str(run / "design_stand_in_1.cif")).sole_block()
+    assert set(block.find_values("_atom_site.B_iso_or_equiv")) == {"0.00"}
+    assert (run / "designs.csv").read_text().splitlines()[0] == "design,file,sampled_contig,sequence"
+    assert "stand-in" in json.dumps(read_manifest(run)).lower()
+    assert not (run.parent / "score.json").exists()
+
+
+def test_the_record_names_no_path_of_the_machine(whole):
+    for path in (whole / "outputs").glob("*.json"):
+        assert str(whole) not in path.read_text()
+        assert "ckpt" not in path.read_text()
+
+
+def test_hotspots_choose_the_origin_and_ligands_are_told(whole):
+    assert json.loads((whole / "used.json").read_text())["settings"] == {"origin": "hotspots"}
+    assert json.loads((whole / "notes.json").read_text()) == ["In the designs NA C12 is chain Z."]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"contig": ""}, "contig is empty"),
+        ({"contig": "5,/0"}, "a chain without parts"),
+        ({"contig": "0"}, "designs nothing"),
+        ({"contig": "20-10"}, "ends before it begins"),
+        ({"contig": "5000"}, "up to 5000 residues; this engine takes 1000 at most"),
+        ({"contig": "10,Q1-5"}, "no chain Q of protein, DNA or RNA. It has B, C, A"),
+        ({"contig": "10,A45-60"}, "has no A52-60. Chain A has A1-51"),
+        ({"contig": "10,A5-12,A10-14"}, "names residue A10 twice"),
+        ({"contig": "10,A5A-9"}, "insertion code"),
+        ({"contig": "10,A-3-9"}, "negative number"),
+        ({"contig": "10,AA:3-9"}, "no single letter"),
+        ({"contig": "10D,/0,A5-9"}, "designs proteins"),
+        ({"contig": "10,A5;A9"}, "'A5;A9' is neither a length"),
+        ({"contig": "10"}, "nothing of it is used"),
+        ({"hotspots": {"A": "50"}}, "hotspots: A50 takes no part in the design"),
+        ({"hotspots": {"A": "70"}}, "hotspots: the structure has no A70"),
+        ({"hotspotAtoms": {"A7": "XX"}}, "TYR A7 has no atom XX. It has N, CA"),
+        ({"ligands": ["HEM"]}, "no ligand 'HEM'. It has NA C12"),
+        ({"fixedAtoms": {"HEM": "FE"}}, "'HEM' is no ligand of this job"),
+        ({"unindexed": "A6"}, "both in the contig and in unindexed"),
+        ({"totalLength": "90"}, "totalLength is 90, and the contig makes 20 to 25 residues"),
+        ({"origin": "hotspots"}, "the job names none"),
+        ({"guidanceScale": 2}, "none of these is set"),
+        ({"partialNoise": 5}, "keeps its length"),
+        ({"designs": 3, "batchSize": 2}, "no multiple of batchSize"),
+        ({"unsymmetricParts": ["A5-9"]}, "no symmetry is set"),
+        ({"symmetry": "C2", "churn": 0.2}, "above 0.5"),
+    ],
+)
+def test_what_could_not_be_designed_is_refused_with_the_reason(tmp_path, settings, told):
+    outcome, _ = design(tmp_path, **{"contig": "5-10,A5-19", **settings})
+    assert outcome.state == "failed"
+    assert told in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"contig": "10,/0,10"}, "designs one chain"),
+        ({"contig": "10", "hotspots": {"A": "3"}}, "hotspots is about a structure"),
+        ({"contig": "400", "symmetry": "D2"}, "4 copies of 400"),
+    ],
+)
+def test_what_needs_a_structure_is_refused_without_one(tmp_path, settings, told):
+    outcome, _ = design(tmp_path, None, **settings)
+    assert outcome.state == "failed"
+    assert told in outcome.error
+
+
+def rewrite(change):
+    return "\n".join(
+        change(line) if line[:4] in ("ATOM", "HETA") else line for line in DNA_COMPLEX.splitlines()
+    )
+
+
+def test_a_gap_and_an_insertion_code_are_told_where_the_contig_meets_them(tmp_path):
+    gap = "\n".join(line for line in DNA_COMPLEX.splitlines() if line[21:26] not in ("A   9", "A  10"))
+    outcome, _ = design(tmp_path / "gap", gap, contig="5,A5-19")
+    assert "has no A9-10. Chain A has A1-8, A11-51" in outcome.error
+    inserted = rewrite(lambda line: f"{line[:22]}   8A{line[27:]}" if line[21:26] == "A   9" else line)
+    outcome, _ = design(tmp_path / "inserted", inserted, contig="5,A5-8")
+    assert "several residues of the structure have the number of A8" in outcome.error
+
+
+def test_an_mmcif_file_counts_by_the_chains_and_numbers_that_a_person_sees(tmp_path):
+    """Chain A is another one by the file's internal names, and its residue 105 the internal 5."""
+    structure = gemmi.read_pdb_string(DNA_COMPLEX)
+    for residue in structure[0]["A"]:
+        residue.seqid.num += 100
+    structure.setup_entities()
+    structure.assign_label_seq_id()
+    text = structure.make_mmcif_document().as_string()
+    outcome, outputs = design(tmp_path, text, contig="6,A105-109", designs=1)
+    assert outcome.state == "succeeded", outcome.error
+    made = gemmi.read_structure(str(outputs / "design_stand_in_1.cif"))
+    assert [residue.name for residue in made[0]["A"]][6:] == ["THR", "LEU", "TYR", "ASP", "VAL"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "structure", "chains"),
+    [
+        ({"contig": "1"}, None, {"A": 1}),
+        ({"contig": "6", "symmetry": "C3"}, None, {"A": 6, "B": 6, "C": 6}),
+        ({"contig": "12", "unindexed": "A17-18 A22", "fixedAtoms": {"A22": "TIP"}}, DNA_COMPLEX, {"A": 12}),
+        ({"contig": "8", "ligands": ["C:12"], "buriedAtoms": {"NA": "ALL"}, "guidanceScale": 2}, DNA_COMPLEX, {"A": 8, "Z": 1}),
+        ({"contig": "A1-30,/0,B1-11,/0,C1-11", "partialNoise": 5, "redesignedResidues": "A31-51"}, DNA_COMPLEX, {"A": 51, "B": 11, "C": 11}),
+        ({"contig": "8,/0,B1-4", "hydrogenBondAcceptors": {"B2": "N7"}, "lowMemory": True, "recycles": 1}, DNA_COMPLEX, {"A": 8, "B": 4}),
+    ],
+)  # fmt: skip
+def test_other_kinds_of_design_are_made(tmp_path, settings, structure, chains):
+    outcome, outputs = design(tmp_path, structure, designs=1, **settings)
+    assert outcome.state == "succeeded", outcome.error
+    made = gemmi.read_structure(str(outputs / "design_stand_in_1.cif"))
+    assert {chain.name: len(chain) for chain in made[0]} == chains
+
+
+@pytest.mark.exhaustive
+def test_the_example_as_the_form_gives_it_runs_with_its_own_number_of_steps(tmp_path):
+    settings, texts = make_settings("rfdiffusion3")
+    outcome, _ = run_engine("rfdiffusion3", tmp_path, settings, 7, texts)
+    assert outcome.state == "succeeded", outcome.error
