@@ -192,7 +192,7 @@ def test_the_new_chain_has_a_length_of_the_range_and_total(whole):
         sizes = {chain.name: len(chain) for chain in made[0]}
         assert 9 <= sizes["A"] <= 11
         assert (sizes["B"], sizes["C"], sizes["Z"]) == (26, 6, 1)
-        assert row["sampled_contig"].startswith(f"{sizes['A']}P,/0,A5,A6")
+        assert row["contig"] == f"{sizes['A']},/0,A5-30,/0,B3-8"
         assert [len(each) for each in row["sequence"].split("/")] == [sizes["A"], 26]
 
 
@@ -220,11 +220,11 @@ def test_what_ran_with_stand_ins_shows_no_figures_and_says_so(run):
         "design_stand_in_1.cif",
         "design_stand_in_2.cif",
         "designs.csv",
-        "structure.pdb",
+        "input.pdb",
     ]
     block = gemmi.cif.read(str(run / "design_stand_in_1.cif")).sole_block()
     assert set(block.find_values("_atom_site.B_iso_or_equiv")) == {"0.00"}
-    assert (run / "designs.csv").read_text().splitlines()[0] == "design,file,sampled_contig,sequence"
+    assert (run / "designs.csv").read_text().splitlines()[0] == "design,file,contig,sequence"
     assert "stand-in" in json.dumps(read_manifest(run)).lower()
     assert not (run.parent / "score.json").exists()
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from contigs import name_places
 from engine_protocol import write_table
 from inputs import KEY
 
-COLUMNS = ("design", "file", "sampled_contig")
+COLUMNS = ("design", "file", "contig")
 """First columns of designs.csv; RFdiffusion3's figures follow by its own names, the sequence is the last."""
 MEANS = ("radius_of_gyration", "helix_fraction", "sheet_fraction", "loop_fraction")
 """Figures whose means over the designs are figures of the run."""
@@ -46,11 +48,12 @@ def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, 
         row = {
             "design": number,
             "file": name,
-            "sampled_contig": told["specification"].get("extra", {}).get("sampled_contig", ""),
+            "contig": _shorten(told["specification"].get("extra", {}).get("sampled_contig", "")),
         }
         if is_stand_in:
             text = _blank_b_factors(text)
         else:
+            told["metrics"] = {key: _drop_nan(value) for key, value in told["metrics"].items()}
             figures = told["metrics"].items()
             row |= {key: value for key, value in figures if isinstance(value, int | float)}
             _write_record(target / f"design_{number}.json", told)
@@ -102,6 +105,25 @@ def _write_record(path: Path, told: dict[str, Any]) -> None:
     if source := kept["specification"].get("input"):
         kept["specification"]["input"] = Path(source).name
     path.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def _shorten(sampled: str) -> str:
+    """The contig as it was drawn, with ranges of residues and without the letter that stands for protein."""
+    words: list[str] = []
+    kept: list[tuple[str, int]] = []
+    for word in [*sampled.split(","), ""]:
+        if word[:1].isalpha():
+            kept.append((word[0], int(word[1:])))
+            continue
+        words += [name_places(kept, len(kept))] if kept else []
+        words += [word.removesuffix("P")] if word and word != "0P" else []
+        kept = []
+    return ",".join(words).replace(" ", "")
+
+
+def _drop_nan(value: Any) -> Any:
+    """The figure; None for one that RFdiffusion3 could not compute, which JSON has no other word for."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _blank_b_factors(text: str) -> str:

@@ -22,7 +22,7 @@ from structures import InputLigand, InputStructure, Place, read_structure
 
 KEY = "design"
 """Name of the design in the input, with which its files begin."""
-STRUCTURE = "structure.pdb"
+STRUCTURE = "input.pdb"
 SELECTIONS = {
     "fixedAtoms": "select_fixed_atoms",
     "hotspotAtoms": "select_hotspots",
