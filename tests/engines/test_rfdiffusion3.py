@@ -180,7 +180,7 @@ def test_what_is_kept_of_the_structure_stays_in_place(whole):
         first.append(find_atoms(given, "C", 12)["NA"])
         second.append(ion[0].pos.tolist())
         assert len(first) > 250
-        assert superimpose(first, second) < 0.01
+        assert superimpose(first, second) < 0.05
 
 
 def test_the_new_chain_has_a_length_of_the_range_and_total(whole):

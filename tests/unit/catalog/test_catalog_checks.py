@@ -87,6 +87,18 @@ CASES = [
     ("adapt", {"designCdrs": "8"}, [("designCdrs", "bad_word")]),
     ("adapt", {"designCdrs": "1 1"}, [("designCdrs", "repeated")]),
     ("adapt", {"designCdrs": ""}, [("designCdrs", "empty")]),
+    # contigs
+    ("rfdiffusion3", {"contig": "80-120"}, []),
+    ("rfdiffusion3", {"contig": ""}, []),
+    ("rfdiffusion3", {"contig": " 10-40/A17-A22 5 /0 B1-11 , 3"}, []),
+    ("rfdiffusion3", {"contig": "10,/0,"}, [("contig", "empty")]),
+    ("rfdiffusion3", {"contig": "10;A5"}, [("contig", "bad_contig")]),
+    ("rfdiffusion3", {"contig": "10,A5A-9"}, [("contig", "bad_contig")]),
+    ("rfdiffusion3", {"contig": "40-10"}, [("contig", "bad_contig")]),
+    ("rfdiffusion3", {"contig": "10,A5-B9"}, [("contig", "bad_contig")]),
+    ("rfdiffusion3", {"contig": "10,Q5-9"}, [("contig", "bad_contig")]),
+    ("rfdiffusion3", {"contig": "10,Q5-9", "structure": "upload.cif"}, []),
+    ("rfdiffusion3", {"contig": "10,A5-9", "structure": None, "hotspots": None}, [("contig", "bad_contig")]),
     # files
     ("aggrescan3d", {"pdbFile": "my fold.pdb"}, []),
     ("aggrescan3d", {"pdbFile": "job-1/out/model.PDB"}, []),

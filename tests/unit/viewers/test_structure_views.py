@@ -18,6 +18,7 @@ from foldnote.viewers.display.structure_views import (
     show_cyclic_designs,
     show_domains,
     show_ionisation,
+    show_new_proteins,
 )
 from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.profile import plot_profile
@@ -174,6 +175,16 @@ def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tm
     assert "failed" not in result_bundles(result)[0]["text/plain"]
 
 
+def test_new_proteins_come_with_their_figures_then_as_one_table(tmp_path):
+    table = "file,contig,radius_of_gyration,n_chainbreaks,sequence\ndesign_1.pdb,20,7.1,0,NLYIQ\ndesign_2.pdb,20,9.5,2,NLYIW\n"
+    files = {"design_1.pdb": TRP_CAGE, "design_2.pdb": TRP_CAGE, "designs.csv": table}
+    structure, designs = show_new_proteins(make_result(tmp_path, "rfdiffusion3", **files))
+
+    assert "radius of gyration" in structure["text/html"]
+    assert designs["text/plain"].startswith("Designs, in the order in which they were made")
+    assert "NLYIW" in designs["text/plain"]
+
+
 def test_curves_need_their_columns_and_numbers():
     frame = pd.DataFrame({"ph": [1.0, 2.0], "charge": [None, None]})
     for columns in ({"charge": "charge"}, {"missing": "missing"}):
@@ -181,7 +192,9 @@ def test_curves_need_their_columns_and_numbers():
             plot_curves(frame, "ph", columns, "Charge", labels=("pH", "e"))
 
 
-@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter", "propka", "af2bind", "afcycdesign"])
+@pytest.mark.parametrize(
+    "tool", ["aggrescan3d", "alphacutter", "propka", "af2bind", "afcycdesign", "rfdiffusion3"]
+)
 def test_results_of_another_form_have_the_usual_layout(tmp_path, tool):
     shown = result_bundles(make_result(tmp_path, tool, **{"t.csv": "a\n1\n"}))
 

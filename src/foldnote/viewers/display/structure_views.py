@@ -1,4 +1,4 @@
-"""Layouts for structures: superpositions, aggregation scores, pKa values, domains, binding sites, peptides.
+"""Layouts for structures: superpositions, aggregation scores, pKa values, domains, binding sites, designs.
 
 Results without the expected files use the default layout.
 """
@@ -234,6 +234,16 @@ def show_cyclic_designs(result: Result) -> list[Any]:
         plot_curves(shown, "step", columns, "Loss by step", labels=("Step", "Loss")),
         *default_view(result, without=["designs.csv"]),
     ]
+
+
+@builtin_view("rfdiffusion3")
+def show_new_proteins(result: Result) -> list[Any]:
+    """Show the designs with their figures, then the table of all, which has their contigs and sequences."""
+    designs = read_table(result, "designs.csv")
+    if designs is None or not result.structures:
+        return default_view(result)
+    structure, *_ = default_view(result, without=["designs.csv"])
+    return [structure, table_bundle(designs, "Designs, in the order in which they were made")]
 
 
 def _read_residues(result: Result, column: str) -> pd.DataFrame | None:
