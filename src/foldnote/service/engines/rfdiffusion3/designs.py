@@ -15,8 +15,19 @@ from contigs import name_places
 from engine_protocol import write_table
 from inputs import KEY
 
-COLUMNS = ("design", "file", "contig")
-"""First columns of designs.csv; RFdiffusion3's figures follow by its own names, the sequence is the last."""
+COLUMNS = (
+    "file",
+    "contig",
+    "radius_of_gyration",
+    "helix_fraction",
+    "sheet_fraction",
+    "loop_fraction",
+    "n_chainbreaks",
+    "max_ca_deviation",
+    "n_clashing.interresidue_clashes_w_backbone",
+    "n_clashing.interresidue_clashes_w_sidechain",
+)
+"""First columns of designs.csv; other figures follow by RFdiffusion3's names, the sequence is the last."""
 MEANS = ("radius_of_gyration", "helix_fraction", "sheet_fraction", "loop_fraction")
 """Figures whose means over the designs are figures of the run."""
 BREAKS = "n_chainbreaks"
@@ -46,7 +57,6 @@ def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, 
         told = json.loads(path.with_name(path.name.removesuffix(".cif.gz") + ".json").read_text("utf-8"))
         name = f"design_stand_in_{number}.cif" if is_stand_in else f"design_{number}.cif"
         row = {
-            "design": number,
             "file": name,
             "contig": _shorten(told["specification"].get("extra", {}).get("sampled_contig", "")),
         }
@@ -60,9 +70,11 @@ def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, 
         (target / name).write_text(text, "utf-8")
         row["sequence"] = read_sequence(target / name)
         rows.append(row)
-    names = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS and key != "sequence")
+    known = dict.fromkeys(key for row in rows for key in row)
+    first = [name for name in COLUMNS if name in known]
+    others = [name for name in known if name not in (*COLUMNS, "sequence")]
     if rows:
-        write_table("designs.csv", rows, [*COLUMNS, *names, "sequence"])
+        write_table("designs.csv", rows, [*first, *others, "sequence"])
     return rows
 
 

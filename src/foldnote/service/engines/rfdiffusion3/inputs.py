@@ -23,6 +23,7 @@ from structures import InputLigand, InputStructure, Place, read_structure
 KEY = "design"
 """Name of the design in the input, with which its files begin."""
 STRUCTURE = "input.pdb"
+FEWEST_RESIDUES = 2
 SELECTIONS = {
     "fixedAtoms": "select_fixed_atoms",
     "hotspotAtoms": "select_hotspots",
@@ -38,6 +39,8 @@ GUIDED = ("buriedAtoms", "partlyBuriedAtoms", "exposedAtoms", "hydrogenBondDonor
 GROUPS = ("ALL", "BKBN", "TIP")
 """Names that stand for atoms of a residue: all, the backbone, the end of the side chain."""
 NO_ATOMS = "NONE"
+NOISE = {"sigma": 16.0, "greatest": 160.0, "least": 4e-4, "exponent": 7}
+"""RFdiffusion3's schedule of noise: the spread of its data in Å, the ends in multiples of it, and its shape."""
 LOOPS = {"fewer": True, "more": False}
 ORIGINS = {"center of mass": "com", "hotspots": "hotspots"}
 
@@ -114,6 +117,26 @@ def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
     return [f"{name}={value}" for name, value in values.items()]
 
 
+def count_steps(settings: Mapping[str, Any]) -> int:
+    """Passes of the diffusion for a design; partial diffusion begins where the noise is what is asked for."""
+    levels, partial = int(settings.get("steps", 200)), settings.get("partialNoise")
+    if not partial:
+        return levels - 1
+    power = 1 / NOISE["exponent"]
+    high, low = NOISE["greatest"] ** power, NOISE["least"] ** power
+    noise = [
+        NOISE["sigma"] * (high + number / (levels - 1) * (low - high)) ** NOISE["exponent"]
+        for number in range(levels)
+    ]
+    left = sum(level <= float(partial) for level in noise) - 1
+    if left < 1:
+        fail(
+            f"Of {levels} steps none is left at a partialNoise of {float(partial):g} Å, from which partial"
+            " diffusion begins. Give more steps, such as 200, or more noise."
+        )
+    return left
+
+
 def _add_lengths(
     made: DesignInput, settings: Mapping[str, Any], contig: Contig, structure: InputStructure | None
 ) -> None:
@@ -131,6 +154,11 @@ def _add_lengths(
         fail(
             "contig is empty. Give the length of a new protein such as 80-120, or a contig such as"
             " 60-80,/0,A1-90."
+        )
+    if not any(isinstance(part, Designed) for part in contig.parts) and not any(map(settings.get, RELEASING)):
+        fail(
+            "Nothing is left to design: the contig keeps residues only. Add lengths, such as 20-40,A12-40,20-40, or"
+            f" set one of {', '.join(RELEASING)}."
         )
     if structure is None and len(contig.parts) > 1:
         fail(
@@ -154,6 +182,10 @@ def _add_lengths(
             " memory grows"
             " with their square. Keep less of the structure, or give shorter lengths."
         )
+    if least < FEWEST_RESIDUES:
+        fail(
+            f"A design of {least} residue has no figures that RFdiffusion3 could compute. Give two at least."
+        )
     if len(contig.parts) == 1 and isinstance(contig.parts[0], Designed):
         made.specification["length"] = str(Designed(least, most))
         return
@@ -166,6 +198,8 @@ def _count_copies(symmetry: str) -> int:
     return int(symmetry[1:]) * (2 if symmetry[0] == "D" else 1) if symmetry else 1
 
 
+RELEASING = ("fixedAtoms", "redesignSideChains")
+"""What gives up atoms of kept residues."""
 NEEDING_STRUCTURE = (
     "hotspots",
     "ligands",

@@ -7,6 +7,7 @@ It finds its weights where FOUNDRY_CHECKPOINT_DIRS says, and fetches nothing.
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import Any
 
 from designs import collect, summarize
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
-from inputs import KEY, STRUCTURE, DesignInput, list_options, read_design
+from inputs import KEY, STRUCTURE, DesignInput, count_steps, list_options, read_design
 
 OUT = Path("rfd3")
 QUERY = Path("design.json")
@@ -32,6 +33,7 @@ def main() -> None:
     seed = int(settings.get("seed") or job["seed"] % 2**32)
     options = list_options(settings, seed)
     given = read_design(job)
+    count_steps(settings)
     write_used(seed=seed, settings=given.used)
     given.write(QUERY)
     report(0.03, "Loading RFdiffusion3")
@@ -44,9 +46,9 @@ def main() -> None:
         fail(
             "RFdiffusion3 made fewer designs than were asked for; the log says why.", is_worth_repeating=True
         )
-    for path in (QUERY, Path(STRUCTURE)):
-        if path.exists():
-            path.rename(outputs / path.name)
+    QUERY.rename(outputs / QUERY.name)
+    if Path(STRUCTURE).exists():  # compressed, so that no tool takes it for a design
+        (outputs / f"{STRUCTURE}.gz").write_bytes(gzip.compress(Path(STRUCTURE).read_bytes(), mtime=0))
     if not is_stand_in:
         write_score(summarize(rows))
     write_notes(given.notes)
