@@ -40,7 +40,7 @@ GROUPS = ("ALL", "BKBN", "TIP")
 """Names that stand for atoms of a residue: all, the backbone, the end of the side chain."""
 NO_ATOMS = "NONE"
 NOISE = {"sigma": 16.0, "greatest": 160.0, "least": 4e-4, "exponent": 7}
-"""RFdiffusion3's schedule of noise: the spread of its data in Å, the ends in multiples of it, and its shape."""
+"""RFdiffusion3's schedule of noise: the spread of its data in Å, ends in multiples of it, and its shape."""
 LOOPS = {"fewer": True, "more": False}
 ORIGINS = {"center of mass": "com", "hotspots": "hotspots"}
 
@@ -157,8 +157,8 @@ def _add_lengths(
         )
     if not any(isinstance(part, Designed) for part in contig.parts) and not any(map(settings.get, RELEASING)):
         fail(
-            "Nothing is left to design: the contig keeps residues only. Add lengths, such as 20-40,A12-40,20-40, or"
-            f" set one of {', '.join(RELEASING)}."
+            "Nothing is left to design: the contig keeps residues only. Add lengths, such as"
+            f" 20-40,A12-40,20-40, or set one of {', '.join(RELEASING)}."
         )
     if structure is None and len(contig.parts) > 1:
         fail(
