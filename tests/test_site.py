@@ -188,11 +188,14 @@ def test_every_column_of_a_table_has_a_header(page):
 
 def test_the_page_of_the_engines_names_those_that_an_older_python_needs():
     page = " ".join((DOCS / "engines.md").read_text().split())
-    (listed,) = re.findall(r"up to 3\.12 only for the engines (.+?); `(ligandmpnn)` needs 3\.11", page)
+    (listed,) = re.findall(
+        r"up to 3\.12 only for the engines (.+?); `(ligandmpnn)` needs (3\.11), (.+?)\. If", page
+    )
     needs = {
         folder.parent.name: tomllib.loads(folder.read_text())["environment"]
         for folder in (DOCS.parent / "src/foldnote/service/engines").glob("*/engine.toml")
     }
     older = {name for name, each in needs.items() if each.get("newest_python") == "3.12"}
     assert set(re.findall(r"`(\w+)`", listed[0])) == older
-    assert [name for name, each in needs.items() if each.get("requires_python")] == [listed[1]]
+    exact = {name: each["requires_python"] for name, each in needs.items() if each.get("requires_python")}
+    assert {listed[1]: listed[2], **dict(re.findall(r"`(\w+)` (3\.\d+)", listed[3]))} == exact

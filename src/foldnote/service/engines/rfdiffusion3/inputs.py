@@ -18,7 +18,7 @@ from contigs import (
     read_selection,
 )
 from engine_protocol import fail
-from structures import InputLigand, InputStructure, Place, read_structure
+from structures import InputLigand, SourceStructure, Place, read_structure
 
 KEY = "design"
 """Name of the design in the input, with which its files begin."""
@@ -64,7 +64,7 @@ def read_design(job: Mapping[str, Any]) -> DesignInput:
     """The design of a job; ends with a sentence for the user where it cannot be made.
 
     Args:
-        job: as job.json has it; the structure is written anew into the working folder.
+        job: as job.json has it; the structure is rewritten into the working folder.
     """
     settings, files = job["settings"], job["files"]
     structure = read_structure(Path(files["structure"][0])) if files.get("structure") else None
@@ -138,7 +138,7 @@ def count_steps(settings: Mapping[str, Any]) -> int:
 
 
 def _add_lengths(
-    made: DesignInput, settings: Mapping[str, Any], contig: Contig, structure: InputStructure | None
+    made: DesignInput, settings: Mapping[str, Any], contig: Contig, structure: SourceStructure | None
 ) -> None:
     total = str(settings.get("totalLength") or "").strip()
     least, most = contig.lengths
@@ -222,7 +222,7 @@ def _refuse_without_structure(settings: Mapping[str, Any]) -> None:
 
 
 def _add_structure(
-    made: DesignInput, settings: Mapping[str, Any], contig: Contig, structure: InputStructure
+    made: DesignInput, settings: Mapping[str, Any], contig: Contig, structure: SourceStructure
 ) -> None:
     specification = made.specification
     places = [place for part in contig.kept for place in part.residues]
@@ -260,7 +260,7 @@ def _add_structure(
     _add_origin(made, settings)
 
 
-def _list_whole(structure: InputStructure) -> list[Place]:
+def _list_whole(structure: SourceStructure) -> list[Place]:
     """All residues, which partial diffusion takes."""
     if structure.odd_chains:
         fail(
@@ -276,7 +276,7 @@ def _list_whole(structure: InputStructure) -> list[Place]:
 
 
 def _add_selections(
-    made: DesignInput, settings: Mapping[str, Any], structure: InputStructure, places: Sequence[Place]
+    made: DesignInput, settings: Mapping[str, Any], structure: SourceStructure, places: Sequence[Place]
 ) -> None:
     specification, used = made.specification, set(places)
     for setting, name in SELECTIONS.items():
@@ -298,7 +298,7 @@ def _add_selections(
 
 
 def _read_hotspots(
-    residues: Mapping[str, str], structure: InputStructure, used: set[Place]
+    residues: Mapping[str, str], structure: SourceStructure, used: set[Place]
 ) -> dict[str, str]:
     atoms = {}
     for chain, numbers in residues.items():
@@ -309,7 +309,9 @@ def _read_hotspots(
     return atoms
 
 
-def _require_used(places: Sequence[Place], used: set[Place], structure: InputStructure, setting: str) -> None:
+def _require_used(
+    places: Sequence[Place], used: set[Place], structure: SourceStructure, setting: str
+) -> None:
     structure.require(places, setting)
     if unused := [place for place in places if place not in used]:
         fail(
@@ -323,7 +325,7 @@ def _read_atoms(
     word: str,
     value: str,
     ligands: Sequence[InputLigand],
-    structure: InputStructure,
+    structure: SourceStructure,
     used: set[Place],
 ) -> dict[str, str]:
     """The atoms of residues such as A33-36, or of a ligand by name or place, by RFdiffusion3's names."""

@@ -86,7 +86,7 @@ def run_program(arguments: list[str], settings: Mapping[str, Any]) -> None:
     forward, dump = RFD3DiffusionModule.forward, RFD3Output.dump
     at_once = int(settings.get("batchSize", 1))
     passes = 2 if settings.get("guidanceScale") else 1
-    sampling = Sampling(
+    sampling = DesignSteps(
         int(settings.get("designs", 1)), at_once, (int(settings.get("steps", 200)) - 1) * passes
     )
 
@@ -110,7 +110,7 @@ def run_program(arguments: list[str], settings: Mapping[str, Any]) -> None:
 
 
 @dataclass
-class Sampling:
+class DesignSteps:
     """The steps of all designs."""
 
     designs: int

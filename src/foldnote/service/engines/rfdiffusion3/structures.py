@@ -42,7 +42,7 @@ class InputLigand:
 
 
 @dataclass
-class InputStructure:
+class SourceStructure:
     """The first model."""
 
     polymers: dict[Place, list[Any]] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class InputStructure:
         return told + odd
 
 
-def read_structure(path: Path) -> InputStructure:
+def read_structure(path: Path) -> SourceStructure:
     """The structure of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
@@ -155,7 +155,7 @@ def read_structure(path: Path) -> InputStructure:
         fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}.")
     if not len(structure) or not structure[0].count_atom_sites():
         fail("The structure's file holds no atoms. Give a PDB or mmCIF file.")
-    found = InputStructure()
+    found = SourceStructure()
     if len(structure) > 1:
         found.notes.append(f"The first of the structure's {len(structure)} models was used.")
     structure.setup_entities()
@@ -173,7 +173,7 @@ def read_structure(path: Path) -> InputStructure:
     return found
 
 
-def _add_residue(found: InputStructure, chain: str, residue: Any) -> None:
+def _add_residue(found: SourceStructure, chain: str, residue: Any) -> None:
     kept = _keep_one_location(residue)
     if residue.is_water() or not len(kept):
         return
