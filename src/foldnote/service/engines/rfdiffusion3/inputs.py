@@ -18,7 +18,7 @@ from contigs import (
     read_selection,
 )
 from engine_protocol import fail
-from structures import InputLigand, SourceStructure, Place, read_structure
+from structures import InputLigand, Place, SourceStructure, read_structure
 
 KEY = "design"
 """Name of the design in the input, with which its files begin."""
