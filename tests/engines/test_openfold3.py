@@ -81,7 +81,10 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(engine, tmp_path_factory):
-    """What the program itself makes of the same complex, by its command line."""
+    """What the program itself makes of the same complex, by its command line.
+
+    It turns molecules at random before it seeds itself for the first time, so its generators are seeded before.
+    """
     folder = tmp_path_factory.mktemp("direct")
     (folder / "msas" / "insulin").mkdir(parents=True)
     (folder / "msas" / "insulin" / "colabfold_main.a3m").write_text(ALIGNMENT)
@@ -114,9 +117,9 @@ model_update:
     environment = make_environment(engine, engine.resources.cores) | {"OPENFOLD_CACHE": str(folder)}
     options = "--use-msa-server false --use-templates false --num-diffusion-samples 2 --output-dir out"
     options += f" --query-json query.json --runner-yaml runner.yml --inference-ckpt-path {environment['FOLDNOTE_WEIGHTS']}"
-    program = str(engine.python.with_name("run_openfold"))
+    program = "from pytorch_lightning import seed_everything as s; s(7); from openfold3.run_openfold import cli; cli()"
     subprocess.run(
-        [engine.python, program, "predict", *f"{options}/of3-ob-2025-06-30-174k.pt".split()],
+        [engine.python, "-c", program, "predict", *f"{options}/of3-ob-2025-06-30-174k.pt".split()],
         cwd=folder,
         env=environment,
         check=True,

@@ -50,7 +50,7 @@ def main() -> None:
     seeds = [(seed + place) % SEEDS for place in range(int(settings.get("seedCount", 1)))]
     report(0.02, "Loading OpenFold 3")
     write_runner(settings, seeds, read_depths(weights / CHECKPOINT))
-    run_openfold(weights / CHECKPOINT, settings, len(seeds))
+    run_openfold(weights / CHECKPOINT, settings, seeds)
     rows = read_models(OUT / NAME)
     if not rows:
         explain_failure(OUT / "logs")
@@ -115,7 +115,7 @@ def read_depths(checkpoint: Path) -> dict[str, int]:
     return depths
 
 
-def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: int) -> None:
+def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: list[int]) -> None:
     """Run ``run_openfold predict``, and tell how far it is."""
     CACHE.mkdir()
     os.environ["OPENFOLD_CACHE"] = str(CACHE.resolve())  # else it makes a folder in the home
@@ -123,9 +123,10 @@ def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: int) -> N
     from openfold3.core.model.structure.diffusion_module import DiffusionModule
     from openfold3.projects.of3_all_atom.model import OpenFold3
     from openfold3.run_openfold import predict
+    from pytorch_lightning import seed_everything
 
     passes, steps = int(settings.get("recyclingSteps", 3)) + 1, int(settings.get("samplingSteps", 200))
-    progress = SeedProgress(seeds, passes, steps)
+    progress = SeedProgress(len(seeds), passes, steps)
     for kind, count in (
         (OpenFold3, progress.begin_seed),
         (PairFormerStack, progress.count_pass),
@@ -140,6 +141,9 @@ def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: int) -> N
         "--use-msa-server": "false",
         "--use-templates": "false",
     }
+    seed_everything(
+        seeds[0]
+    )  # it seeds itself only after it has turned the molecules of the first one at random
     with redirect_stdout(sys.stderr):  # its progress bar, else lines of ours would begin within one
         predict.main([str(word) for pair in options.items() for word in pair], standalone_mode=False)
 
