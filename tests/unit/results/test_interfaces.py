@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from foldnote.results import Structure
+from foldnote.results.structure.interfaces.surface_area import measure_areas
 
 COMPLEX = Path(__file__).parent / "data" / "complexes" / "5zng.pdb.gz"
 CHARGED = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2"), "LYS": ("NZ",), "ARG": ("NE", "NH1", "NH2")}
@@ -132,3 +133,14 @@ def test_a_single_chain_has_no_interface():
     assert alone.interfaces.empty
     assert alone.interface_residues["buried_area"].dtype == "float64"
     assert alone.interface_bonds.empty
+
+
+def test_atoms_far_away_cost_no_time_and_no_accuracy():
+    """FreeSASA alone takes memory for the box around all atoms, here of a cubic centimetre."""
+    pair = np.array([[0.0, 0, 0], [1.5, 0, 0]])
+    alone = measure_areas(pair, np.array([1.8, 1.9]))
+    points = np.concatenate(
+        [pair, [[3e7, -5e7, 9e7]], pair + np.array([1e8, 7, 0]), pair + np.array([0, 9, 0])]
+    )
+    areas = measure_areas(points, np.array([1.8, 1.9, 1.7, 1.8, 1.9, 1.8, 1.9]))
+    assert areas == pytest.approx([*alone, 4 * np.pi * 3.1**2, *alone, *alone], rel=1e-6)

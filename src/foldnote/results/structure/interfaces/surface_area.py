@@ -8,11 +8,12 @@ that ProtOr does not know have the van der Waals radius of their element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import gemmi
 import numpy as np
+from numpy.typing import NDArray
 
 from foldnote.results.core.numeric import Floats
 
@@ -46,10 +47,31 @@ def measure_areas(points: Floats, radii: Floats) -> Floats:
         points: positions, shape (n, 3), Å.
         radii: as returned by :func:`find_radii`.
     """
+    areas = np.empty(len(points))
+    for rows in _split(points, np.arange(len(points)), 2 * (float(radii.max(initial=0)) + PROBE_A)):
+        areas[rows] = _measure_group(points[rows], radii[rows])
+    return areas
+
+
+def _split(points: Floats, rows: NDArray[np.int64], reach: float) -> Iterator[NDArray[np.int64]]:
+    """Groups of atoms between which there is more than ``reach`` along an axis: none covers another's.
+
+    FreeSASA's time and memory grow with the box around all atoms, and one atom may be thousands of Å away.
+    """
+    for axis in range(3) if len(rows) > 1 else ():
+        order = rows[np.argsort(points[rows, axis], kind="stable")]
+        cuts = np.flatnonzero(np.diff(points[order, axis]) > reach) + 1
+        if len(cuts):
+            for group in np.split(order, cuts):
+                yield from _split(points, np.sort(group), reach)
+            return
+    if len(rows):
+        yield rows
+
+
+def _measure_group(points: Floats, radii: Floats) -> Floats:
     from rdkit.Chem import Conformer, rdFreeSASA
 
-    if not len(points):
-        return np.empty(0)
     molecule = _make_molecule([AtomName("", "", "C")] * len(points))
     conformer = Conformer(len(points))
     conformer.SetPositions(np.ascontiguousarray(points, dtype=np.float64))
