@@ -222,9 +222,14 @@ def _worker_command(engine: Engine, *, assigns_gpus: bool) -> tuple[str, ...]:
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:
     """Whether this machine has a GPU of NVIDIA or AMD that engines can use."""
-    if process_environment().get("CUDA_VISIBLE_DEVICES") == "":
-        return False
-    return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists()
+    is_hidden = process_environment().get("CUDA_VISIBLE_DEVICES") == ""
+    return has_nvidia_gpu(devices) or ((devices / "kfd").exists() and not is_hidden)
+
+
+def has_nvidia_gpu(devices: Path = Path("/dev")) -> bool:
+    """Whether this machine has a GPU of NVIDIA that engines can use."""
+    is_hidden = process_environment().get("CUDA_VISIBLE_DEVICES") == ""
+    return any(devices.glob("nvidia[0-9]*")) and not is_hidden
 
 
 def _place_caches(engine: Engine) -> dict[str, str]:

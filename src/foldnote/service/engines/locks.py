@@ -37,6 +37,8 @@ class LockSource:
     installed first."""
     libraries: tuple[str, ...] = ()
     """Patterns of packages that only some builds of the unhashed ones require, such as ``nvidia-*``."""
+    libraries_for_gpu: bool = False
+    """Whether ``libraries`` are rather those that are of use on a machine with an NVIDIA GPU only."""
     built: tuple[str, ...] = ()
     """Packages that may be built from source if they have no wheel, with the lock's own setuptools; all
     others are installed from wheels only."""
@@ -101,7 +103,7 @@ def normalize(name: str) -> str:
 
 
 def is_library(source: LockSource, name: str) -> bool:
-    """Whether only some builds of the unhashed packages need it."""
+    """Whether only some builds of the unhashed packages need it, or only a machine with a GPU."""
     return any(fnmatch(name, pattern) for pattern in source.libraries)
 
 

@@ -9,6 +9,7 @@ from importlib.metadata import distributions
 
 from foldnote.io import hash_bytes
 from foldnote.service.engines.engine import ENVIRONMENT, Engine
+from foldnote.service.engines.launch import has_nvidia_gpu
 from foldnote.service.engines.locks import Locked, is_library, name_of, normalize, read_lock
 from foldnote.text import count
 
@@ -59,8 +60,9 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
 def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
     """Steps that depend on the builds of the unhashed packages that were installed.
 
-    The libraries of the lock are installed if those builds require one of them. The last step installs what a
-    build other than the lock's requires in addition; usually that is nothing.
+    The libraries of the lock are installed if those builds require one of them, or, where they are for a GPU,
+    if the machine has one. The last step installs what a build other than the lock's requires in addition;
+    usually that is nothing.
 
     Raises:
         EngineError: the lock cannot be read.
@@ -70,7 +72,8 @@ def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
         return ()
     pinned = _pinned(engine)
     libraries = [each for each in read_lock(engine.folder / lock.file) if is_library(lock, each.name)]
-    is_wanted = bool({each.name for each in libraries} & _declared(engine))
+    names = {each.name for each in libraries}
+    is_wanted = has_nvidia_gpu() if lock.libraries_for_gpu else bool(names & _declared(engine))
     return (
         *([_locked_step(libraries, ("--only-binary", ":all:"), with_hashes)] if is_wanted else []),
         *([PipStep(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),

@@ -65,7 +65,8 @@ def test_every_bundled_engine_has_a_lock_that_fulfils_its_requirements(engine):
 
 
 @each_engine
-def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine):
+def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # without the libraries of a machine with a GPU
     steps = [*plan_first(engine, with_hashes=True), *plan_last(engine, with_hashes=True)]
     unhashed = engine.environment.lock.unhashed
     for step in steps:
@@ -92,7 +93,11 @@ def test_torch_needs_nothing_else_than_the_lock_has(engine):
 
 def test_what_only_builds_with_cuda_need_comes_in_when_they_ask_for_it(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
-    engine = next(engine for engine in BUNDLED if engine.environment.lock.libraries)
+    engine = next(
+        each
+        for each in BUNDLED
+        if "torch" in each.environment.lock.unhashed and each.environment.lock.libraries
+    )
     info = engine.home / "env" / "lib" / "python3.11" / "site-packages" / "torch-2.13.0.dist-info"
     info.mkdir(parents=True)
     for needs, count in [("sympy>=1.13", 1), ("nvidia-cublas==13.1.1.3; platform_system == 'Linux'", 2)]:
@@ -100,6 +105,19 @@ def test_what_only_builds_with_cuda_need_comes_in_when_they_ask_for_it(tmp_path,
         steps = plan_last(engine, with_hashes=True)
         assert len(steps) == count
     assert "nvidia-cublas==" in steps[0].requirements
+    assert "--require-hashes" in steps[0].arguments
+
+
+def test_what_only_a_gpu_needs_comes_in_where_there_is_one(monkeypatch):
+    engine = next(each for each in BUNDLED if each.environment.lock.libraries_for_gpu)
+    (first,) = plan_first(engine, with_hashes=True)
+    assert "openmm==" in first.requirements
+    assert "cuda" not in first.requirements
+    for has_gpu in (False, True):
+        monkeypatch.setattr("foldnote.service.engines.plan.has_nvidia_gpu", lambda has_gpu=has_gpu: has_gpu)
+        steps = plan_last(engine, with_hashes=True)
+        assert len(steps) == has_gpu
+    assert "openmm-cuda-12==" in steps[0].requirements
     assert "--require-hashes" in steps[0].arguments
 
 

@@ -74,13 +74,14 @@ def read_chains(settings: Row) -> dict[str, str]:
 
 @functools.cache
 def load_model(name: str) -> Any:
-    """AbLang for ``heavy`` or ``light`` chains, with the installed weights; dropout is switched off."""
-    import ablang
-    import torch
+    """AbLang for ``heavy`` or ``light`` chains, with the installed weights; dropout is switched off.
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    It computes on the CPU, where a job takes half a second; on an H200 it took longer, to start CUDA.
+    """
+    import ablang
+
     folder = Path(os.environ["FOLDNOTE_WEIGHTS"]) / name
-    model = ablang.pretrained(name, model_folder=str(folder), device=device)
+    model = ablang.pretrained(name, model_folder=str(folder), device="cpu")
     model.freeze()
     return model
 

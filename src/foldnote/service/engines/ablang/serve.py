@@ -16,11 +16,3 @@ def load() -> None:
 def begin() -> None:
     """Use the job's cores."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-
-
-def use_gpu() -> None:
-    """Move the models to the job's GPU."""
-    for name in run.FIELDS:
-        model = run.load_model(name)
-        model.used_device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        model.AbLang.to(model.used_device)
