@@ -276,6 +276,8 @@ def test_hotspots_choose_the_origin_and_ligands_are_told(whole):
         ({"partialNoise": 5}, "keeps its length"),
         ({"partialNoise": 5, "contig": "A1-30"}, "Of 3 steps none is left"),
         ({"contig": "A5-19"}, "Nothing is left to design"),
+        ({"contig": "1,/0,B1-4"}, "2 amino acids at least"),
+        ({"symmetry": "C2"}, "a protein in each of the copies"),
         ({"designs": 3, "batchSize": 2}, "no multiple of batchSize"),
         ({"unsymmetricParts": ["A5-9"]}, "no symmetry is set"),
         ({"symmetry": "C2", "churn": 0.2}, "above 0.5"),
@@ -293,7 +295,8 @@ def test_what_could_not_be_designed_is_refused_with_the_reason(tmp_path, setting
         ({"contig": "10,/0,10"}, "designs one chain"),
         ({"contig": "10", "hotspots": {"A": "3"}}, "hotspots is about a structure"),
         ({"contig": "400", "symmetry": "D2"}, "4 copies of 400"),
-        ({"contig": "1"}, "Give two at least"),
+        ({"contig": "6", "symmetry": "D2"}, "48 residues at least"),
+        ({"contig": "1"}, "2 amino acids at least"),
     ],
 )
 def test_what_needs_a_structure_is_refused_without_one(tmp_path, settings, told):

@@ -23,7 +23,9 @@ from structures import InputLigand, Place, SourceStructure, read_structure
 KEY = "design"
 """Name of the design in the input, with which its files begin."""
 STRUCTURE = "input.pdb"
-FEWEST_RESIDUES = 2
+FEWEST_AMINO_ACIDS = 2
+FEW_CHAINS, FEWEST_OF_MANY_CHAINS = 3, 48
+"""Beyond so many chains, ligands included, RFdiffusion3 reserves attention for neighbouring chains."""
 SELECTIONS = {
     "fixedAtoms": "select_fixed_atoms",
     "hotspotAtoms": "select_hotspots",
@@ -182,16 +184,32 @@ def _add_lengths(
             " memory grows"
             " with their square. Keep less of the structure, or give shorter lengths."
         )
-    if least < FEWEST_RESIDUES:
-        fail(
-            f"A design of {least} residue has no figures that RFdiffusion3 could compute. Give two at least."
-        )
+    _refuse_small(settings, contig, structure, least * copies)
     if len(contig.parts) == 1 and isinstance(contig.parts[0], Designed):
         made.specification["length"] = str(Designed(least, most))
         return
     made.specification["contig"] = str(contig)
     if total:
         made.specification["length"] = str(Designed(least, most))
+
+
+def _refuse_small(
+    settings: Mapping[str, Any], contig: Contig, structure: SourceStructure | None, residues: int
+) -> None:
+    """End with a sentence where RFdiffusion3 would fail for want of residues."""
+    new = sum(part.least for part in contig.parts if isinstance(part, Designed))
+    kept = [place for part in contig.kept for place in part.residues]
+    if new + (structure.count_amino_acids(kept) if structure else 0) < FEWEST_AMINO_ACIDS:
+        fail(
+            f"A design has {FEWEST_AMINO_ACIDS} amino acids at least, without which RFdiffusion3 has no figures."
+        )
+    chains = len(contig.chains) * _count_copies(str(settings.get("symmetry") or ""))
+    if chains + len(settings.get("ligands") or ()) > FEW_CHAINS and residues < FEWEST_OF_MANY_CHAINS:
+        fail(
+            f"A design of more than {FEW_CHAINS} chains has {FEWEST_OF_MANY_CHAINS} residues at least:"
+            " fewer are too"
+            " few for RFdiffusion3's network. Give longer chains."
+        )
 
 
 def _count_copies(symmetry: str) -> int:

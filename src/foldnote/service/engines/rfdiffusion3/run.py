@@ -65,7 +65,10 @@ def check_with_program(given: DesignInput) -> None:
     try:
         DesignInputSpecification.safe_init(**values).build()
     except (ValueError, AssertionError, LookupError, TypeError, AttributeError, NotImplementedError) as exc:
-        fail(f"RFdiffusion3 does not take this input: {tell_reason(exc)}.")
+        hint = ""
+        if "symmetry" in given.specification and "input" in given.specification:
+            hint = " With symmetry the structure must have a protein in each of the copies, in their places."
+        fail(f"RFdiffusion3 does not take this input: {tell_reason(exc)}.{hint}")
 
 
 def tell_reason(exc: Exception) -> str:

@@ -20,6 +20,8 @@ from engine_protocol import fail
 Place = tuple[str, int]
 """Chain and number of a residue."""
 MOST_LIGANDS = 26
+SELENOMETHIONINE = "MSE"
+"""Taken for methionine, since RFdiffusion3 cannot read it in a chain."""
 _LIGAND_CHAINS = "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvutsrqponmlkjihgfedcba"
 
 
@@ -76,9 +78,13 @@ class SourceStructure:
             fail(
                 f"{setting}: several residues of the structure have the number of {name_places(shared)}, by"
                 " insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the"
-                " chain, or"
-                " name other residues."
+                " chain, or name other residues."
             )
+
+    def count_amino_acids(self, places: Iterable[Place]) -> int:
+        """How many of the residues are amino acids."""
+        names = [self.polymers[place][0].name for place in places if place in self.polymers]
+        return sum(gemmi.find_tabulated_residue(name).is_amino_acid() for name in names)
 
     def find_ligands(self, word: str, setting: str) -> list[InputLigand]:
         """The ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
@@ -201,6 +207,11 @@ def _keep_one_location(residue: Any) -> Any:
         known = best.get(atom.name)
         if known is None or atom.occ > known.occ:
             best[atom.name] = atom
+    if residue.name == SELENOMETHIONINE and residue.entity_type == gemmi.EntityType.Polymer:
+        residue.name, residue.het_flag = "MET", "A"
+        if (selenium := best.pop("SE", None)) is not None:
+            selenium.name, selenium.element = "SD", gemmi.Element("S")
+            best["SD"] = selenium
     kept = gemmi.Residue()
     kept.name, kept.seqid, kept.het_flag, kept.entity_type = (
         residue.name,
