@@ -201,7 +201,8 @@ def _refuse_small(
     kept = [place for part in contig.kept for place in part.residues]
     if new + (structure.count_amino_acids(kept) if structure else 0) < FEWEST_AMINO_ACIDS:
         fail(
-            f"A design has {FEWEST_AMINO_ACIDS} amino acids at least, without which RFdiffusion3 has no figures."
+            f"A design has {FEWEST_AMINO_ACIDS} amino acids at least, without which RFdiffusion3 has no"
+            " figures."
         )
     chains = len(contig.chains) * _count_copies(str(settings.get("symmetry") or ""))
     if chains + len(settings.get("ligands") or ()) > FEW_CHAINS and residues < FEWEST_OF_MANY_CHAINS:
