@@ -225,6 +225,7 @@ def test_proteins_without_an_alignment_are_told(run):
         ({"proteins": "ACD::ACD"}, {}, "empty chain"),
         ({"proteins": "XXX"}, {}, "only X"),
         ({"proteins": "A" * 2001}, {}, "2001 residues and ligand atoms"),
+        ({"proteins": "G"}, {}, "The job is one residue"),
         ({"proteins": "", "ligands": ["CCO"]}, {}, "The job has no chain of residues."),
         ({"dna": "ACGU"}, {}, "dna has 'U'"),
         ({"dna": "AAAA", "rna": "AAAA"}, {}, "Chain B (dna) and chain C (rna) are both written 'AAAA'"),
@@ -255,7 +256,7 @@ def test_unknown_residues_and_many_chains_are_predicted(tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_one_residue_or_rna_alone_is_predicted(tmp_path):
-    for place, settings in enumerate(({"proteins": "G"}, {"rna": "GGGAAACCCN"})):
+def test_rna_alone_is_predicted_and_a_residue_with_an_ion(tmp_path):
+    for place, settings in enumerate(({"rna": "GGGAAACCCN"}, {"proteins": "G", "ligandCodes": ["ZN"]})):
         outcome, _ = predict(tmp_path / str(place), samples=1, seedCount=1, **settings)
         assert outcome.state == "succeeded", outcome.error

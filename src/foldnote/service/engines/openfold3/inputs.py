@@ -15,6 +15,8 @@ NAME = "prediction"
 ALIGNMENT_FILE = "colabfold_main.a3m"
 """OpenFold 3 knows alignments by the names of their files, and passes over others. This name is that of one
 whose rows are not paired with those of other chains, of which it takes 16384."""
+FEWEST_TOKENS = 2
+"""Residues and ligand atoms without which its network fails."""
 LIGAND_FORMS = {"smiles": "smiles", "ccd": "ccd_codes"}
 
 
@@ -36,6 +38,10 @@ def read_complex(job: Mapping[str, Any]) -> FoldingQuery:
     made = FoldingQuery(read_chains(job["settings"], _count_atoms, _count_component_atoms))
     if all(each.kind == "ligand" for each in made.chains):
         fail("The job has no chain of residues. Give proteins, dna or rna.")
+    if sum(each.tokens for each in made.chains) < FEWEST_TOKENS:
+        fail(
+            "The job is one residue, of which OpenFold 3 predicts nothing. Give a longer chain, or a ligand."
+        )
     _refuse_like_texts(made.chains)
     alignments = job["files"].get("alignments") or ()
     made.chains = add_alignments(made.chains, alignments, _place_alignment, made.notes)
