@@ -157,6 +157,8 @@ import torch
 
 calls = []
 torch._C._cuda_getDeviceCount = lambda: calls.append("asked") or 1
+if not hasattr(torch._C, "_cuda_getCurrentRawStream"):
+    torch._C._cuda_getCurrentRawStream = None  # modules of PyTorch import it
 sys.path[0] = sys.argv[1]
 importlib.import_module("run")
 importlib.import_module("serve").load()
