@@ -1,5 +1,6 @@
 """The internal routes of nodes: what they allow, and what they refuse to a node that is late, wrong or hostile."""
 
+import base64
 import hashlib
 import itertools
 import socket
@@ -12,11 +13,14 @@ from probe_engine import write_probe_engine
 from service_process import PDB, TOOLS
 
 from foldnote.errors import ConfigurationError
+from foldnote.models.status import JobStatus
 from foldnote.service.config import ServiceConfig
+from foldnote.service.faults import RefusalError
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
-from foldnote.service.queue.nodes import NodeAttempts
+from foldnote.service.queue.nodes import NodeAttempts, Reported
 from foldnote.service.runner.attempt import Outcome
+from foldnote.service.store.jobs.queue import JobEnd
 
 _numbers = itertools.count()
 
@@ -187,6 +191,36 @@ def test_a_service_that_starts_again_knows_the_token_and_gives_a_new_lease(servi
     assert again.admit(job.job_id, 1, token).is_live
     assert again.revoke(job) is False
     assert again.poll(job, is_held=False).alive
+
+
+@pytest.mark.parametrize("replica", ["", "other"], ids=["after a restart", "at another replica"])
+def test_an_attempt_whose_end_is_committed_has_begun_and_its_node_is_not_refused(service, job, replica):
+    """Its place may be waiting for the next attempt, so that its batch job must not be cancelled."""
+    node, content = RunningNode(service, job), archive()
+    assert node.finish(content, outputs={"result.zip": base64.b64encode(content).decode()}).status_code == 204
+    store = service.service.store
+    (claim,) = [each for each in store.queue.running() if each.job_id == job.job_id]
+    assert store.queue.finish(claim, JobEnd(JobStatus.COMPLETE))
+    later = NodeAttempts(store.node_attempts, service.root, service.attempts.timing, replica)
+    assert later.has_begun(job)
+    assert not later.is_wanted(job)
+    held = later.admit(job.job_id, 1, node.headers["authorization"].removeprefix("Bearer "))
+    assert later.beat(held, Reported()).cancel_grace_s is None
+    with pytest.raises(RefusalError):
+        later.admit(job.job_id, 1, "another")
+
+
+def test_an_attempt_that_was_revoked_has_not_begun_when_its_end_is_committed(service, job):
+    node = RunningNode(service, job)
+    service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
+    assert service.attempts.revoke(job)
+    store = service.service.store
+    (claim,) = [each for each in store.queue.running() if each.job_id == job.job_id]
+    assert store.queue.finish(claim, JobEnd(JobStatus.STOPPED))
+    later = NodeAttempts(store.node_attempts, service.root, service.attempts.timing, "other")
+    assert not later.has_begun(job)
+    with pytest.raises(RefusalError):
+        later.admit(job.job_id, 1, node.headers["authorization"].removeprefix("Bearer "))
 
 
 def test_guessing_is_slowed_down(service, job):

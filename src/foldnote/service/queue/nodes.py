@@ -197,9 +197,10 @@ class NodeAttempts:
             return row is not None and row.is_current
 
     def has_begun(self, identity: AttemptIdentity) -> bool:
-        """Whether a runner has started the attempt, and it was not revoked."""
+        """Whether a runner has started the attempt, and it was not revoked; also if its end is committed."""
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
+            job_id, number = identity.job_id, identity.number
+            held = self._recall(job_id, number) or self._recall_ended(job_id, number)
             return held is not None and held.has_begun
 
     def note(self, identity: AttemptIdentity, message: str) -> None:
@@ -246,10 +247,21 @@ class NodeAttempts:
     def _recall(self, job_id: int, number: int) -> HeldAttempt | None:
         """What is known of an attempt; read from the database at the first request after a start."""
         held = self._held.get((job_id, number))
-        if held is not None and not self.replica:
+        if held is not None and (held.is_over or not self.replica):
             return held
         row = self._store.find(job_id, number)
         return None if row is None or not row.is_current else self._hold(job_id, number, row)
+
+    def _recall_ended(self, job_id: int, number: int) -> HeldAttempt | None:
+        """An attempt that a runner has started and whose end is committed.
+
+        Its node may still send a heartbeat or repeat its outcome, to another replica or after a restart.
+        """
+        row = self._store.find(job_id, number)
+        if row is None or row.is_current or not row.token_sha256:
+            return None
+        folder, moment = self._root / row.folder, time.monotonic()
+        return HeldAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment, is_over=True)
 
     def _hold(self, job_id: int, number: int, row: NodeAttemptRow) -> HeldAttempt:
         moment = time.monotonic()
@@ -314,6 +326,8 @@ class NodeAttempts:
             raise refused()
         row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
         held.following = self._begin(identity.job_id, identity.number, row, order)
+        with self._lock:
+            self._held[held.job_id, held.number] = held  # for a request that repeats this one
         return held.following
 
     def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:
@@ -333,7 +347,7 @@ class NodeAttempts:
             RefusalError: 403, the token is not that of the attempt, or its lease expired, or it is over.
         """
         with self._lock:
-            held = self._recall(job_id, number)
+            held = self._recall(job_id, number) or self._recall_ended(job_id, number)
             expected = (held.token_sha256 if held is not None else None) or ""
             is_right = hmac.compare_digest(expected.encode(), hash_token(token).encode())
             if held is None or not is_right or not (held.is_live or held.is_over):
