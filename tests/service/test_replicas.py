@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from chaos import kill_at_random, rows
 from chosen_store import cluster
+from node_checks import wait_until
 from postgres_cluster import PostgresCluster
 from service_process import QUICK, SETTINGS, ServiceProcess
 from test_full_disk import mount
@@ -109,10 +110,11 @@ def test_what_was_acknowledged_in_any_request_before_a_kill_is_at_the_other_repl
             return  # not acknowledged
 
     for turn in range(ROUNDS):
+        enough = len(accepted) + turn  # however busy the machine is
         with ThreadPoolExecutor(8) as pool:
             for name in names[turn * 30 : turn * 30 + 30]:
                 pool.submit(submit, name)
-            time.sleep(0.03 * turn)
+            wait_until(lambda enough=enough: len(accepted) >= enough, "answers")
             first.process.kill()
         first.kill()
         first.start()
