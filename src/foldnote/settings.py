@@ -282,6 +282,9 @@ def _read_config(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
+    except PermissionError as exc:
+        advice = "Let this user read it, or set FOLDNOTE_HOME to another folder"
+        raise ConfigurationError(f"{path} cannot be read: {exc.strerror}. {advice}.") from exc
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
         raise ConfigurationError(f"{path} cannot be read: {exc}. Correct or remove it.") from exc
 

@@ -133,7 +133,7 @@ def test_a_restore_needs_a_stopped_service_and_a_yes(lab, tmp_path):
     lab.run("second.output-1")
     lab.end()
     refused = admin(lab, "restore", tmp_path / "backup")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "has 2 jobs" in refused.stderr
     assert "--replace" in refused.stderr
     lab.start()
@@ -219,7 +219,7 @@ def test_a_damaged_backup_changes_nothing(past, backup, tmp_path, capsys, kind):
         sums.write_text("".join(sums.read_text().splitlines(keepends=True)[:-1]))
     folder = shutil.copytree(past, tmp_path / "data")
     for command in (("restore", str(copy), "--replace"), ("check-backup", str(copy))):
-        assert main(["--data-dir", str(folder), "--json", *command]) == 1
+        assert main(["--data-dir", str(folder), "--json", *command]) == 2
         assert "is damaged" in capsys.readouterr().err
     assert contents(folder) == contents(past)
 
@@ -232,7 +232,7 @@ def test_root_restores_nothing_into_the_folder_of_another_user(backup, tmp_path,
         os.chown(folder, 65534, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert main(["--data-dir", str(tmp_path / place), "restore", str(backup)]) == 1
+    assert main(["--data-dir", str(tmp_path / place), "restore", str(backup)]) == 2
     assert "whose service could not read what this command writes" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
@@ -255,7 +255,7 @@ def test_a_backup_of_a_later_version_is_refused(stopped, tmp_path):
         connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
     sums.write_text(sums.read_text().replace(before, hash_file(database)))
     done = admin(stopped, "restore", tmp_path / "backup", "--replace")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "later version of foldnote" in done.stderr
 
 

@@ -380,7 +380,7 @@ def test_contents_of_a_folder_are_moved_to_a_bucket(tmp_path):
     service.end()
     config.write_text(section)
     service.gate.bytes_left = 1000
-    assert run_admin(service, "move-to-bucket").returncode == 1
+    assert run_admin(service, "move-to-bucket").returncode == 2
     service.gate.bytes_left = None
     done = run_admin(service, "move-to-bucket")
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from gpu_machine import make_gpu_machine
 
-from foldnote.service.runner.gpus import Gpu, explain_shortage, list_gpus, tells_shortage
+from foldnote.cli import main as run_command
+from foldnote.service.runner.gpus import Gpu, GpuMeter, explain_shortage, find_gpus, list_gpus, tells_shortage
 
 MANIFEST = """
 name = "{name}"
@@ -237,6 +238,118 @@ def test_a_driver_that_fails_means_no_gpu(tmp_path, answer):
 
 def test_without_a_driver_there_is_no_gpu(tmp_path):
     assert list_gpus({"PATH": str(tmp_path)}) == ()
+
+
+def test_the_gpus_are_described_with_their_memory(tmp_path):
+    machine = make_gpu_machine(tmp_path / "machine", number=2, memory_mb=81_559)
+    found = find_gpus({"PATH": str(machine)})
+    assert found.describe() == "2 NVIDIA GPUs can be used: 0 (79.6 GiB), 1 (79.6 GiB)."
+    part = find_gpus({"PATH": str(machine), "CUDA_VISIBLE_DEVICES": "MIG-3f2a"})
+    assert part.describe() == "1 NVIDIA GPU can be used: MIG-3f2a (memory unknown)."
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed", "reason"),
+    [
+        ("exit 9", None, "nvidia-smi ended with exit code 9"),
+        ("echo 'NVIDIA-SMI has failed.'; exit 9", None, "with exit code 9: NVIDIA-SMI has failed"),
+        ("echo 'No devices were found'", None, "nvidia-smi lists none"),
+        ("exit 0", "", "CUDA_VISIBLE_DEVICES is empty"),
+        ("echo '0, GPU-0, 1000'", "7", "CUDA_VISIBLE_DEVICES names none of those that nvidia-smi lists"),
+        ("", None, "nvidia-smi, which is part of the driver, is not on PATH"),
+    ],
+    ids=["failure", "words", "none", "empty variable", "another number", "no driver"],
+)
+def test_that_there_is_no_gpu_is_said_with_the_reason(tmp_path, answer, allowed, reason):
+    if answer:
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\n{answer}\n")
+        program.chmod(0o755)
+    variables = {} if allowed is None else {"CUDA_VISIBLE_DEVICES": allowed}
+    found = find_gpus({"PATH": str(tmp_path)} | variables)
+    assert found.gpus == ()
+    assert found.describe().startswith("No NVIDIA GPU can be used: ")
+    assert found.describe().endswith(f"{reason}.")
+
+
+def test_a_service_and_its_administrator_are_told_the_gpus(on_gpus, monkeypatch, capsys):
+    service = on_gpus(anarci="gpus = 1", amplify="gpus = 3")
+    told = "2 NVIDIA GPUs can be used: 0 (1.0 GiB), 1 (1.0 GiB)."
+    log = (service.process.folder / "service.log").read_text()
+    assert told in log
+    assert "needs more GPUs than this machine has (2): user-amplify (3)." in log
+    for name, value in service.process.environment.items():
+        monkeypatch.setenv(name, value)
+    service.submit("user")
+    assert service.gpus_of("user") == "0"
+    data = str(service.process.folder / "data")
+    assert run_command(["admin", "--data-dir", data, "status", "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["gpus"] == [{"identity": each, "memoryMb": 1000} for each in ("0", "1")]
+    assert (status["running"], status["waiting"], status["draining"]) == (1, 0, False)
+    assert status["message"].endswith(told)
+    assert run_command(["engines", "list"]) == 0
+    assert f"\n{told} More are needed by amplify.\n" in capsys.readouterr().out
+    service.end("user")
+
+
+def test_a_service_without_a_gpu_says_so_and_which_engines_need_one(
+    make_service, tmp_path, monkeypatch, capsys
+):
+    engine = tmp_path / "engines" / "anarci"
+    engine.mkdir(parents=True)
+    (engine / "engine.toml").write_text(MANIFEST.format(name="user", tool="anarci", resources="gpus = 1"))
+    (engine / "run.py").write_text("")
+    process = make_service(is_started=False)
+    process.environment |= {"FOLDNOTE_ENGINE_PATH": str(tmp_path / "engines"), "CUDA_VISIBLE_DEVICES": ""}
+    process.start()
+    log = (process.folder / "service.log").read_text()
+    assert "No NVIDIA GPU can be used: CUDA_VISIBLE_DEVICES is empty." in log
+    assert "needs more GPUs than this machine has (0): user (1)." in log
+    for name, value in process.environment.items():
+        monkeypatch.setenv(name, value)
+    assert run_command(["engines", "list"]) == 0
+    assert "is empty. More are needed by anarci.\n" in capsys.readouterr().out
+
+
+BRIEF = """
+import os, time
+from pathlib import Path
+
+use = Path({uses!r}, str(os.getpid()))
+use.write_text("300")
+time.sleep({seconds})
+use.unlink()
+Path("outputs/done.txt").write_text("done")
+"""
+
+
+def test_the_gpu_memory_of_a_run_of_less_than_a_second_is_seen(make_service, tmp_path):
+    machine = make_gpu_machine(tmp_path / "machine")
+    engine = tmp_path / "engines" / "anarci"
+    engine.mkdir(parents=True)
+    (engine / "engine.toml").write_text(MANIFEST.format(name="brief", tool="anarci", resources="gpus = 1"))
+    (engine / "run.py").write_text(BRIEF.format(uses=str(machine / "uses"), seconds=0.8))
+    process = make_service(is_started=False)
+    process.environment |= {
+        "FOLDNOTE_ENGINE_PATH": str(tmp_path / "engines"),
+        "PATH": f"{machine}{os.pathsep}{os.environ['PATH']}",
+    }
+    process.start()
+    ended = process.run("brief", settings=SEQUENCE["anarci"])
+    assert ended["status"] == "Complete"
+    assert ended["peakGpuMemoryMb"] == 300
+
+
+@pytest.mark.parametrize(("used", "peak"), [("[N/A]", None), ("0", None), ("512", 512.0)])
+def test_an_amount_that_the_driver_does_not_tell_is_null_and_not_0(tmp_path, monkeypatch, used, peak):
+    machine = make_gpu_machine(tmp_path / "machine")
+    (machine / "uses" / "4242").write_text(used)
+    monkeypatch.setenv("PATH", f"{machine}{os.pathsep}{os.environ['PATH']}")
+    meter = GpuMeter()
+    meter.measure(lambda: {4242})
+    meter.finish()  # the run has ended, and the answer was on its way
+    assert meter.peak_mb == peak
 
 
 def test_the_specification_of_an_earlier_version_is_read(tmp_path):

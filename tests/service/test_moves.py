@@ -60,7 +60,7 @@ def test_a_database_with_data_is_not_overwritten(moved, make_service, capsys):
     service, _ = moved
     other = make_service()
     other.end()
-    assert manage(other, service.store_url(), "move-to-postgresql") == 1
+    assert manage(other, service.store_url(), "move-to-postgresql") == 2
     assert "already has a service's data" in capsys.readouterr().err
     other.start()
 
@@ -69,7 +69,7 @@ def test_a_database_with_data_is_not_overwritten(moved, make_service, capsys):
 def test_nothing_is_restored_over_the_folder_of_replicas(moved, tmp_path, capsys, has_address):
     service, _ = moved
     url = cluster().make_database() if has_address else ""
-    assert manage(service, url, "restore", tmp_path, "--replace") == 1
+    assert manage(service, url, "restore", tmp_path, "--replace") == 2
     assert "is used by replicas" in capsys.readouterr().err
 
 

@@ -63,7 +63,7 @@ def test_what_a_service_prints_says_where_its_key_is_and_not_the_key(tmp_path, c
 
 
 def test_a_folder_without_a_key_is_said_to_have_none(tmp_path, capsys):
-    assert run_command(["admin", "--data-dir", str(tmp_path), "service-key"]) == 1
+    assert run_command(["admin", "--data-dir", str(tmp_path), "service-key"]) == 2
     assert f"{tmp_path}/key cannot be read: No such file" in capsys.readouterr().err
 
 
@@ -118,7 +118,7 @@ def test_a_port_in_use_is_reported(make_service, tmp_path):
     service = make_service()
     process = serve(tmp_path, "--port", service.url.rpartition(":")[2])
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert b"cannot listen" in errors
 
 

@@ -116,5 +116,5 @@ def test_one_file_may_hold_both(tmp_path):
 
 def test_a_key_needs_a_certificate(make_service, tmp_path):
     service = make_service("--tls-key", str(tmp_path / "key.pem"), is_started=False)
-    assert service.spawn().wait(30) == 1
+    assert service.spawn().wait(30) == 2
     assert "--tls-key needs --tls-cert" in (service.folder / "service.log").read_text()

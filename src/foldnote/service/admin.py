@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.models.status import JobStatus
 from foldnote.ownership import find_other_owner
 from foldnote.service.backups.bucket_move import MOVED as MOVED_CONTENTS
 from foldnote.service.backups.bucket_move import move_to_bucket
@@ -35,7 +37,8 @@ from foldnote.service.draining import Draining
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_opening import open_bucket, require_bucket
 from foldnote.service.layout import DATABASE, KEY_FILE
-from foldnote.service.options import read_amount, read_rate
+from foldnote.service.options import BAD_INPUT, BROKEN, read_amount, read_rate
+from foldnote.service.runner.gpus import find_gpus
 from foldnote.service.store import clock
 from foldnote.service.store.address import EXAMPLE, StoreAddress
 from foldnote.service.store.database import StorageFaultError
@@ -324,6 +327,29 @@ def resume(folder: Path, options: argparse.Namespace) -> Report:
     return {"message": message, "wasDraining": was_on}
 
 
+def show_status(folder: Path, options: argparse.Namespace) -> Report:
+    """Show unfinished jobs, whether the service drains, free disk space, and the GPUs of this machine.
+
+    Raises:
+        ConfigurationError: the folder has no service.
+    """
+    jobs = _use_store(folder, options, lambda store, _: vars(store.operation.job_totals()))["unfinished"]
+    states = (JobStatus.RUNNING, JobStatus.IN_QUEUE)
+    running, waiting = (sum(jobs[each] for each in jobs if each[1] == state) for state in states)
+    is_draining, free = Draining(folder).is_on(), shutil.disk_usage(folder).free
+    found = find_gpus(settings.process_environment())
+    told = "The service drains: it takes no new jobs." if is_draining else "The service takes jobs."
+    figures = f"Running: {running:,}, waiting: {waiting:,}, free disk space: {format_size(free)}."
+    return {
+        "message": f"{told} {figures}\n{found.describe()}",
+        "draining": is_draining,
+        "running": running,
+        "waiting": waiting,
+        "freeBytes": free,
+        "gpus": [{"identity": each.identity, "memoryMb": each.memory_mb or None} for each in found.gpus],
+    }
+
+
 def show_service_key(folder: Path, _: argparse.Namespace) -> Report:
     """Show the service's own key, which may administer it.
 
@@ -425,6 +451,7 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
 FOLDER_COMMANDS: tuple[
     tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
 ] = (
+    ("status", "Show unfinished jobs, draining, free disk space and GPUs.", show_status, ()),
     ("service-key", "Print the service's own key, which may administer it.", show_service_key, ()),
     ("drain", "Take and start no new jobs, before the service is stopped.", drain, ("--wait",)),
     ("resume", "Undo drain.", resume, ()),
@@ -526,7 +553,7 @@ def run_admin(options: argparse.Namespace) -> int:
         report: Report = options.administer(folder, options)
     except (FoldnoteError, StorageFaultError) as exc:
         sys.stderr.write(f"{exc}\n")
-        return 1
+        return BAD_INPUT if isinstance(exc, FoldnoteError) else BROKEN
     sys.stdout.write((json.dumps(report) if options.json else str(report["message"])) + "\n")
     return 0
 

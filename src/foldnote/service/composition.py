@@ -96,6 +96,7 @@ class Service:
         self._build_queue()
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
+        self._is_started = False
         self.is_closing = False
         """Whether it is stopping, so that held requests are answered."""
 
@@ -148,6 +149,7 @@ class Service:
         is_open = config.allows_deployment or config.embedded
         self.deployments = DeploymentService(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
         self.node_attempts, executors = self._build_executors(config.data_dir / JOBS, engines)
+        self._local_engines = [each for each in engines.values() if executors.name_for(each) == LOCAL]
         self.dispatcher = Dispatcher(
             self.store,
             self.objects,
@@ -220,14 +222,37 @@ class Service:
         return key
 
     def start(self) -> None:
-        """Recover unfinished work and start running jobs."""
-        if self.config.has_dispatcher:
+        """Recover unfinished work and start running jobs; does nothing the second time.
+
+        Raises:
+            ConfigurationError: an executor cannot be used.
+        """
+        if self.config.has_dispatcher and not self._is_started:
+            self._is_started = True
             if self.replica is not None:
                 self.replica.start(self.dispatcher.extend_leases)
             self.store.database.listen(self.dispatcher.wake)
             self.aggregator.start()
             self.scheduler.start()
             self.dispatcher.start()
+            self._warn_of_lacking_gpus()
+
+    def _warn_of_lacking_gpus(self) -> None:
+        """Say which engines of this machine need more GPUs than it has."""
+        (local,) = (use for use in self.dispatcher.uses() if use.name == LOCAL)
+        number = sum(machine.gpus for machine in local.machines)
+        lacking = [
+            f"{each.name} ({each.resources.gpus})"
+            for each in self._local_engines
+            if each.resources.gpus > number and each.state().installed
+        ]
+        if lacking:
+            log.warning(
+                "A run of an engine needs more GPUs than this machine has (%d): %s. It gets fewer, and is"
+                " slow or fails; assign the engine to an executor that has GPUs.",
+                number,
+                ", ".join(lacking),
+            )
 
     def stop(self) -> None:
         """Stop; running jobs continue and are adopted at the next start."""

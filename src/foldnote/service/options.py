@@ -6,17 +6,26 @@ Limits are the fields of `Limits` and `TrialTerms`; a test checks that each has 
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from foldnote.service.config import MB, Limits, TrialTerms
 
 Number = int | float
+BAD_INPUT, BROKEN = 2, 6
+"""Exit codes of a service or an administrator's command that cannot do its work, as in the command line's
+table: an option or the configuration is wrong; a folder, file or engine cannot be used."""
 
 
-def _read_count(text: str) -> int:
-    """A whole number that is not negative."""
+def read_count(text: str) -> int:
+    """A whole number that is not negative.
+
+    Raises:
+        ValueError: the text is no such number.
+    """
     count = int(text)
     if count < 0:
         raise ValueError(text)
@@ -45,6 +54,33 @@ def read_amount(text: str) -> float:
     if not math.isfinite(amount) or amount < 0:
         raise ValueError(text)
     return amount
+
+
+def read_address(text: str) -> str:
+    """An address that begins with http:// or https:// and names a machine.
+
+    Raises:
+        ArgumentTypeError: the text is no such address.
+    """
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as https://lab.example.org")
+    return text
+
+
+def read_proxy(text: str) -> str:
+    """The address of a machine or network; ``*`` for any.
+
+    Raises:
+        ArgumentTypeError: the text is none, such as the name of a machine, which nobody looks up.
+    """
+    try:
+        return (
+            text if text == "*" else str(ipaddress.ip_network(text)).removesuffix("/32").removesuffix("/128")
+        )
+    except ValueError:
+        sentence = f"{text!r} is not an address of a machine or network, such as 127.0.0.1 or 10.0.0.0/24"
+        raise argparse.ArgumentTypeError(sentence) from None
 
 
 def read_rate(text: str) -> float:
@@ -90,20 +126,20 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
                 "seconds that POST /result is held open while an archive is built"),
     LimitOption("link-s", "link_s", read_positive, "lifetime of a signed link in seconds"),
     LimitOption("output-mb", "output_bytes", read_positive, "largest outputs of a run in MB", MB),
-    LimitOption("free-disk-mb", "free_disk_bytes", _read_count,
+    LimitOption("free-disk-mb", "free_disk_bytes", read_count,
                 "MB that must be free for anything new to be accepted", MB),
-    LimitOption("ballast-mb", "ballast_bytes", _read_count,
+    LimitOption("ballast-mb", "ballast_bytes", read_count,
                 "MB reserved for essential writes when the disk is full", MB),
-    LimitOption("storage-mb", "storage_bytes", _read_count,
+    LimitOption("storage-mb", "storage_bytes", read_count,
                 "MB of files, settings and results per account, 0 for no limit", MB),
-    LimitOption("trial-storage-mb", "trial_storage_bytes", _read_count,
+    LimitOption("trial-storage-mb", "trial_storage_bytes", read_count,
                 "MB of files, settings and results per unclaimed account, 0 for no limit", MB),
-    LimitOption("trial-jobs", "jobs", _read_count, "total jobs of an unclaimed key"),
-    LimitOption("monthly-jobs", "monthly_jobs", _read_count, "jobs of a claimed account per calendar month"),
+    LimitOption("trial-jobs", "jobs", read_count, "total jobs of an unclaimed key"),
+    LimitOption("monthly-jobs", "monthly_jobs", read_count, "jobs of a claimed account per calendar month"),
     LimitOption("trial-days", "days", read_positive, "lifetime of an unclaimed key in days"),
-    LimitOption("provisions-per-source", "hourly_per_source", _read_count,
+    LimitOption("provisions-per-source", "hourly_per_source", read_count,
                 "trial keys per hour and client address"),
-    LimitOption("provisions", "hourly", _read_count, "trial keys per hour for all client addresses"),
+    LimitOption("provisions", "hourly", read_count, "trial keys per hour for all client addresses"),
     LimitOption("allowance-hours", "allowance_weighted_hours", read_amount,
                 "largest estimate of a free-energy submission with an unclaimed key, in weighted hours"),
 )  # fmt: skip

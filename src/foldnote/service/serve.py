@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import gc
 import json
 import os
@@ -26,7 +27,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.errors import ConfigurationError, EngineError, FoldnoteError
 from foldnote.late import find_version
 from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.composition import Service
@@ -46,7 +47,16 @@ from foldnote.service.http.handshakes import listen_with_tls
 from foldnote.service.layout import KEY_FILE
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import FORMATS, INFO, JSON, LEVELS, start_logging
-from foldnote.service.options import add_limit_arguments, read_limits, read_positive
+from foldnote.service.options import (
+    BAD_INPUT,
+    BROKEN,
+    add_limit_arguments,
+    read_address,
+    read_count,
+    read_limits,
+    read_positive,
+    read_proxy,
+)
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.sqlite_database import DamagedDatabaseError
@@ -190,19 +200,36 @@ def main(config: ServiceConfig, as_json: bool) -> int:
     start_logging(config.log_level, config.log_format)
     try:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
-    except (FoldnoteError, DamagedDatabaseError) as exc:
+    except (EngineError, DamagedDatabaseError) as exc:
         sys.stderr.write(f"{exc}\n")
-        return 1
-    except PermissionError as exc:
-        what = f"The service cannot use its data folder {config.data_dir}: {exc}."
-        sys.stderr.write(
-            f"{what} Run it as the user to whom all files there belong, or give them to its user.\n"
-        )
-        return 1
+    except FoldnoteError as exc:
+        sys.stderr.write(f"{exc}\n")
+        return BAD_INPUT
     except (StorageFaultError, OSError) as exc:
-        what = f"The service cannot use its data folder {config.data_dir}: {exc}."
-        sys.stderr.write(f"{what} Free space or repair the disk, then start it again.\n")
-        return 1
+        sys.stderr.write(f"{_explain_unusable(config.data_dir, exc)}\n")
+    return BROKEN
+
+
+def _explain_unusable(folder: Path, exc: Exception) -> str:
+    """What cannot be used, in one sentence, and what to do in another."""
+    number, reason = getattr(exc, "errno", None), getattr(exc, "strerror", None) or str(exc).rstrip(".")
+    path = Path(getattr(exc, "filename", None) or folder)
+    is_inside = path.absolute().is_relative_to(folder.absolute())
+    what = f"its data folder {visible(str(folder))}" if is_inside else visible(str(path))
+    where = f"{visible(str(path))}: " if is_inside and path != folder else ""
+    if isinstance(exc, PermissionError):
+        advice = "Run it as the user to whom all files there belong, or give them to its user"
+    elif number == errno.EROFS:
+        advice = "Its file system can only be read: mount it for writing, or give another --data-dir"
+    elif number in (errno.ENOSPC, errno.EDQUOT) or getattr(exc, "is_full", False):
+        advice = "Free space, then start it again"
+    elif number in (errno.EMFILE, errno.ENFILE):
+        advice = "Let it open more files (ulimit -n, or LimitNOFILE= of systemd), then start it again"
+    elif number in (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP):
+        advice = "That is not what a service keeps there: move it away, or restore a backup"
+    else:
+        advice = "Repair the disk, then start it again"
+    return f"The service cannot use {what}: {where}{reason}. {advice}."
 
 
 def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
@@ -229,7 +256,9 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if certificate is None else "https"
-    app = create_app(config, Service(config))
+    service = Service(config)
+    service.start()  # not by the application, whose server would answer a fault with a trace
+    app = create_app(config, service)
     announce = Announcer(f"{scheme}://{shown}:{port}", as_json=as_json)
     server = Server(_uvicorn_config(app, limits, config), app, announce, limits, certificate)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -263,13 +292,22 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(ACCEPTED_AT_ONCE)
     except (OSError, OverflowError) as exc:
         listener.close()
         reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
-        sentence = f"The service cannot listen on {host}:{port}: {reason}. Choose another --port, or 0."
+        sentence = f"The service cannot listen on {host}:{port}: {reason}. {_advise_address(exc)}."
         raise ConfigurationError(sentence) from exc
-    listener.listen(ACCEPTED_AT_ONCE)
     return listener
+
+
+def _advise_address(exc: Exception) -> str:
+    """What to do about an address that cannot be listened on."""
+    if isinstance(exc, PermissionError):
+        return "Choose a --port from 1024, and put a proxy before it if users need another one"
+    if isinstance(exc, socket.gaierror) or getattr(exc, "errno", None) == errno.EADDRNOTAVAIL:
+        return "Choose a --host that is an address of this machine, or 0.0.0.0 for all of them"
+    return "Choose another --port, or 0 for any free one"
 
 
 def embedded_config() -> ServiceConfig:
@@ -306,7 +344,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="least level of what is logged (default: info); debug has every request",
     )  # fmt: skip
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
-    parser.add_argument("--workers", type=int, help="maximum number of jobs at once")
+    parser.add_argument("--workers", type=read_count, help="maximum number of jobs at once")
     parser.add_argument(
         "--connections", type=read_positive, metavar="NUMBER",
         help="maximum number of open connections (default: three quarters of the files that the service may"
@@ -317,13 +355,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="maximum number of connections that wait to be accepted (default: as --connections, at most"
         f" {MAX_BACKLOG:,}); on Linux not more than net.core.somaxconn",
     )  # fmt: skip
-    parser.add_argument("--public-url", help="base address of signed links")
+    parser.add_argument("--public-url", type=read_address, help="base address of signed links")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME",
         help="accept requests for this host name and those of this machine only; may be repeated",
     )  # fmt: skip
     parser.add_argument(
-        "--trusted-proxy", action="append", default=[], metavar="ADDRESS",
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", type=read_proxy,
         help="trust X-Forwarded-For and X-Forwarded-Proto from the proxy at this address; may be repeated",
     )  # fmt: skip
     parser.add_argument("--no-provisioning", action="store_true", help="do not issue trial keys")
@@ -368,7 +406,9 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """The command line of `python -m foldnote.service.serve`."""
-    parser = argparse.ArgumentParser(prog="foldnote serve", description="Run the job service.")
+    parser = argparse.ArgumentParser(
+        prog="foldnote serve", usage="%(prog)s [OPTION ...]", description="Run the job service."
+    )
     add_arguments(parser)
     options = parser.parse_args(arguments)
     return main(config_of(options), options.json)

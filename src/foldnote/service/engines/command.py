@@ -27,6 +27,7 @@ from foldnote.service.engines.registry import engine_for, get_engine, load_engin
 from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
 from foldnote.service.engines.weights.state import RECORD
 from foldnote.service.engines.weights.store import Offer, WeightStore
+from foldnote.service.runner.gpus import find_gpus
 from foldnote.text import format_size
 
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
@@ -98,6 +99,8 @@ class ToolRow:
     """Engines whose runs use it while it is installed."""
     optional_method: str = ""
     """What it is with its optional weights, while any of these lacks; else empty."""
+    gpus: int = 0
+    """GPUs that a run needs."""
 
 
 def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
@@ -139,6 +142,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         optional_method=""
         if engine.has_optional_weights()
         else engine.with_optional_weights.get("method", ""),
+        gpus=engine.resources.gpus,
     )
 
 
@@ -206,6 +210,7 @@ def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO
 def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     rows = [row for row in every if row.tool]
     running = sum(row.runs for row in rows)
+    found = find_gpus(settings.process_environment())
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
     if any(row.status == "adapter" for row in rows):
@@ -218,6 +223,10 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     if add_ons := [row for row in every if not row.tool]:
         out.write("\nWhile an add-on is installed, runs of another engine use it.\n\n")
         _write_rows(add_ons, "ADD-ON TO", [", ".join(row.adds_to) for row in add_ons], out)
+    found = find_gpus(settings.process_environment())
+    lacking = [row.tool for row in rows if row.runs and row.gpus > len(found.gpus)]
+    more = f" More are needed by {', '.join(lacking)}." if lacking else ""
+    out.write(f"\n{found.describe()}{more}\n")
 
 
 def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:

@@ -253,8 +253,9 @@ def _open_store(address: BucketAddress) -> Any:
         return from_url(address.url, **options)
     except (BaseError, ValueError, TypeError) as exc:
         raise ConfigurationError(
-            f"The object store {address.url} cannot be used: {type(exc).__name__}. Check the section"
-            " [objects] of config.toml and the provider's environment variables."
+            f"The object store {address.url} cannot be used: its options or credentials are incomplete or"
+            f" wrong ({type(exc).__name__}). Check the section [objects] of config.toml and the provider's"
+            " environment variables: the identifier of a key needs its secret."
         ) from None
 
 

@@ -72,8 +72,13 @@ def open_bucket(data: Path, address: BucketAddress, replica: str = "") -> Object
             _require_own(data, bucket)
     except BucketError as exc:
         raise ConfigurationError(
-            f"{exc.strerror}. Check the section [objects] of config.toml, and the credentials in the"
-            " provider's environment variables or files."
+            f"{exc.strerror}. Check the section [objects] of config.toml (url, region, endpoint), and the"
+            " credentials in the provider's environment variables or files."
+        ) from None
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"The bucket of {address.url} does not exist. Create it, or correct url in the section [objects]"
+            " of config.toml."
         ) from None
     return ObjectBucket(bucket, data / COPIES, replica)
 

@@ -22,6 +22,11 @@ _FORMAT = "--format=csv,noheader,nounits"
 _ANSWER_S = 10.0
 """Time after which an unanswered question is given up: a GPU that has failed can block the driver."""
 _MEASURE_EVERY_S = 2.0
+_MEASURE_FIRST_S = 0.1
+"""Pause after the first question about a run's memory; each further one is twice as long, up to that."""
+_LAST_S = 0.5
+"""How long the answer to the last question is waited for, if nothing was seen before."""
+_SAID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +39,80 @@ class Gpu:
     """Memory in MB (2**20 bytes); 0 if unknown."""
 
 
-def list_gpus(
-    environment: Mapping[str, str], note_unknown: Callable[[str], object] = lambda _word: None
-) -> tuple[Gpu, ...]:
-    """The GPUs that ``CUDA_VISIBLE_DEVICES`` allows, each once, all if it is not set; none without a driver.
+@dataclass(frozen=True, slots=True)
+class FoundGpus:
+    """The GPUs that a service or a node may use."""
+
+    gpus: tuple[Gpu, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Words of ``CUDA_VISIBLE_DEVICES`` that name no GPU of this machine."""
+    reason: str = ""
+    """Why there is none; empty if there is one."""
+
+    def describe(self) -> str:
+        """One sentence: how many there are, each with its memory, or why there is none."""
+        if not self.gpus:
+            return f"No NVIDIA GPU can be used: {self.reason}."
+        each = [f"{gpu.identity} ({_format_memory(gpu.memory_mb)})" for gpu in self.gpus]
+        return f"{len(each)} NVIDIA GPU{'s' * (len(each) != 1)} can be used: {', '.join(each)}."
+
+
+def list_gpus(environment: Mapping[str, str]) -> tuple[Gpu, ...]:
+    """The GPUs that ``CUDA_VISIBLE_DEVICES`` allows, each once; all if it is not set."""
+    return find_gpus(environment).gpus
+
+
+def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
+    """The same, and why there is none.
 
     Args:
         environment: of the service or the node.
-        note_unknown: called with each word of the variable that names no GPU of this machine.
     """
     allowed = environment.get(ASSIGNED)
     if allowed is not None and not allowed.strip():
-        return ()
+        return FoundGpus(reason=f"{ASSIGNED} is empty")
     try:
         answer = subprocess.run(
             [_PROGRAM, "--query-gpu=index,uuid,memory.total", _FORMAT],
             env=dict(environment),
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_ANSWER_S,
             check=True,
         ).stdout
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ()
-    found = [row for line in answer.splitlines() if (row := _cells(line, 3))]
+    except FileNotFoundError:
+        return FoundGpus(reason=f"{_PROGRAM}, which is part of the driver, is not on PATH")
+    except subprocess.CalledProcessError as exc:
+        said = " ".join((exc.stdout or exc.stderr).split())[:_SAID]
+        return FoundGpus(
+            reason=f"{_PROGRAM} ended with exit code {exc.returncode}{said and ': '}{said.rstrip('.')}"
+        )
+    except subprocess.TimeoutExpired:
+        return FoundGpus(reason=f"{_PROGRAM} did not answer within {_ANSWER_S:g} s")
+    except (OSError, ValueError) as exc:
+        return FoundGpus(reason=f"{_PROGRAM} cannot be run: {getattr(exc, 'strerror', None) or exc}")
+    rows = [row for line in answer.splitlines() if (row := _cells(line, 3)) and row[0].isdecimal()]
+    if not rows:
+        return FoundGpus(reason=f"{_PROGRAM} lists none")
     if allowed is None:
-        return tuple(Gpu(index, _number(memory)) for index, _, memory in found)
+        return FoundGpus(tuple(Gpu(index, _number(memory)) for index, _, memory in rows))
+    return _choose_allowed(allowed, rows)
+
+
+def _choose_allowed(allowed: str, rows: Sequence[Sequence[str]]) -> FoundGpus:
+    """Those of the machine's GPUs that the value of ``CUDA_VISIBLE_DEVICES`` names, in its order."""
     gpus: dict[str, Gpu] = {}
+    unknown = []
     for word in filter(None, map(str.strip, allowed.split(","))):
         if word.startswith("MIG-"):  # a part; the question lists whole GPUs only
             gpus.setdefault(word, Gpu(word))
-        elif (named := _find(word, found)) is not None:
+        elif (named := _find(word, rows)) is not None:
             gpus.setdefault(named[1], Gpu(word, _number(named[2])))
         else:
-            note_unknown(word)
-    return tuple(gpus.values())
+            unknown.append(word)
+    reason = "" if gpus else f"{ASSIGNED} names none of those that {_PROGRAM} lists"
+    return FoundGpus(tuple(gpus.values()), tuple(unknown), reason)
 
 
 def _find(word: str, found: Sequence[Sequence[str]]) -> Sequence[str] | None:
@@ -126,13 +170,22 @@ def _format_amount(number: str, unit: str) -> str:
 
 
 class GpuMeter:
-    """Measures the GPU memory of a run while it goes on, without ever waiting for the answer."""
+    """Measures the GPU memory of a run while it goes on, without waiting for the answer.
+
+    It asks often at first, so that a run of less than a second is seen, too.
+    """
 
     def __init__(self) -> None:
         self.peak_mb: float | None = None
-        """Most memory that the run's processes had together, in MB (2**20 bytes); None if none was seen."""
+        """Most memory that the run's processes had together, in MB (2**20 bytes); None if none was seen.
+
+        Then the run used none, ended too soon, or the driver does not tell (MIG, containers).
+        """
         self._query: subprocess.Popen[str] | None = None
+        self._own: set[int] = set()
+        """The run's processes when the question was asked, which may have ended before the answer."""
         self._asked = float("-inf")
+        self._pause_s = _MEASURE_FIRST_S
         self._is_possible = True
 
     def measure(self, list_processes: Callable[[], Collection[int]]) -> None:
@@ -142,10 +195,19 @@ class GpuMeter:
                 if time.monotonic() - self._asked > _ANSWER_S:
                     self.close()
                 return
-            self._note(self._query.communicate()[0], set(list_processes()))
+            self._note(self._query.communicate()[0], self._own.union(list_processes()))
             self._query = None
-        if self._is_possible and time.monotonic() - self._asked >= _MEASURE_EVERY_S:
+        if self._is_possible and time.monotonic() - self._asked >= self._pause_s:
+            self._own = set(list_processes())
             self._ask()
+
+    def finish(self) -> None:
+        """Take the last answer, for which a short run is waited for, and stop measuring."""
+        if self._query is not None and (not self.peak_mb or self._query.poll() is not None):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._note(self._query.communicate(timeout=_LAST_S)[0], self._own)
+                self._query = None
+        self.close()
 
     def close(self) -> None:
         """Stop measuring."""
@@ -157,6 +219,8 @@ class GpuMeter:
             self._query = None
 
     def _ask(self) -> None:
+        if self._asked > 0:
+            self._pause_s = min(2 * self._pause_s, _MEASURE_EVERY_S)
         self._asked = time.monotonic()
         command = [_PROGRAM, "--query-compute-apps=pid,used_gpu_memory", _FORMAT]
         try:
@@ -173,15 +237,19 @@ class GpuMeter:
 
     def _note(self, answer: str, own: Collection[int]) -> None:
         rows = [row for line in answer.splitlines() if (row := _cells(line, 2))]
-        used = [_number(memory) for pid, memory in rows if pid.isdecimal() and int(pid) in own]
-        if used:
-            self.peak_mb = max(self.peak_mb or 0.0, float(sum(used)))
+        used = sum(_number(memory) for pid, memory in rows if pid.isdecimal() and int(pid) in own)
+        if used:  # "[N/A]" is no amount
+            self.peak_mb = max(self.peak_mb or 0.0, float(used))
 
 
 def _cells(line: str, number: int) -> list[str]:
     """The cells of a line of CSV; empty if there are not ``number``."""
     cells = [cell.strip() for cell in line.split(",")]
     return cells if len(cells) == number else []
+
+
+def _format_memory(memory_mb: int) -> str:
+    return f"{memory_mb / 1024:.1f} GiB" if memory_mb else "memory unknown"
 
 
 def _number(text: str) -> int:

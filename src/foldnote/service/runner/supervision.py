@@ -105,7 +105,7 @@ class Supervisor:
             self._pump(_TICK_S)
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
-        self._gpu_meter.close()
+        self._gpu_meter.finish()
         if ending.state != "succeeded" and self._process.poll() is None:
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"

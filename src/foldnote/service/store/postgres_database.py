@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import secrets
 import threading
 import time
@@ -53,6 +54,8 @@ _RETRY_S = 1.0
 _REPEAT_AFTER_S = (0.05, 0.2, 0.5, 1.0)
 _MANY_ACCOUNTS = 300
 _FULL = "53100"
+_NOT_ALLOWED = ("42501", "3F000")
+_EXCERPT = re.compile(r"\s+Is the server running[^?]*\?|\nLINE [\d\D]*")
 _SETTINGS = {
     "lock_timeout": "10s",
     "idle_in_transaction_session_timeout": "30s",
@@ -133,16 +136,18 @@ class PostgresDatabase:
                     bare.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
                     bare.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")
         except sa.exc.DBAPIError as exc:
-            raise self._unusable(str(exc.orig)) from None
+            raise self._unusable(exc.orig) from None
         except psycopg.Error as exc:
-            raise self._unusable(str(exc)) from None
+            raise self._unusable(exc) from None
 
-    def _unusable(self, reason: str) -> ConfigurationError:
-        told = " ".join(reason.split()).rstrip(".")
-        return ConfigurationError(
-            f"The database {self._address.shown} cannot be used: {told}. Check its address, user and password"
-            " (PGPASSFILE or PGPASSWORD), and that the server is running."
-        )
+    def _unusable(self, fault: BaseException | None) -> ConfigurationError:
+        """What the server or the driver says, without the excerpt of a query, and what to do."""
+        told = " ".join(_EXCERPT.sub("", str(fault)).split()).rstrip(".")
+        if getattr(fault, "sqlstate", None) in _NOT_ALLOWED:
+            advice = "Let its user own the database: ALTER DATABASE … OWNER TO …"
+        else:
+            advice = "Check its address, user and password (PGPASSFILE or PGPASSWORD), and that it runs"
+        return ConfigurationError(f"The database {self._address.shown} cannot be used: {told}. {advice}.")
 
     def _require_usable(self, connection: psycopg.Connection[Any]) -> None:
         """Refuse a server on which a commit would not last, or that lacks something.

@@ -10,7 +10,7 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.runner.attempt import AttemptState
-from foldnote.service.runner.gpus import ASSIGNED, list_gpus
+from foldnote.service.runner.gpus import ASSIGNED, find_gpus
 from foldnote.service.runner.local_runners import LocalRunners
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,8 @@ class LocalExecutor:
         cores: int | None = None,
         memory_mb: int | None = None,
     ) -> None:
-        gpus = list_gpus(environment, _note_unknown_gpu)
+        self._found = find_gpus(environment)
+        gpus = self._found.gpus
         machine = Capacity(
             cores or _usable_cores(), memory_mb or _usable_memory_mb(), len(gpus), devices=gpus
         )
@@ -47,7 +48,10 @@ class LocalExecutor:
         self._runners = LocalRunners(environment)
 
     def open(self, on_ended: Callable[[str], None]) -> None:
-        """See the protocol."""
+        """See the protocol; the log says which GPUs there are."""
+        for word in self._found.unknown:
+            log.warning("%s names %s, which is no GPU of this machine; it is not used.", ASSIGNED, word)
+        log.info("%s", self._found.describe())
         self._runners.open(lambda folder: on_ended(folder.name.rpartition("-")[2]))
 
     def close(self) -> None:
@@ -79,10 +83,6 @@ class LocalExecutor:
     def capacity(self) -> tuple[Capacity, ...]:
         """See the protocol."""
         return self._machines
-
-
-def _note_unknown_gpu(word: str) -> None:
-    log.warning("%s names %s, which is no GPU of this machine; it is not used.", ASSIGNED, word)
 
 
 def _usable_cores() -> int:
