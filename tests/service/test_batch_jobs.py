@@ -17,7 +17,7 @@ import slurm_stand_in
 from chaos import Clients, Ledger, check, marked, rows
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
 from node_service import free_port
-from service_process import ServiceProcess
+from service_process import PDB, ServiceProcess
 from slurm_cluster import SlurmCluster, batch_section
 
 from foldnote.errors import ConfigurationError
@@ -152,6 +152,21 @@ def test_a_run_that_follows_another_is_stopped_and_adopted_like_any(service, sys
     assert service.wait("third.deaf.daemon.child.sleep-60")["status"] == "Stopped"
     wait_until(lambda: not marked(service), "the end of all processes", 10)
     wait_until(lambda: not set(states(system).values()) & {"R", "PD"}, "the end of all jobs")
+
+
+def test_nodes_fetch_inputs_where_they_reach_the_service_and_not_where_users_do(tmp_path, system):
+    service = BatchService(tmp_path / "public", slurm_stand_in.install(system), lease_s=30)
+    service.arguments += ("--public-url", "https://users.example.invalid")
+    service.start()
+    try:
+        for name in ("one.pdb", "two.pdb"):
+            assert service.client.put(f"/upload/{name}", content=PDB).status_code == 200
+        job = service.run(
+            "aligned.output-1", type="align-pdbs", settings={"pdbFiles": ["one.pdb", "two.pdb"]}
+        )
+        assert job["status"] == "Complete"
+    finally:
+        service.end()
 
 
 def test_without_bundles_each_run_has_a_batch_job_of_its_own(tmp_path, system):

@@ -8,6 +8,7 @@ import socket
 import httpx
 import pytest
 from node_attempts import RunningNode, archive, refused, start
+from node_checks import wait_until
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import PDB, TOOLS
@@ -175,6 +176,22 @@ def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
     assert httpx.get(row["url"].replace(row["sha256"], "0" * 64)).status_code == 403
     assert node.finish(b"", state="lost", resultSha256=None, resultSizeBytes=None).status_code == 204
     assert httpx.get(row["url"]).status_code == 404
+
+
+def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt_after_a_lease(tmp_path, monkeypatch):
+    offer_thread_executor(monkeypatch, tmp_path)
+    engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
+    with NodeService(tmp_path, engines, lease_s=3.0).serving() as service:
+        service.open_executor()
+        service.service.node_url = "http://127.0.0.1:1"
+        order, identity = service.prepare("far", type="align-pdbs", settings=inputs_of(service))
+        service.executor.submit(order)
+        words = "The input 'one.pdb' cannot be fetched: http://127.0.0.1:1 cannot be reached"
+        wait_until(lambda: words in str(service.attempts.poll(identity, is_held=True).message), "the message")
+        outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
+        assert outcome.state == "lost"
+        assert words in outcome.error
+        service.executor.close()
 
 
 def inputs_of(service) -> dict:

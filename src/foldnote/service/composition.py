@@ -184,6 +184,8 @@ class Service:
     def _build_executors(self, root: Path, engines: Collection[str]) -> tuple[NodeAttempts, Executors]:
         """The executors of the configuration, and the attempts that run on other machines."""
         table = ExecutorTable.read(self.config.executors, engines, self.config.public_url)
+        self.node_url = table.service_url
+        """Address at which other machines reach the service; empty if no executor has any."""
         name = self.replica.name if self.replica else ""
         attempts = NodeAttempts(self.store.node_attempts, root, table.timing, name)
         members: dict[str, Executor] = {LOCAL: LocalExecutor(root, settings.process_environment())}

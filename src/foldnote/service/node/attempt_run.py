@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from foldnote.errors import EngineError
 from foldnote.service.engines import build_attempt
+from foldnote.service.node.order import NodeInput
 from foldnote.service.node.service_link import (
     INLINE_BYTES,
     AttemptLink,
@@ -45,6 +46,8 @@ _LOG_PART_BYTES = 128 << 10
 _LOOK_S = 1.0
 _RETRY_S, _RETRY_MAX_S = 0.1, 5.0
 _START_S = 30.0
+_MESSAGE = 500
+"""Characters that the service takes of a message."""
 T = TypeVar("T")
 _REPORT_S = 8.0
 """How long the loss of an attempt is reported when the agent ends."""
@@ -107,6 +110,8 @@ class NodeAttempt:
         self._is_prepared = False
         self._lease_until = 0.0
         self._sent_log_bytes = 0
+        self._trouble: str | None = None
+        """What keeps it from beginning, for the user."""
 
     @property
     def connection(self) -> NodeConnection:
@@ -234,7 +239,7 @@ class NodeAttempt:
                 inputs.mkdir(mode=0o700)
             for position, each in enumerate(self._order.inputs):
                 sources[each.place] = inputs / str(position)
-                self._repeat(lambda each=each: fetch_input(each, sources[each.place]))  # type: ignore[misc]
+                self._fetch(each, sources[each.place])
             prepare_attempt(spec, sources)
         finally:
             shutil.rmtree(inputs, ignore_errors=True)
@@ -242,6 +247,27 @@ class NodeAttempt:
         self._is_prepared = True
         if self._cancel_grace_s is not None or self._is_fenced or self._is_stopping:
             self._kill(self._cancel_grace_s or 0.0)
+
+    def _fetch(self, given: NodeInput, target: Path) -> None:
+        """Fetch an input; it is given up after a lease, though heartbeats arrive where its address does not.
+
+        Raises:
+            NotAcceptedError: it cannot be fetched.
+            FencedError: the lease is over.
+        """
+        began = time.monotonic()
+
+        def fetch() -> None:
+            try:
+                fetch_input(given, target)
+            except ServiceAwayError as exc:
+                self._trouble = f"The input {given.name!r} cannot be fetched: {exc}"
+                if time.monotonic() - began > self._order.lease_s:
+                    raise NotAcceptedError(self._trouble) from exc
+                raise
+
+        self._repeat(fetch)
+        self._trouble = None
 
     def _await_outcome(self) -> Outcome:
         runners = self._place.runners
@@ -371,9 +397,9 @@ class NodeAttempt:
     def _read_report(self) -> Report:
         """The progress, and what the service does not have of the log, up to the size of a request."""
         offset = self._sent_log_bytes
-        return Report(
-            *files.read_progress(self._folder), _read_part(self._folder / files.LOG, offset), offset
-        )
+        progress, message = files.read_progress(self._folder)
+        message = self._trouble[:_MESSAGE] if self._trouble else message
+        return Report(progress, message, _read_part(self._folder / files.LOG, offset), offset)
 
     def _fence(self) -> None:
         self._is_fenced = True

@@ -31,7 +31,7 @@ from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
-from foldnote.service.http.routes.responses import Here, absolute, read_small
+from foldnote.service.http.routes.responses import Here, read_small
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.nodes import (
     DRAFT,
@@ -158,16 +158,16 @@ async def start_attempt(request: Request, service: Here) -> Response:
     token, order = await _wrong.guard(
         request, lambda: service.node_attempts.start(body.job_id, body.number, body.nonce)
     )
-    return _hand_out(request, service, token, order)
+    return _hand_out(service, token, order)
 
 
-def _hand_out(request: Request, service: Service, token: str, order: NodeOrder) -> Response:
+def _hand_out(service: Service, token: str, order: NodeOrder) -> Response:
     """The answer with which an attempt begins."""
     content = order.as_content()
     holder = f"{order.job_id}-{order.number}"
     for row in content["inputs"]:
         target = Target("attempt", holder, order.account_id, row["sha256"], row["name"])
-        row["url"] = absolute(request, service, service.links.sign(target))
+        row["url"] = f"{service.node_url}{service.links.sign(target)}"
     return JSONResponse({"token": token, "order": content})
 
 
@@ -218,7 +218,7 @@ async def finish_attempt(request: Request, service: Here, job_id: JobId, number:
         following = await node.take()
     finally:
         node.leave()
-    return Response(status_code=204) if following is None else _hand_out(request, service, *following)
+    return Response(status_code=204) if following is None else _hand_out(service, *following)
 
 
 class WaitingNode:
