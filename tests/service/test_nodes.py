@@ -178,16 +178,19 @@ def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
     assert httpx.get(row["url"]).status_code == 404
 
 
-def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt_after_a_lease(tmp_path, monkeypatch):
+@pytest.mark.parametrize("lease_s", [3.0, 300.0], ids=["after a lease", "when it is stopped"])
+def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt(tmp_path, monkeypatch, lease_s):
     offer_thread_executor(monkeypatch, tmp_path)
     engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
-    with NodeService(tmp_path, engines, lease_s=3.0).serving() as service:
+    with NodeService(tmp_path, engines, lease_s=lease_s).serving() as service:
         service.open_executor()
         service.service.node_url = "http://127.0.0.1:1"
         order, identity = service.prepare("far", type="align-pdbs", settings=inputs_of(service))
         service.executor.submit(order)
         words = "The input 'one.pdb' cannot be fetched: http://127.0.0.1:1 cannot be reached"
         wait_until(lambda: words in str(service.attempts.poll(identity, is_held=True).message), "the message")
+        if lease_s > 60:
+            service.attempts.cancel(identity, 0.0)
         outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
         assert outcome.state == "lost"
         assert words in outcome.error

@@ -262,7 +262,8 @@ class NodeAttempt:
                 fetch_input(given, target)
             except ServiceAwayError as exc:
                 self._trouble = f"The input {given.name!r} cannot be fetched: {exc}"
-                if time.monotonic() - began > self._order.lease_s:
+                is_ending = self._is_stopping or self._cancel_grace_s is not None
+                if is_ending or time.monotonic() - began > self._order.lease_s:
                     raise NotAcceptedError(self._trouble) from exc
                 raise
 
