@@ -129,7 +129,7 @@ def test_a_backup_is_private_and_its_list_is_one_that_others_can_check(stopped, 
 def test_a_restore_needs_a_stopped_service_and_a_yes(lab, tmp_path):
     back_up(lab, tmp_path / "backup")
     refused = admin(lab, "restore", tmp_path / "backup", "--replace")
-    assert (refused.returncode, "Another service is running" in refused.stderr) == (1, True)
+    assert (refused.returncode, "Another service is running" in refused.stderr) == (2, True)
     lab.run("second.output-1")
     lab.end()
     refused = admin(lab, "restore", tmp_path / "backup")
@@ -241,7 +241,7 @@ def test_a_service_goes_on_after_a_damaged_backup_was_refused(stopped, backup, t
     copy = shutil.copytree(backup, tmp_path / "backup")
     next((copy / "objects").rglob("??/*")).unlink()
     refused = admin(stopped, "restore", copy, "--replace")
-    assert (refused.returncode, "is damaged" in refused.stderr) == (1, True), refused.stderr
+    assert (refused.returncode, "is damaged" in refused.stderr) == (2, True), refused.stderr
     assert "Traceback" not in refused.stderr
     stopped.start()
     assert_first_is_whole(stopped)
@@ -268,7 +268,7 @@ def test_folders_that_are_none_of_it_are_told_so(stopped, tmp_path):
         (("check-backup", tmp_path / "none"), "is not a backup of foldnote"),
     ):
         done = admin(stopped, *arguments)
-        assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
+        assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
 
 
 def test_a_content_that_the_folder_had_lost_is_named_and_the_rest_is_kept(lab, tmp_path):

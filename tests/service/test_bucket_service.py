@@ -366,7 +366,7 @@ def test_a_backup_without_the_bucket_is_refused(own, tmp_path):
     own.end()
     (own.folder / "home" / "config" / "config.toml").write_text("")
     done = run_admin(own, "backup", tmp_path / "backup")
-    assert (done.returncode, "Name it in the section [objects]" in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, "Name it in the section [objects]" in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "backup").exists()
 
 
