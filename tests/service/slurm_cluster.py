@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -42,7 +43,9 @@ class SlurmCluster:
         missing = [each for each in PROGRAMS if not shutil.which(each, path=PATHS)]
         if missing or os.getuid() != 0:
             pytest.skip("needs root and Slurm: scripts/install-test-programs --cluster")
-        for name in ("state", "spool", "logs"):
+        # the node's sockets are in it, whose paths have at most 108 characters
+        self.spool = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
+        for name in ("state", "logs"):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)
         key = self.folder / "munge.key"
@@ -60,6 +63,7 @@ class SlurmCluster:
         subprocess.run(["scancel", "--me", "--quiet"], env=self._environment(), check=False, timeout=30)
         for name in ("slurmd", "slurmctld", "munged"):
             self.kill(name)
+        shutil.rmtree(self.spool, ignore_errors=True)
 
     def start_controller(self) -> None:
         self._start("slurmctld", "-D")
@@ -118,7 +122,7 @@ CredType=cred/munge
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={at}/state
-SlurmdSpoolDir={at}/spool
+SlurmdSpoolDir={self.spool}
 SlurmctldPidFile={at}/slurmctld.pid
 SlurmdPidFile={at}/slurmd.pid
 SlurmctldLogFile={at}/logs/slurmctld.log
