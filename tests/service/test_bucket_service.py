@@ -187,7 +187,7 @@ def test_a_service_does_not_start_without_its_bucket(own):
     own.gate.answer = refusal("403 Forbidden", "SignatureDoesNotMatch")
     process = own.spawn()
     with process.stdout:
-        assert (process.stdout.readline(), process.wait(60)) == (b"", 1)
+        assert (process.stdout.readline(), process.wait(60)) == (b"", 2)
     told = (own.folder / "service.log").read_text().splitlines()[-1]
     assert "refuses the service's credentials (SignatureDoesNotMatch)" in told
     assert "[objects]" in told
