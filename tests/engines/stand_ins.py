@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from real_engine import load_engines
+from real_engine import load_engines, prepare_run
 
 from foldnote.service.engines import Engine
 from foldnote.service.engines.engine import ENVIRONMENT, READY
@@ -47,3 +47,17 @@ def install_stand_ins(name: str, folder: Path) -> Iterator[Engine]:
         patch.setenv("FOLDNOTE_WEIGHTS_DIR", str(folder / "weights"))
         install(engine, lambda event: None, offer=Offer(given, is_stand_in=True))
         yield engine
+
+
+def run_as_published(
+    name: str, folder: Path, settings: dict, seed: int, texts: dict[str, str | list[str]] | None
+) -> tuple[Path, str]:
+    """Run the engine as if its stand-ins were the published weights, so that the files of confidence stay.
+
+    Gives the work folder and the standard output.
+    """
+    spec = prepare_run(load_engines()[name], folder, settings, seed, texts)
+    work, variables = spec.folder / "work", {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
+    done = subprocess.run(spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return work, done.stdout

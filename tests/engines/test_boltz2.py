@@ -12,8 +12,8 @@ import gemmi
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import load_engines, prepare_run, run_engine
-from stand_ins import install_stand_ins, skip_unless_installed
+from real_engine import run_engine
+from stand_ins import install_stand_ins, run_as_published, skip_unless_installed
 
 from foldnote import catalog
 from foldnote.results import open_result
@@ -47,17 +47,6 @@ def predict(folder, texts=None, **settings):
     return run_engine("boltz2", folder, given, 7, texts)
 
 
-def predict_as_published(folder, texts=None, **settings):
-    """The same as if the weights were the published ones, so that the files of confidence stay; gives the work folder."""
-    given = catalog.default_settings(catalog.tool("boltz2")) | SMALL | settings
-    spec = prepare_run(load_engines()["boltz2"], folder, given, 7, texts)
-    variables = {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
-    work = spec.folder / "work"
-    done = subprocess.run(spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return work
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     outcome, outputs = predict(tmp_path_factory.mktemp("run"), **COMPLEX)
@@ -67,10 +56,10 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    return (
-        predict_as_published(tmp_path_factory.mktemp("whole"), {"alignments": [ALIGNMENT]}, **COMPLEX)
-        / "outputs"
-    )
+    given = catalog.default_settings(catalog.tool("boltz2")) | SMALL | COMPLEX
+    folder, texts = tmp_path_factory.mktemp("whole"), {"alignments": [ALIGNMENT]}
+    work, _ = run_as_published("boltz2", folder, given, 7, texts)
+    return work / "outputs"
 
 
 @pytest.fixture(scope="module")
