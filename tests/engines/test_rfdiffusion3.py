@@ -295,7 +295,7 @@ def test_what_could_not_be_designed_is_refused_with_the_reason(tmp_path, setting
         ({"contig": "10,/0,10"}, "designs one chain"),
         ({"contig": "10", "hotspots": {"A": "3"}}, "hotspots is about a structure"),
         ({"contig": "400", "symmetry": "D2"}, "4 copies of 400"),
-        ({"contig": "6", "symmetry": "D2"}, "48 residues at least"),
+        ({"contig": "6", "symmetry": "D2"}, "40 residues at least"),
         ({"contig": "1"}, "2 amino acids at least"),
     ],
 )

@@ -24,7 +24,7 @@ KEY = "design"
 """Name of the design in the input, with which its files begin."""
 STRUCTURE = "input.pdb"
 FEWEST_AMINO_ACIDS = 2
-FEW_CHAINS, FEWEST_OF_MANY_CHAINS = 3, 48
+FEW_CHAINS, FEWEST_OF_MANY_CHAINS = 3, 40
 """Beyond so many chains, ligands included, RFdiffusion3 reserves attention for neighbouring chains."""
 SELECTIONS = {
     "fixedAtoms": "select_fixed_atoms",
