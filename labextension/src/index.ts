@@ -6,6 +6,7 @@ import { jobsPlugin } from './plugins/jobs';
 import { launcherPlugin } from './plugins/launcher';
 import { menuPlugin } from './plugins/menu';
 import { modelsPlugin } from './plugins/models';
+import { nextCellPlugin } from './plugins/nextcell';
 import { notificationsPlugin } from './plugins/notifications';
 import { rowResultsPlugin } from './plugins/rowresults';
 import { sidebarPlugin } from './plugins/sidebar';
@@ -26,5 +27,6 @@ export default [
   notificationsPlugin,
   statusPlugin,
   structuresPlugin,
-  rowResultsPlugin
+  rowResultsPlugin,
+  nextCellPlugin
 ];

@@ -75,6 +75,26 @@ export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
   return true;
 }
 
+/** A position in an open notebook. */
+export interface CellPlace {
+  readonly notebook: NotebookLike;
+  /** The cell at that position; null outside cells. */
+  readonly cell: Element | null;
+}
+
+/** The notebook, and its cell, that contain `target`; null outside notebooks. */
+export function findCell({ shell }: JupyterFrontEnd, target: EventTarget | null): CellPlace | null {
+  if (shell.isDisposed || !(target instanceof Element)) {
+    return null;
+  }
+  for (const widget of shell.widgets('main')) {
+    if (isNotebook(widget) && widget.content.node.contains(target)) {
+      return { notebook: widget, cell: target.closest('.jp-Cell') };
+    }
+  }
+  return null;
+}
+
 /**
  * Writes `code` into a new cell below `cell`, or below all cells, without running it.
  *

@@ -8,17 +8,22 @@ from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
 from foldnote.client import Client, Stage, inline, uploaded
-from foldnote.client.inputs.file_values import job_file
+from foldnote.client.inputs.file_values import StageFile, job_file
+from foldnote.client.resources.pipeline_plan import describe_plan, plan_stages, read_pipeline
 from foldnote.errors import (
     BadRequestError,
     FoldnoteError,
     ForbiddenError,
+    JobFailedError,
     JobNameTakenError,
     NotFoundError,
     RestrictedRouteError,
     SettingsError,
     UnknownToolError,
 )
+from foldnote.models import Tool
+from foldnote.models.job import read_job
+from foldnote.models.tool import ToolEngine
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -357,3 +362,171 @@ def test_a_doubtful_file_in_a_runs_inputs_is_asked_about(client, name, tmp_path,
     inputs = {"pdbFiles": [inline(PDB), "x.pdb"]}
     with pytest.raises(SettingsError, match="fn.upload"):
         client.pipelines.run(saved, {"align": inputs} if is_nested else inputs)
+
+
+@pytest.fixture
+def failing(settings):
+    """Three stages, of which the second fails unless its name is changed."""
+
+    def make(second="scan.fail"):
+        fold = Stage("fold.output-2", "abodybuilder", {"heavy": settings["sequence"], "light": LIGHT})
+        files = [fold.file("file-0.txt"), inline(PDB)]
+        scan = Stage(second, "align-pdbs", {"pdbFiles": files})
+        return [fold, scan, Stage("last", "align-pdbs", {"pdbFiles": [scan.file("file-0.txt"), inline(PDB)]})]
+
+    return make
+
+
+async def _fail(api, settle, name, stages, **more):
+    run = await settle(api.pipelines.run(await settle(api.pipelines.submit(name, stages)), **more))
+    with pytest.raises(JobFailedError, match="The stage scan.fail failed"):
+        await settle(run.finish(60))
+    return await settle(run.refresh())
+
+
+async def test_a_failed_run_says_what_it_would_reuse_and_goes_on_from_the_failed_stage(
+    api, settle, name, failing
+):
+    run = await _fail(api, settle, name, failing())
+    plan = await settle(run.plan_again())
+    assert [(stage.name, stage.is_reused, stage.reason) for stage in plan] == [
+        ("fold.output-2", True, ""),
+        ("scan.fail", False, "since it failed"),
+        ("last", False, "since it did not run"),
+    ]
+    assert describe_plan(plan) == (
+        "Run again goes on from scan.fail: fold.output-2 is reused, scan.fail and last run."
+    )
+    again = await settle(run.run_again())
+    assert again.job_name == f"{run.job_name}-2"
+    with pytest.raises(JobFailedError):
+        await settle(again.finish(60))
+    jobs = await settle(again.stages())
+    assert [job.reused_from for job in jobs] == [f"{run.job_name}-fold.output-2", None, None]
+    first, second = [(await settle(each.stages()))[0] for each in (run, again)]
+    origins = [(await settle(job.result())).manifest.job_name for job in (first, second)]
+    assert origins == [first.job_name] * 2
+
+
+async def test_the_code_of_a_run_finds_the_run_that_went_on_from_it(api, settle, name, failing):
+    run = await _fail(api, settle, name, failing())
+    again = await settle(run.run_again())
+    saved = await settle(api.pipelines.submit(name, failing()))
+    assert (await settle(api.pipelines.run(saved))).job_name == again.job_name
+
+
+async def test_going_on_leaves_a_pipeline_that_was_changed_meanwhile(api, settle, name, failing):
+    run = await _fail(api, settle, name, failing())
+    await settle(api.pipelines.submit(name, failing()[:1]))
+    again = await settle(run.run_again())
+    with pytest.raises(JobFailedError):
+        await settle(again.finish(60))
+    assert len(await settle(again.stages())) == 3
+    changed = await settle(api.pipelines.run(name, again=True))
+    await settle(changed.finish(60))
+    assert len(await settle(changed.stages())) == 1
+
+
+async def test_a_stage_whose_result_was_deleted_runs_again_and_that_is_said(api, settle, name, failing):
+    run = await _fail(api, settle, name, failing())
+    (first, *_) = await settle(run.stages())
+    await settle(first.delete())
+    plan = await settle(run.plan_again())
+    assert describe_plan(plan) == (
+        "Run again runs all stages: fold.output-2, scan.fail and last."
+        " fold.output-2 runs again, since its result was deleted."
+    )
+    again = await settle(run.run_again())
+    with pytest.raises(JobFailedError):
+        await settle(again.finish(60))
+    assert [job.reused_from for job in await settle(again.stages())] == [None, None, None]
+
+
+async def test_a_run_again_from_the_start_reuses_nothing(api, settle, name, failing):
+    run = await _fail(api, settle, name, failing())
+    again = await settle(run.run_again(reuse=False))
+    with pytest.raises(JobFailedError):
+        await settle(again.finish(60))
+    assert [job.reused_from for job in await settle(again.stages())] == [None, None, None]
+
+
+async def test_the_pipeline_of_a_run_has_its_inputs_and_its_references(api, settle, name, failing):
+    stages = failing()
+    lacking = Stage(stages[0].name, stages[0].tool, {"heavy": stages[0].settings["heavy"]})
+    run = await _fail(api, settle, name, [lacking, *stages[1:]], inputs={"light": LIGHT})
+    found = await settle(run.pipeline())
+    assert (found.name, found.stages) == (name, tuple(stages))
+    assert isinstance(found.stages[1].settings["pdbFiles"][0], StageFile)
+
+
+async def test_a_run_that_has_not_ended_is_not_run_again(api, settle, name, failing):
+    slow = Stage("slow.sleep-30", FOLD.tool, failing()[0].settings)
+    run = await settle(api.pipelines.run(await settle(api.pipelines.submit(name, [slow]))))
+    with pytest.raises(FoldnoteError, match="has not ended"):
+        await settle(run.run_again())
+    await settle(run.stop())
+
+
+async def test_the_run_of_a_pipeline_is_no_other_batch(api, settle, name, settings):
+    batch = await settle(api.batches.submit("anarci", [settings], name))
+    with pytest.raises(NotFoundError, match="is a batch of anarci, not the run of a pipeline"):
+        await settle(api.pipelines.get(batch.job_name))
+
+
+def _stage_job(name, status="Complete", **more):
+    row = {"jobName": name, "type": "abodybuilder", "status": status, "started": "2026-11-01T10:00:00Z"}
+    return read_job(
+        {**row, "settings": {"heavy": SEQUENCE, "light": LIGHT}, "engineVersion": "probe 1", **more}
+    )
+
+
+def _plan(*jobs, version="probe 1", extensions=("reuse",), stages=("a", "b")):
+    tool = Tool(
+        type="abodybuilder",
+        engine=ToolEngine(name="probe", method="Probe", full_version=version),
+        extensions=extensions,
+    )
+    run = read_job({"jobName": "r", "type": "batch", "tool": "pipeline", "status": "Stopped"})
+    rows = [Stage(name, "abodybuilder", {}) for name in stages]
+    return describe_plan(plan_stages(run, rows, jobs, {tool.type: tool}))
+
+
+def test_what_is_not_reused_is_said_with_the_reason():
+    done, failed = _stage_job("r-a"), _stage_job("r-b", "Stopped", error="No memory.")
+    assert _plan(done, failed) == "Run again goes on from b: a is reused, b runs."
+    assert _plan(done, failed, version="probe 2") == (
+        "Run again runs all stages: a and b."
+        " a runs again, since it ran with probe 1, and the service now has probe 2."
+    )
+    unknown = _stage_job("r-a", engineVersion=None)
+    assert "a runs again, since the version of its engine was not recorded." in _plan(unknown, failed)
+    assert _plan(done, failed, extensions=()) == (
+        "Run again runs all stages: a and b, since this service does not reuse results."
+    )
+
+
+def test_a_stage_of_several_jobs_is_reused_as_far_as_they_are_complete():
+    jobs = [
+        _stage_job("r-a"),
+        _stage_job("r-b"),
+        _stage_job("r-b-2", "Stopped", error="No."),
+        _stage_job("r-b-3"),
+    ]
+    tool = Tool(
+        type="abodybuilder",
+        engine=ToolEngine(name="p", method="P", full_version="probe 1"),
+        extensions=("reuse",),
+    )
+    run = read_job({"jobName": "r", "type": "batch", "tool": "pipeline", "status": "Stopped"})
+    plan = plan_stages(run, [Stage("a", tool.type), Stage("b", tool.type)], jobs, {tool.type: tool})
+    assert plan[1].reason == "since 1 of its 3 jobs did not complete; the others are reused"
+
+
+def test_a_service_that_keeps_no_stages_has_them_in_its_jobs():
+    run = read_job({"jobName": "r", "type": "batch", "status": "Stopped", "settings": {"pipelineName": "p"}})
+    jobs = [_stage_job("r-a"), _stage_job("r-b")]
+    found = read_pipeline(run, jobs, {})
+    assert (found.name, [stage.name for stage in found.stages]) == ("p", ["a", "b"])
+    counted = run.model_copy(update={"batch_size": 2})
+    with pytest.raises(FoldnoteError, match="Jobs of 'r' were deleted"):
+        read_pipeline(counted, jobs[:1], {})

@@ -29,6 +29,7 @@ RECORD = {
     "peakGpuMemoryMb": float | None,
     "retries": int | None,
     "reusedFrom": str | None,
+    "engineVersion": str | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

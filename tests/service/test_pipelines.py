@@ -225,3 +225,53 @@ def test_a_run_that_reuses_goes_on_after_a_crash(make_service):
     service.start()
     assert service.wait("ps")["status"] == "Complete"
     assert reused_from(service, "ps-fold.output-2", "ps-slow.sleep-2") == ["pr-fold.output-2", None]
+
+
+def test_a_run_keeps_its_stages_whatever_is_saved_later(service, name):
+    stages = [fold("fold.output-2"), bind("fold.output-2/file-1.txt")]
+    save(service, name, *stages)
+    run(service, name, inputs={"bind": {"chain": "L"}})
+    save(service, name, fold("other"))
+    kept = service.wait(f"{name}r")["settings"]
+    assert kept == {"pipelineName": name, "inputs": {"bind": {"chain": "L"}}, "stages": stages}
+
+
+def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
+    stages = (fold(heavy=HEAVY[7:]), bind("fold.output-2/file-1.txt", "slow.sleep-30"))
+    save(service, name, *stages, bind("slow.sleep-30/", "last"))
+    run(service, name)
+    service.wait(f"{name}r-slow.sleep-30", ("Running",))
+    service.client.post("/stop-job", json={"jobName": f"{name}r"})
+    assert service.wait(f"{name}r")["status"] == "Stopped"
+    save(
+        service,
+        name,
+        stages[0],
+        bind("fold.output-2/file-1.txt", "slow.output-1"),
+        bind("slow.output-1/file-0.txt", "last"),
+    )
+    run(service, name, jobName=f"{name}s", **REUSE)
+    assert service.wait(f"{name}s")["status"] == "Complete"
+    names = [f"{name}s-{stage}" for stage in ("fold.output-2", "slow.output-1", "last")]
+    assert reused_from(service, *names) == [f"{name}r-fold.output-2", None, None]
+
+
+def test_a_result_of_another_engine_version_is_not_reused(make_service):
+    service = make_service("--no-rate-limit")
+    save(service, "p", fold(), bind("fold.output-2/file-1.txt"))
+    run(service, "p")
+    service.wait("pr")
+    assert [service.job(f"pr-{stage}")["engineVersion"] for stage in ("fold.output-2", "bind")] == [
+        "probe 1"
+    ] * 2
+    service.end()
+    recipe = service.engines / "probe" / "engine.toml"
+    recipe.write_text(recipe.read_text().replace('version = "1"', 'version = "2"'))
+    service.start()
+    run(service, "p", jobName="ps", **REUSE)
+    assert service.wait("ps")["status"] == "Complete"
+    assert reused_from(service, "ps-fold.output-2", "ps-bind") == [None, None]
+    run(service, "p", jobName="pt", **REUSE)
+    service.wait("pt")
+    assert reused_from(service, "pt-fold.output-2", "pt-bind") == ["ps-fold.output-2", "ps-bind"]
+    assert service.job("pt-bind")["engineVersion"] == "probe 2"

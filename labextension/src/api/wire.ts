@@ -497,6 +497,11 @@ export interface components {
              */
             email: string | null;
             /**
+             * Engineversion
+             * @default null
+             */
+            engineVersion: string | null;
+            /**
              * Error
              * @default null
              */
@@ -877,6 +882,11 @@ export interface components {
              * @default null
              */
             citation: string | null;
+            /**
+             * Fullversion
+             * @default null
+             */
+            fullVersion: string | null;
             /**
              * Kind
              * @default genuine

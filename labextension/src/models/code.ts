@@ -37,8 +37,16 @@ export function jobCode(
   return `import foldnote as fn\n\n${value}`;
 }
 
-/** Code that shows a form with the settings of a job, to change and submit again. */
-export function againCode(name: string, profile: string | null = null, member: string | null = null): string {
+/** Code to change the settings of a job and submit them again: it shows a form, for a pipeline it writes the next cell. */
+export function againCode(
+  name: string,
+  profile: string | null = null,
+  member: string | null = null,
+  isPipeline = false
+): string {
+  if (member === null && isPipeline) {
+    return `import foldnote as fn\n\nrun = ${jobValue(name, profile)}\nrun.edit_settings()\nrun`;
+  }
   if (member === null) {
     return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
   }

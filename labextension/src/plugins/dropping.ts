@@ -5,7 +5,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { CELL_MIME } from '../dragging';
-import { insertCellBelow, isNotebook, type NotebookLike } from '../notebooks';
+import { findCell, insertCellBelow } from '../notebooks';
 import { orNotify } from './commands';
 
 /** Selector of elements that handle drops themselves. */
@@ -33,7 +33,7 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
       if (event.defaultPrevented || !drag.mimeData.hasData(CELL_MIME)) {
         return;
       }
-      const place = findPlace(app, event.target);
+      const place = isTaken(event.target) ? null : findCell(app, event.target);
       if (!place) {
         return;
       }
@@ -59,21 +59,6 @@ interface DropEvent extends Event {
   dropAction: string;
 }
 
-interface Place {
-  readonly notebook: NotebookLike;
-  /** The cell at that position; null outside cells. */
-  readonly cell: Element | null;
-}
-
-function findPlace({ shell }: JupyterFrontEnd, target: EventTarget | null): Place | null {
-  if (shell.isDisposed || !(target instanceof Element) || target.closest(TAKERS)) {
-    return null;
-  }
-  const cell = target.closest('.jp-Cell');
-  for (const widget of shell.widgets('main')) {
-    if (isNotebook(widget) && widget.content.node.contains(target)) {
-      return { notebook: widget, cell };
-    }
-  }
-  return null;
+function isTaken(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(TAKERS) !== null;
 }

@@ -161,8 +161,15 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   addJobCommand(app, foldnote, CommandIDs.againJob, {
     label: trans.__('Open Its Settings as a Form'),
     canRun: ({ names }) => names.length === 1,
-    run: ({ names: [name = ''], member, profile }) =>
-      orNotify(runInCell(app, againCode(name, profiles.forCode(profile), member), ''))
+    run: meant => {
+      const {
+        names: [name = ''],
+        member,
+        profile
+      } = meant;
+      const isPipeline = recordOf(name, meant, foldnote)?.tool === 'pipeline';
+      return orNotify(runInCell(app, againCode(name, profiles.forCode(profile), member, isPipeline), ''));
+    }
   });
 }
 

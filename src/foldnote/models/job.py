@@ -21,6 +21,8 @@ from foldnote.text import visible
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")
 _COLUMNS = ("job", "tool", "status", "created", "reason")
 _MAX_SHOWN = 100
+PIPELINE = "pipeline"
+"""The ``tool`` of the run of a pipeline, which is a batch of its stages."""
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
 """Maps field names of deployed services to those of the interface."""
 
@@ -79,6 +81,8 @@ class Job(WireModel):
     reused_from: str | None = None
     """Of a stage that did not run: the job with the same tool, settings and inputs whose result it has; else
     null."""
+    engine_version: str | None = None
+    """The engine that ran it, as ``fullVersion`` in the list of tools; null before the end and if unknown."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)

@@ -25,6 +25,9 @@ class ToolEngine(WireModel):
     another method; ``adapter``: a program of the lab's own; ``registered``: a command that an
     administrator added."""
     version: str | None = None
+    full_version: str | None = None
+    """Name and version of the engine and of the add-ons that its runs use, such as ``vina 1.2.7, gnina 1.3``:
+    while it stays the same, so does what runs; null if unknown."""
     licence: str | None = None
     citation: str | None = None
     note: str | None = None

@@ -68,8 +68,6 @@ def write_next_cell(job: JobHandle, tool: str) -> str:
     Raises:
         ArgumentError: the tool takes nothing of this job.
     """
-    from IPython.core.getipython import get_ipython
-
     from foldnote.forms.view.continuation import write_cell
 
     found = {each.tool.type: each for each in list_continuations(job)}
@@ -78,7 +76,13 @@ def write_next_cell(job: JobHandle, tool: str) -> str:
         raise ArgumentError(
             f"{tool!r} takes no file or sequence of {job.job_name!r}; {known} can go on from it."
         )
-    code = write_cell(job.job_name, found[tool], _name_profile(job))
+    return write_below(write_cell(job.job_name, found[tool], name_profile(job)))
+
+
+def write_below(code: str) -> str:
+    """Write a cell below the running one, where there is one; returns its code."""
+    from IPython.core.getipython import get_ipython
+
     shell = get_ipython()
     if shell is not None and hasattr(shell, "set_next_input"):
         shell.set_next_input(code)
@@ -97,5 +101,6 @@ def make_chooser(job: JobHandle) -> Widget:
     return ContinuationChooser(list_continuations(job), open_form)
 
 
-def _name_profile(job: JobHandle) -> str:
+def name_profile(job: JobHandle) -> str:
+    """The profile to name in code about a job; empty for the active one."""
     return "" if job.profile_name == options.active_profile().name else job.profile_name

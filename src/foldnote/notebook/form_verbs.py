@@ -12,6 +12,7 @@ from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import ArgumentError
 from foldnote.forms import SchemaForm, list_names, take_kept
 from foldnote.models import Tool
+from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
 from foldnote.notebook.saved_form import KeptForm, KeptSchemaForm
@@ -171,6 +172,11 @@ def _reopen(
     job: JobHandle, asked: Client, values: dict[str, Any], job_name: str | None, label: str | None
 ) -> NotebookForm:
     """The form of an old job; settings that the tool no longer has are listed."""
+    if job.tool == PIPELINE:
+        raise ArgumentError(
+            f"{job.job_name!r} is the run of a pipeline. To write a cell with its stages:"
+            f" fn.job({job.job_name!r}).edit_settings()"
+        )
     if job.record.is_batch:
         raise ArgumentError(
             f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings."

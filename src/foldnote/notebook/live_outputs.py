@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.core.operations import explain_arguments
 from foldnote.models import Job, JobStatus
+from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
 from foldnote.viewers.card.output import LiveOutput, ProgressOutput, ResultSlot, is_notebook
 
@@ -170,7 +171,10 @@ class NotebookBatch(LiveHandle, BatchHandle):
     """A ``BatchHandle`` that a notebook shows as a live card with the table of results below."""
 
     def _ipython_display_(self) -> None:
-        _show(self, make_batch_card)
+        if self.tool == PIPELINE:
+            make_live_run(self)._ipython_display_()
+        else:
+            _show(self, make_batch_card)
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
@@ -178,6 +182,22 @@ class NotebookBatch(LiveHandle, BatchHandle):
 
 class NotebookRun(LiveHandle, PipelineRun):
     """A run of a pipeline that a notebook shows as a live card with the table of its stages below."""
+
+    def edit_settings(self) -> str:
+        """Write the next cell: the code of this pipeline, to change a stage and go on from there.
+
+        Running it reuses the complete stages that did not change. Comments name the stages that failed.
+
+        Returns:
+            The code of the cell.
+
+        Raises:
+            FoldnoteError: the service keeps no stages with a run, and the job of one was deleted.
+        """
+        from foldnote.notebook.continuing import write_below
+        from foldnote.notebook.pipeline_cell import write_cell
+
+        return write_below(write_cell(self))
 
     def _ipython_display_(self) -> None:
         _show(self, make_batch_card)
@@ -264,22 +284,33 @@ def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> Job
     """The live card of a batch or pipeline, which keeps the table of its jobs in ``slot``."""
     from foldnote.viewers.card.batch_card import BatchCard
 
-    def run_again(ended: BatchHandle) -> JobCard:
-        return make_batch_card(make_live_batch(ended.retry()), slot)
-
-    return BatchCard(
+    card = partial(
+        BatchCard,
         batch,
         connection.find_async_jobs(batch._connection),
         slot,
         profile=batch.profile_name,
         on_final=batch._seen,
-        run_again=partial(run_again, batch) if isinstance(batch, BatchHandle) else None,
+    )
+    if not isinstance(batch, PipelineRun):
+        return card(run_again=lambda: make_batch_card(make_live_batch(batch.retry()), slot))
+    from foldnote.notebook.pipeline_cell import advise, offer_cell
+
+    return card(
+        run_again=lambda: make_batch_card(batch.run_again(), slot),
+        edit=lambda: offer_cell(batch),
+        advise=lambda: advise(batch),
     )
 
 
 def make_live(handle: JobHandle) -> NotebookJob:
     """The same job as a :class:`NotebookJob`."""
     return NotebookJob(handle.record, handle._connection, handle._transport)
+
+
+def make_live_run(handle: JobHandle) -> NotebookRun:
+    """The same run of a pipeline as a :class:`NotebookRun`."""
+    return NotebookRun(handle.record, handle._connection, handle._transport)
 
 
 def make_live_batch(handle: BatchHandle) -> NotebookBatch:

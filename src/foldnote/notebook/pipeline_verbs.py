@@ -9,7 +9,7 @@ from foldnote.client import BatchHandle, Stage
 from foldnote.client.submission.extensions import read_label
 from foldnote.models import Account, Recommendation
 from foldnote.notebook import connection
-from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun
+from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun, make_live_run
 from foldnote.notebook.verbs import verb
 
 
@@ -110,7 +110,7 @@ def pipeline(
     )
     if label is not None:
         run.relabel(label)
-    return NotebookRun(run.record, run._connection, run._transport)
+    return make_live_run(run)
 
 
 @verb

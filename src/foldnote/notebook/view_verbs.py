@@ -20,8 +20,16 @@ from foldnote.errors import (
     UnfinishedJobError,
     UnreadableFileError,
 )
+from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
-from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, make_live, make_live_batch
+from foldnote.notebook.live_outputs import (
+    NotebookBatch,
+    NotebookJob,
+    NotebookRun,
+    make_live,
+    make_live_batch,
+    make_live_run,
+)
 from foldnote.notebook.verbs import verb
 from foldnote.results import (
     Comparison,
@@ -52,14 +60,16 @@ if TYPE_CHECKING:
 
 
 @verb
-def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch:
-    """A job by its name; the name of a batch gives the batch, as :func:`batch` does.
+def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch | NotebookRun:
+    """A job by its name; the name of a batch gives the batch, and that of a pipeline's run the run.
 
     Raises:
         NotFoundError: there is no such job.
     """
     client = connection.find_client(profile)
     found = client.jobs.get(job_name)
+    if found.tool == PIPELINE:
+        return make_live_run(found)
     return make_live_batch(client.batches.get(job_name)) if found.record.is_batch else make_live(found)
 
 

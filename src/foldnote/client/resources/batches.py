@@ -27,6 +27,7 @@ from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobPage, RowVerdict, Tool
+from foldnote.models.job import PIPELINE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,6 +135,11 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
             BatchSettingsError: the service refuses some rows.
             ServiceError: the service refused.
         """
+        if self.tool == PIPELINE:
+            raise FoldnoteError(
+                f"{self.job_name!r} is the run of a pipeline. To go on from the stage without a result:"
+                f" client.pipelines.get({self.job_name!r}).run_again()"
+            )
         sheet, jobs = yield from _read_sheet(self)
         unfinished = sum(not job.is_final for job in jobs.values())
         if unfinished:

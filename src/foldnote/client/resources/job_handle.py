@@ -29,6 +29,7 @@ from foldnote.client.watching.waiting import Watcher
 from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.html_repr import show_pairs
+from foldnote.models.job import PIPELINE
 
 if TYPE_CHECKING:
     from foldnote.results import Result
@@ -515,5 +516,5 @@ def next_action(job: Job) -> str:
 
 def _write_again(job: Job) -> str:
     if job.is_batch:
-        return "retry()"
+        return "run_again()" if job.tool == PIPELINE else "retry()"
     return f"fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
@@ -13,14 +14,15 @@ from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, o
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
+from foldnote.client.resources.pipeline_plan import StagePlan, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import choose_sent
-from foldnote.client.submission.idempotency import Post, start_once
+from foldnote.client.submission.idempotency import Post, look_up, start_once
 from foldnote.client.submission.job_submission import uploads_in
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import SettingsError
+from foldnote.errors import FoldnoteError, NotFoundError, SettingsError
 from foldnote.models import (
     BatchStatus,
     Job,
@@ -32,14 +34,16 @@ from foldnote.models import (
     propose_job_name,
 )
 from foldnote.models.extensions import REUSE, WIRE_NAME
+from foldnote.models.job import PIPELINE
 from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_MARK = re.compile(r"-[0-9a-f]{8}$")
+"""End of the names under which stages are saved to run them again."""
 R = TypeVar("R", bound="PipelineRunOperations[Any]")
 J = TypeVar("J", bound=JobHandleOperations)
-_TYPE = "pipeline"
 
 
 class PipelineRunOperations(JobHandleOperations, Generic[J]):
@@ -66,6 +70,66 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
             SheetRow(job.job_name, {"stage": job.job_name.removeprefix(stem), "tool": job.tool_type}, job)
             for job in found
         ]
+
+    @operation
+    def pipeline(self) -> Operation[Pipeline]:
+        """Get the pipeline as it was run, with the inputs of this run among the settings of its stages.
+
+        Raises:
+            FoldnoteError: the service keeps no stages with a run, and the job of one was deleted.
+        """
+        run, jobs, tools = yield from self._read_run()
+        return read_pipeline(run, jobs, tools)
+
+    @operation
+    def plan_again(self) -> Operation[list[StagePlan]]:
+        """Tell which stages :meth:`run_again` would reuse, and why it would run the others; nothing is sent.
+
+        A stage whose upload was replaced by a file of other contents is listed as reused, and runs.
+
+        Raises:
+            FoldnoteError: the service keeps no stages with a run, and the job of one was deleted.
+        """
+        run, jobs, tools = yield from self._read_run()
+        return plan_stages(run, read_pipeline(run, jobs, tools).stages, jobs, tools)
+
+    @operation
+    def run_again(self, *, reuse: bool = True) -> Operation[Self]:
+        """Run the same stages again as a new run, named after this one; returns the new run.
+
+        Complete stages are not computed again where the service reuses results: they have those of this run.
+        The stages are saved under a name of their own, so that a pipeline that was changed meanwhile stays.
+        Where this run was found by its code, the same code then finds the new run.
+
+        Args:
+            reuse: whether results of complete stages are taken; without it all stages are computed.
+
+        Raises:
+            FoldnoteError: the run has not ended; or the service keeps no stages with a run, and the job of
+                one was deleted.
+            SettingsError: a tool no longer accepts the settings of its stage; nothing was sent.
+            UnknownToolError: the service no longer has a tool.
+            ServiceError: the service refused.
+            TransportError: no answer was received, and the service does not have the new run.
+        """
+        run, jobs, tools = yield from self._read_run()
+        if not run.is_final:
+            raise FoldnoteError(f"{run.job_name!r} has not ended. Wait for it, or stop it first.")
+        ran = read_pipeline(run, jobs, tools)
+        saved = yield from _save(self._connection, _name_again(ran), ran.stages)
+        ledger = Ledger(service=self._connection.service)
+        reuses = reuse and _takes_reuse(tools.values())
+        _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, reuses=reuses))
+        record = yield from _start(self._connection, post, run.project_tag, again=True)
+        yield Run(lambda: _remember_following(ledger, run.job_name, record.job_name))
+        return type(self)(record, self._connection, self._transport)
+
+    def _read_run(self) -> Operation[tuple[Job, Sequence[Job], dict[str, Tool]]]:
+        """The records of the run and of its stages' jobs, and the service's tools by type."""
+        run = yield from job_pages.get_job(self._connection, self.job_name)
+        jobs = yield from _list_stages(self._connection, self.job_name)
+        tools = yield from list_tools(self._connection)  # an engine may have been updated since the last list
+        return run, jobs, {tool.type: tool for tool in tools}
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:
@@ -118,16 +182,7 @@ class PipelinesOperations(Resource, Generic[R]):
         if isinstance(stages, Stage) or not all(isinstance(stage, Stage) for stage in stages):
             message = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
             raise SettingsError([Problem(field="stages", message=message)])
-        tools = {}
-        for stage in stages:
-            tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
-        check_stages(name, stages, tools)
-        stages = [replace(each, extensions=choose_sent(tools[each.tool], each.extensions)) for each in stages]
-        body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
-        answer = yield from self._connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
-        names = tuple(stage.name for stage in stages)
-        receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
-        return Pipeline(receipt.pipeline_name, tuple(stages))
+        return (yield from _save(self._connection, name, stages))
 
     @operation
     def run(
@@ -165,24 +220,20 @@ class PipelinesOperations(Resource, Generic[R]):
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = dict(inputs or {})
         _check_run(pipeline, given, job_name, tools)
-        reuses = not again and (yield from _offers_reuse(self._connection))
-        post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, reuses=reuses))
-        posted = yield from start_once(self._connection, post, again=again)
-        if posted.job is not None:
-            return self._hold(posted.job)
-        saved_name = str(post.body["pipelineName"])
-        receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
-        return self._hold(
-            Job(
-                job_name=receipt.job_name,
-                type="batch",
-                tool=_TYPE,
-                status=JobStatus.IN_QUEUE,
-                batch_status=BatchStatus.IN_QUEUE,
-                batch_size=len(receipt.job_names) or None,
-                project_tag=project_tag,
-            )
+        reuses = not again and _takes_reuse(
+            self._connection.tools or (yield from list_tools(self._connection))
         )
+        identity, post = yield Run(
+            lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, reuses=reuses)
+        )
+        if again:
+            return self._hold((yield from _start(self._connection, post, project_tag, again=True)))
+        following = yield from _find_following(self._connection, self.ledger, identity, post.name)
+        if following is not None:
+            return self._hold(following)
+        job = yield from _start(self._connection, post, project_tag, again=False)
+        yield Run(lambda: self.ledger.remember(identity, job.job_name, PIPELINE))
+        return self._hold(job)
 
     @operation
     def get(self, job_name: str) -> Operation[R]:
@@ -191,12 +242,68 @@ class PipelinesOperations(Resource, Generic[R]):
         Raises:
             NotFoundError: there is no such run.
         """
-        return self._hold((yield from job_pages.get_job(self._connection, job_name)))
+        job = yield from job_pages.get_job(self._connection, job_name)
+        if job.tool not in (None, PIPELINE) or not job.is_batch:
+            what = f"a batch of {job.tool}" if job.is_batch else "a single job"
+            raise NotFoundError(f"{job_name!r} is {what}, not the run of a pipeline.", status=404)
+        return self._hold(job)
 
 
-def _offers_reuse(connection: ServiceConnection) -> Operation[bool]:
+def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:
+    """Save a pipeline; see ``PipelinesOperations.submit``."""
+    tools = {}
+    for stage in stages:
+        tools[stage.tool] = yield from recall_tool(connection, stage.tool)
+    check_stages(name, stages, tools)
+    stages = [replace(each, extensions=choose_sent(tools[each.tool], each.extensions)) for each in stages]
+    body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
+    answer = yield from connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
+    names = tuple(stage.name for stage in stages)
+    receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
+    return Pipeline(receipt.pipeline_name, tuple(stages))
+
+
+def _start(
+    connection: ServiceConnection, post: Post, project_tag: str | None, *, again: bool
+) -> Operation[Job]:
+    """Start a run, unless it is there; returns its record."""
+    posted = yield from start_once(connection, post, again=again)
+    if posted.job is not None:
+        return posted.job
+    saved_name = str(post.body["pipelineName"])
+    receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
+    return Job(
+        job_name=receipt.job_name,
+        type="batch",
+        tool=PIPELINE,
+        status=JobStatus.IN_QUEUE,
+        batch_status=BatchStatus.IN_QUEUE,
+        batch_size=len(receipt.job_names) or None,
+        project_tag=project_tag,
+    )
+
+
+def _name_again(pipeline: Pipeline) -> str:
+    """The name under which the stages of a run are saved to run them again."""
+    return f"{_MARK.sub('', pipeline.name)[:90]}-{pipeline.digest[:8]}"
+
+
+def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
+    """Let the code that finds the run ``job_name`` find the one that was started from it."""
+    for identity in ledger.identities(job_name):
+        ledger.remember(identity, new_name, PIPELINE)
+
+
+def _find_following(
+    connection: ServiceConnection, ledger: Ledger, identity: str, job_name: str
+) -> Operation[Job | None]:
+    """The last run that was started by running ``job_name`` again; None if there is none."""
+    name = yield Run(lambda: ledger.find(identity))
+    return None if name in (None, job_name) else (yield from look_up(connection, name))
+
+
+def _takes_reuse(tools: Iterable[Tool]) -> bool:
     """Whether the service reuses results of stages; another one is not asked to."""
-    tools = connection.tools or (yield from list_tools(connection))
     return any(REUSE in tool.extensions for tool in tools)
 
 
@@ -208,12 +315,13 @@ def _prepare(
     project_tag: str | None,
     *,
     reuses: bool,
-) -> Post:
+) -> tuple[str, Post]:
+    """The identity of a run, and the request that starts it."""
     name = pipeline if isinstance(pipeline, str) else pipeline.name
     content = {"pipeline": name, "inputs": inputs}
     if isinstance(pipeline, Pipeline):
         content["stages"] = pipeline.digest
-    identity = identify(_TYPE, content, job_name, uploads_in(content, ledger))
+    identity = identify(PIPELINE, content, job_name, uploads_in(content, ledger))
     wanted = job_name or propose_job_name(f"{name[:60]}-run", identity)
     body: dict[str, Any] = {"pipelineName": name, "jobName": wanted, "inputs": inputs}
     body |= {"projectTag": project_tag} if project_tag else {}
@@ -223,7 +331,7 @@ def _prepare(
         yield from ()
         return _compare(job, name, inputs)
 
-    return Post("/run-pipeline", body, wanted, "jobName", find_differences)
+    return identity, Post("/run-pipeline", body, wanted, "jobName", find_differences)
 
 
 def _check_run(
@@ -259,7 +367,7 @@ def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
         found.append(f"that is a run of the pipeline {theirs['pipelineName']}, this is one of {name}")
     if theirs.get("inputs", inputs) != inputs:
         found.append("its inputs differ")
-    if job.tool not in (None, _TYPE) and "pipelineName" not in theirs:
+    if job.tool not in (None, PIPELINE) and "pipelineName" not in theirs:
         found.append(f"that is a batch of the tool {job.tool}")
     return found
 

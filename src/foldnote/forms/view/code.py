@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
+from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile, StageFile
 from foldnote.forms.files.file_reference import settle
 from foldnote.models.extensions import ALIGNMENT
 
@@ -28,6 +28,8 @@ class Marks:
     """Names of the account's known uploads."""
     has_gaps: bool = False
     """Whether secrets inside other settings were left out."""
+    stages: Mapping[str, str] = field(default_factory=dict)
+    """Variable of each stage of a pipeline, by the stage's name."""
 
 
 def write_call(
@@ -114,6 +116,9 @@ def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
     """A file as the call that creates its value."""
     if isinstance(value, list):
         return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
+    if isinstance(value, StageFile):
+        stage, _, path = value.partition("/")
+        return f"{marks.stages[stage]}.file({path!r})"
     file = settle(value, marks.uploads)
     if isinstance(file, LocalFile):
         return f"fn.upload({str(file)!r})"

@@ -267,6 +267,15 @@ class Engine:
         return " ".join(filter(None, sentences))
 
     @property
+    def full_version(self) -> str:
+        """Name and version of what runs now: the engine, its installed add-ons, and unusual weights."""
+        parts = [self, *(each for each in self.add_ons if each.state().installed)]
+        names = ", ".join(f"{each.name} {each.version}" for each in parts)
+        if is_stand_in(self.weights_in_use()):
+            return f"{names} (stand-in weights)"
+        return f"{names} (optional weights)" if self.has_optional_weights() else names
+
+    @property
     def check_note(self) -> str:
         """How it did on its published case here, with its present weights; empty if that was not run."""
         hashes = [row.sha256 for row in self.weights_in_use()]
@@ -322,6 +331,7 @@ class Engine:
             method=engine.method,
             kind=engine.kind,
             version=engine.version,
+            full_version=engine.full_version,
             licence=engine.licence or None,
             citation=engine.citation or None,
             note=engine.full_note or None,

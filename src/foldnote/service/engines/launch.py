@@ -120,6 +120,7 @@ def build_attempt(
         memory_mb=resources.memory_mb,
         memory_limit_mb=resources.memory_limit_mb,
         engine=describe(engine),
+        engine_version=engine.full_version,
     )
 
 

@@ -45,6 +45,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
             "cpu_seconds": outcome.cpu_seconds,
             "peak_memory_mb": outcome.peak_memory_mb,
             "peak_gpu_memory_mb": outcome.peak_gpu_memory_mb,
+            "engine_version": outcome.engine_version,
         },
         is_tool_failure=error is not None,
         is_input_refused=error is not None and outcome.is_input_refused,

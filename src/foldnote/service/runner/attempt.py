@@ -111,6 +111,8 @@ class AttemptSpec:
     """Whether the run ends when the time in the file ``lease`` has passed, as on a node of a cluster."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
+    engine_version: str = ""
+    """Names and versions of the engine and its add-ons; empty if unknown."""
 
     @property
     def folder(self) -> Path:
@@ -145,6 +147,8 @@ class Outcome:
     """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
     is_input_refused: bool = False
     """Whether the engine refused its settings or files, as another run would."""
+    engine_version: str | None = None
+    """Names and versions of the engine and its add-ons; None if unknown."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:

@@ -202,6 +202,7 @@ def _publish(
         peak_memory_mb=round(usage.peak_memory_mb, 1) if usage else None,
         peak_gpu_memory_mb=usage.peak_gpu_memory_mb if usage else None,
         is_input_refused=ending.is_input_refused,
+        engine_version=spec.engine_version or None,
     )
 
 

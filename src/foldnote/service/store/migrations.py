@@ -386,3 +386,9 @@ def m0025_direct_uploads(connection: BareConnection) -> None:
         CREATE INDEX direct_uploads_of_account ON direct_uploads (account_id, until);
         """,
     )
+
+
+@migration
+def m0026_engine_version(connection: BareConnection) -> None:
+    """The engine that ran a job, so that a stage's result is reused only while it is the same."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN engine_version TEXT")

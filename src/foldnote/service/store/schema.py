@@ -87,6 +87,7 @@ jobs = sa.Table(
     sa.Column("cpu_seconds", sa.Float, info=MEASURED),
     sa.Column("peak_memory_mb", sa.Float, info=MEASURED),
     sa.Column("peak_gpu_memory_mb", sa.Float, info=MEASURED),
+    sa.Column("engine_version", sa.Text, info=MEASURED),
     # maximum seconds of a run, None for the engine's limit; maximum weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import anywidget
+import ipywidgets as widgets
 import traitlets
 
 from foldnote.client import BatchHandle, PipelineRun
@@ -20,7 +21,7 @@ from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job
 from foldnote.results import Result
-from foldnote.viewers.card.card_html import CardNote
+from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.output import ResultSlot
 from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
@@ -90,6 +91,8 @@ class BatchCard(JobCard):
         profile: str,
         on_final: Callable[[Job], object],
         run_again: Callable[[], JobCard] | None = None,
+        edit: Callable[[], widgets.Widget] | None = None,
+        advise: Callable[[], str] | None = None,
     ) -> None:
         """Show the card, and put the table into ``slot``.
 
@@ -99,10 +102,12 @@ class BatchCard(JobCard):
             slot: the output of the table.
             profile: the profile of the service.
             on_final: called with the record when the batch has ended, before the table is made.
-            run_again: submits the jobs without a result again and returns the card of the new batch.
+            run_again: submits what has no result again and returns the card of the new batch or run.
+            edit: returns what *Edit settings* shows below the card.
+            advise: says, when it has ended without all results, what *Run again* does.
         """
         self._batch, self._slot, self._note_end = batch, slot, on_final
-        self._profile = profile
+        self._profile, self._advise = profile, advise
         self._jobs: dict[str, Job | None] = {}
         self._inputs: dict[str, Mapping[str, Any]] = {}
         self._table: LiveTable | None = None
@@ -111,7 +116,7 @@ class BatchCard(JobCard):
         self._graph = StageGraph() if isinstance(batch, PipelineRun) else None
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
-            run_again=run_again, label=batch.label, note=CardNote(batch.notes, batch.tags),
+            run_again=run_again, edit=edit, label=batch.label, note=CardNote(batch.notes, batch.tags),
         )  # fmt: skip
         if self._graph is not None:
             first, *others = self.children
@@ -188,6 +193,9 @@ class BatchCard(JobCard):
         self._unfollow()
         self._note_end(record)
         self._finish_table()
+        if self._advise is not None and describe_rerun(self._shown_record()):
+            self._again = self._advise()
+            self._run_again_button.tooltip = self._again.partition(" In Python: ")[0]
         self._paint()
 
     def _finish_table(self) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
-from foldnote.models.job import StatusCounts
+from foldnote.models.job import PIPELINE, StatusCounts
 from foldnote.text import count, format_duration, format_size, visible
 from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
@@ -88,8 +88,8 @@ def describe_rerun(job: Job) -> str:
     has_failed = job.is_batch and bool(job.failed)
     if not job.is_final or (job.status is JobStatus.COMPLETE and not has_failed):
         return ""
-    if job.tool == "pipeline":
-        return "To run the pipeline again, run the cell of `fn.pipeline` with `again=True`."
+    if job.tool == PIPELINE:
+        return f"To go on from the stage without a result: `fn.job({job.job_name!r}).run_again()`"
     if job.is_batch:
         return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
     return (
@@ -242,7 +242,7 @@ def _count_jobs(job: Job) -> str:
         parts.append((counts.stopped, "without a result"))
     else:
         parts += [(job.failed, "failed"), (counts.stopped - job.failed, "stopped")]
-    noun = "stages" if job.tool == "pipeline" else "jobs"
+    noun = "stages" if job.tool == PIPELINE else "jobs"
     told = [f"{counts.complete:,} of {counts.total:,} {noun} complete"]
     if job.batch_status is BatchStatus.AGGREGATING:
         told.append("building the archive of all results")

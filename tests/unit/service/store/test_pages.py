@@ -217,6 +217,7 @@ def told(row):
         "peakGpuMemoryMb": row["peak_gpu_memory_mb"],
         "retries": row["retries"],
         "reusedFrom": row["reused_from"],
+        "engineVersion": row["engine_version"],
         "error": row["error"],
     }
     if row["type"] == "batch":

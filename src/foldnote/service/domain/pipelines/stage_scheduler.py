@@ -78,7 +78,9 @@ class StageScheduler:
             return
         try:
             variants = [_with_digest(held, each) for each in self._gather(held)]
-            self._store.pipelines.release(held, variants)
+            engine = self._toolbox.engine_of(held.type)
+            version = "" if engine is None else engine.for_tool(held.type).full_version
+            self._store.pipelines.release(held, variants, version)
         except (QuotaError, BudgetError):
             self._store.pipelines.abandon(
                 held, "The stage cannot start: the account has reached its limit of jobs or weighted hours."

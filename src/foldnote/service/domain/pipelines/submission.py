@@ -9,6 +9,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
+from foldnote.models.job import PIPELINE
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
@@ -26,7 +27,6 @@ from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.insertion import Input, NewJob
-from foldnote.service.store.jobs.records import PIPELINE
 from foldnote.service.store.jobs.reuse import digest_stage
 from foldnote.service.store.store import Store
 
@@ -83,7 +83,7 @@ class PipelineService:
         for index, (tool, row) in enumerate(zip(tools, rows, strict=True)):
             with _at_stage(index):
                 require_runnable(tool, self._toolbox, row.normalized, row.extensions)
-        settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs()}
+        settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs(), "stages": saved}
         if extensions:
             rows[0] = replace(rows[0], is_held=True)  # released by the scheduler, unless its result is there
         tag = wanted.project_tag

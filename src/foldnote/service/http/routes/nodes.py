@@ -96,6 +96,7 @@ class OutcomeBody(RequestBody):
     peak_memory_mb: Number | None = None
     peak_gpu_memory_mb: Number | None = None
     is_input_refused: bool = False
+    engine_version: Sentence | None = None
 
 
 class EndingBody(OutcomeBody, HeartbeatBody):

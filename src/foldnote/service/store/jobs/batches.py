@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from foldnote.models.extensions import ON_FAILURE, STOP
+from foldnote.models.job import PIPELINE
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event, write_events
 from foldnote.service.store.jobs.conditions import IS_RUNNING
 from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
-from foldnote.service.store.jobs.records import PIPELINE, keep_records, make_record, refresh_record
+from foldnote.service.store.jobs.records import keep_records, make_record, refresh_record
 from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.storage import let_go
 from foldnote.text import count

@@ -113,11 +113,12 @@ class PipelineStore:
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
-    def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
+    def release(self, held: HeldStage, variants: Sequence[Variant], engine_version: str) -> bool:
         """Make a stage claimable, with all its inputs; False if it was stopped or deleted meanwhile.
 
         A stage with several variants becomes that many jobs at the same position of the pipeline. If the run
-        reuses results, a job that an earlier stage has computed is complete at once.
+        reuses results, a job that an earlier stage has computed with the engine of this version is complete
+        at once.
 
         Raises:
             QuotaError: the account may not have so many jobs; nothing is changed.
@@ -141,7 +142,7 @@ class PipelineStore:
                 ids += self._add_variants(connection, held, others)
             if _reuses(connection, held.parent_id):
                 for job_id, variant in zip(ids, variants, strict=True):
-                    reuse_result(connection, held.account_id, job_id, variant.digest)
+                    reuse_result(connection, held.account_id, job_id, variant.digest, engine_version)
                 follow_subjob(connection, held.parent_id)
             return True
 

@@ -28,8 +28,6 @@ NOTHING_KEPT = {
     "score": None,
 }
 """Columns with inputs or results, which are cleared when the job is deleted."""
-PIPELINE = "pipeline"
-"""The `tool` of a pipeline's parent, which is a batch of its stages."""
 
 
 _SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size", "extensions"}

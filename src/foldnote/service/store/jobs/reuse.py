@@ -39,14 +39,18 @@ def digest_stage(
     return hash_bytes(write_text(content).encode())
 
 
-def reuse_result(connection: sa.Connection, account_id: int, job_id: int, digest: str) -> bool:
+def reuse_result(
+    connection: sa.Connection, account_id: int, job_id: int, digest: str, engine_version: str
+) -> bool:
     """End a waiting stage with the result of a complete one of this digest; False if there is none.
 
-    A result that was computed is preferred to one that was itself reused, and a newer one to an older.
+    A result that was computed is preferred to one that was itself reused, and a newer one to an older. One
+    of another engine, or of another version, is none.
     """
     query = sa.select(jobs).where(
         jobs.c.account_id == account_id,
         jobs.c.stage_digest == digest,
+        jobs.c.engine_version == engine_version,
         jobs.c.state == str(JobStatus.COMPLETE),
         jobs.c.result_sha256.is_not(None),
         jobs.c.deleted.is_(None),
@@ -60,7 +64,7 @@ def reuse_result(connection: sa.Connection, account_id: int, job_id: int, digest
         "completed": clock.now(),
         "reused_from": found["name"],
         "message": None,
-        **{name: found[name] for name in ("score", "result_sha256", "result_size")},
+        **{name: found[name] for name in ("score", "result_sha256", "result_size", "engine_version")},
     }
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
     row = refresh_record(connection, job_id)

@@ -1,0 +1,30 @@
+/** Writes code that an output offers into a new cell below its own; see `assets/next_cell.js`. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { findCell, insertCellBelow } from '../notebooks';
+import { orNotify } from './commands';
+
+/** Name of the event. */
+const INSERT_CELL = 'fn-insert-cell';
+
+/** Cells from outputs. */
+export const nextCellPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:next-cell',
+  description: 'Inserts cells with code that outputs of the same notebook offer.',
+  autoStart: true,
+  activate: (app: JupyterFrontEnd) => {
+    document.addEventListener(INSERT_CELL, event => {
+      const code = event instanceof CustomEvent ? readCode(event.detail) : '';
+      const place = findCell(app, event.target);
+      if (code === '' || !place?.cell || event.defaultPrevented) {
+        return;
+      }
+      event.preventDefault(); // tells the output that the cell is there
+      void orNotify(insertCellBelow(app, place.notebook, place.cell, code));
+    });
+  }
+};
+
+function readCode(detail: unknown): string {
+  return typeof detail === 'object' && detail !== null && 'code' in detail ? String(detail.code) : '';
+}

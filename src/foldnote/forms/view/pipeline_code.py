@@ -1,0 +1,99 @@
+"""The Python code of a pipeline that was run, to be changed at one stage and run from there."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from foldnote.client import Pipeline, Stage
+from foldnote.client.inputs.file_values import is_file_field
+from foldnote.forms.batch.mapped_table import list_specs
+from foldnote.forms.view.code import Marks, write_arguments
+from foldnote.models import Tool
+from foldnote.text import visible
+
+_BEFORE = "before"
+_TAKEN = frozenset((_BEFORE, "fn"))
+_LONG = 4000
+"""Letters above which a pasted text is taken from the earlier run."""
+_RESERVED = {"name", "tool", "extensions"}
+
+
+def write_pipeline(
+    pipeline: Pipeline,
+    tools: Mapping[str, Tool],
+    run_name: str,
+    notes: Mapping[str, str],
+    options: Mapping[str, str],
+    uploads: Sequence[str] = (),
+) -> str:
+    """The pipeline as Python, a variable for each stage.
+
+    Args:
+        pipeline: the pipeline as it was run.
+        tools: the tools by type.
+        run_name: the run, of which pasted texts of more than 4000 letters are taken.
+        notes: comments above stages, by the stage's name.
+        options: further arguments of ``fn.pipeline``.
+        uploads: names of the account's known uploads.
+    """
+    names = _name_variables([stage.name for stage in pipeline.stages])
+    parts = []
+    for place, stage in enumerate(pipeline.stages):
+        note = [f"# {visible(' '.join(notes[stage.name].split()))}"] if stage.name in notes else []
+        variables = {field: f"{_BEFORE}[{place}].settings[{field!r}]" for field in _find_long(stage)}
+        before: list[str] = []
+        marks = _mark(stage, tools.get(stage.tool), variables, names, uploads)
+        lines = write_arguments(stage.settings, marks, before, _RESERVED, stage.extensions)
+        call = f"{names[stage.name]} = fn.stage("
+        parts += [*before, *note, call, f"    {stage.name!r},", f"    {stage.tool!r},", *lines, ")"]
+    taken = any(_find_long(stage) for stage in pipeline.stages)
+    head = (
+        [f"{_BEFORE} = fn.pipeline_run({run_name!r}{_profile_of(options)}).pipeline().stages"]
+        if taken
+        else []
+    )
+    given = [repr(pipeline.name), f"[{', '.join(names.values())}]"]
+    given += [f"{name}={value!r}" for name, value in options.items()]
+    return "\n".join(["import foldnote as fn", "", *head, *parts, f"fn.pipeline({', '.join(given)})"])
+
+
+def _profile_of(options: Mapping[str, str]) -> str:
+    return f", profile={options['profile']!r}" if "profile" in options else ""
+
+
+def _find_long(stage: Stage) -> Iterator[str]:
+    """The settings that are long pasted texts."""
+    for name, value in stage.settings.items():
+        if isinstance(value, str) and "\n" in value and len(value) > _LONG:
+            yield name
+
+
+def _name_variables(stages: Sequence[str]) -> dict[str, str]:
+    """A variable for each stage, by the stage's name."""
+    found: dict[str, str] = {}
+    for stage in stages:
+        word = re.sub(r"\W", "_", stage)
+        stem = (
+            f"stage_{word}" if not word.isidentifier() or keyword.iskeyword(word) or word in _TAKEN else word
+        )
+        name, number = stem, 2
+        while name in found.values():
+            name, number = f"{stem}_{number}", number + 1
+        found[stage] = name
+    return found
+
+
+def _mark(
+    stage: Stage,
+    tool: Tool | None,
+    variables: Mapping[str, str],
+    names: Mapping[str, str],
+    uploads: Sequence[str],
+) -> Marks:
+    fields: Mapping[str, Any] = (tool.settings_schema or {}).get("properties", {}) if tool else {}
+    secrets = {spec.name for spec in list_specs(tool) if spec.is_secret} if tool else set()
+    files = {name for name in stage.settings if name in fields and is_file_field(fields[name])}
+    return Marks(secrets=secrets, variables=variables, files=files, uploads=uploads, stages=names)

@@ -1,0 +1,35 @@
+"""Code for the next cell, which JupyterLab inserts below the cell that shows it."""
+
+from __future__ import annotations
+
+import anywidget
+import traitlets
+
+from foldnote.viewers.render.html import read_asset
+
+
+class NextCell(anywidget.AnyWidget):
+    """A sentence and code below a card; the lab extension writes the code into a new cell.
+
+    Elsewhere the code is there to be copied.
+    """
+
+    _esm = read_asset("next_cell.js")
+    _css = read_asset("card.css")
+    _code = traitlets.Unicode().tag(sync=True)
+    _sentence = traitlets.Unicode().tag(sync=True)
+    _is_inserted = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, code: str, sentence: str) -> None:
+        """Offer ``code``.
+
+        Args:
+            code: Python.
+            sentence: says what to do with it.
+        """
+        super().__init__(_code=code, _sentence=sentence)
+
+    @property
+    def code(self) -> str:
+        """The code."""
+        return str(self._code)
