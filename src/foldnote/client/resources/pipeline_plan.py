@@ -6,7 +6,7 @@ Our service keeps the stages with the run. Of a service that does not, they are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote.client.inputs.file_values import StageFile, is_file_field, name_uploads
@@ -16,6 +16,7 @@ from foldnote.models import Job, JobStatus, Tool
 from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
 from foldnote.text import count, join_words, texts_in
 
+_MAX_NAME_LENGTH = 100
 _VARIANT_MARK = "-"
 
 
@@ -59,7 +60,19 @@ def read_pipeline(run: Job, jobs: Sequence[Job], tools: Mapping[str, Tool]) -> P
         stages = list(_read_jobs(run, jobs))
     names = [stage.name for stage in stages]
     marked = [_mark_files(stage, names[:place], tools.get(stage.tool)) for place, stage in enumerate(stages)]
-    return Pipeline(str(run.settings.get("pipelineName") or run.job_name), tuple(marked))
+    found = Pipeline(str(run.settings.get("pipelineName") or run.job_name), tuple(marked))
+    mark = _mark_name(found)
+    return replace(found, name=found.name.removesuffix(mark)) if found.name != mark else found
+
+
+def name_again(pipeline: Pipeline) -> str:
+    """The name under which the stages of a run are saved to run them again; their digest is part of it."""
+    mark = _mark_name(pipeline)
+    return f"{pipeline.name[: _MAX_NAME_LENGTH - len(mark)]}{mark}"
+
+
+def _mark_name(pipeline: Pipeline) -> str:
+    return f"-{pipeline.digest[:8]}"
 
 
 def plan_stages(

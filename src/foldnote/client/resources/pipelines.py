@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -14,7 +13,7 @@ from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, o
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
-from foldnote.client.resources.pipeline_plan import StagePlan, plan_stages, read_pipeline
+from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import choose_sent
 from foldnote.client.submission.idempotency import Post, look_up, start_once
@@ -40,8 +39,6 @@ from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 if TYPE_CHECKING:
     import pandas as pd
 
-_MARK = re.compile(r"-[0-9a-f]{8}$")
-"""End of the names under which stages are saved to run them again."""
 R = TypeVar("R", bound="PipelineRunOperations[Any]")
 J = TypeVar("J", bound=JobHandleOperations)
 
@@ -116,7 +113,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         if not run.is_final:
             raise FoldnoteError(f"{run.job_name!r} has not ended. Wait for it, or stop it first.")
         ran = read_pipeline(run, jobs, tools)
-        saved = yield from _save(self._connection, _name_again(ran), ran.stages)
+        saved = yield from _save(self._connection, name_again(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
         reuses = reuse and _takes_reuse(tools.values())
         _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, reuses=reuses))
@@ -283,15 +280,11 @@ def _start(
     )
 
 
-def _name_again(pipeline: Pipeline) -> str:
-    """The name under which the stages of a run are saved to run them again."""
-    return f"{_MARK.sub('', pipeline.name)[:90]}-{pipeline.digest[:8]}"
-
-
 def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
-    """Let the code that finds the run ``job_name`` find the one that was started from it."""
+    """Let the code that finds the run ``job_name`` find the one that was started from it; keep the label."""
     for identity in ledger.identities(job_name):
         ledger.remember(identity, new_name, PIPELINE)
+    ledger.remember_label(new_name, ledger.label(job_name))
 
 
 def _find_following(

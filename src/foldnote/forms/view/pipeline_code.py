@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldnote.client import Pipeline, Stage
@@ -49,26 +49,19 @@ def write_pipeline(
         lines = write_arguments(stage.settings, marks, before, _RESERVED, stage.extensions)
         call = f"{names[stage.name]} = fn.stage("
         parts += [*before, *note, call, f"    {stage.name!r},", f"    {stage.tool!r},", *lines, ")"]
-    taken = any(_find_long(stage) for stage in pipeline.stages)
-    head = (
-        [f"{_BEFORE} = fn.pipeline_run({run_name!r}{_profile_of(options)}).pipeline().stages"]
-        if taken
-        else []
-    )
+    head = []
+    if any(_find_long(stage) for stage in pipeline.stages):
+        profile = f", profile={options['profile']!r}" if "profile" in options else ""
+        head = [f"{_BEFORE} = fn.job({run_name!r}{profile}).pipeline().stages"]
     given = [repr(pipeline.name), f"[{', '.join(names.values())}]"]
     given += [f"{name}={value!r}" for name, value in options.items()]
     return "\n".join(["import foldnote as fn", "", *head, *parts, f"fn.pipeline({', '.join(given)})"])
 
 
-def _profile_of(options: Mapping[str, str]) -> str:
-    return f", profile={options['profile']!r}" if "profile" in options else ""
-
-
-def _find_long(stage: Stage) -> Iterator[str]:
+def _find_long(stage: Stage) -> list[str]:
     """The settings that are long pasted texts."""
-    for name, value in stage.settings.items():
-        if isinstance(value, str) and "\n" in value and len(value) > _LONG:
-            yield name
+    texts = {name: value for name, value in stage.settings.items() if isinstance(value, str)}
+    return [name for name, text in texts.items() if "\n" in text and len(text) > _LONG]
 
 
 def _name_variables(stages: Sequence[str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from foldnote.client import BatchHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job
+from foldnote.models.job import PIPELINE
 from foldnote.results import Result
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
@@ -228,9 +229,14 @@ class BatchCard(JobCard):
         self._followed = []
 
     def _shown_record(self) -> Job:
-        """The record with the number of failed jobs, which lists of jobs do not have."""
+        """The record with the number of failed jobs, which lists of jobs do not have.
+
+        Stages behind a failed one did not run, and are not counted among the failed ones.
+        """
         record = super()._shown_record()
-        if record.failed is not None or not self._jobs:
+        is_pipeline = record.tool == PIPELINE
+        if not self._jobs or (record.failed is not None and not is_pipeline):
             return record
-        failed = sum(job is not None and job.is_failed for job in self._jobs.values())
+        jobs = [job for job in self._jobs.values() if job is not None and job.is_failed]
+        failed = sum(job.started is not None for job in jobs) if is_pipeline else len(jobs)
         return record.model_copy(update={"failed": failed})

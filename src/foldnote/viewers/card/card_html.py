@@ -122,7 +122,7 @@ def write_card(
         _paragraph("fnc-message", _choose_message(job)),
         _paragraph("fnc-message", _count_retries(job)),
         _paragraph("fnc-message", f"Reused from {job.reused_from}." if job.reused_from else ""),
-        _paragraph("fnc-advice", look.advice),
+        _paragraph("fnc-advice", "" if job.is_failed and job.tool == PIPELINE else look.advice),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
@@ -241,7 +241,8 @@ def _count_jobs(job: Job) -> str:
     if job.failed is None:
         parts.append((counts.stopped, "without a result"))
     else:
-        parts += [(job.failed, "failed"), (counts.stopped - job.failed, "stopped")]
+        rest = "not run" if job.tool == PIPELINE and job.failed else "stopped"
+        parts += [(job.failed, "failed"), (counts.stopped - job.failed, rest)]
     noun = "stages" if job.tool == PIPELINE else "jobs"
     told = [f"{counts.complete:,} of {counts.total:,} {noun} complete"]
     if job.batch_status is BatchStatus.AGGREGATING:

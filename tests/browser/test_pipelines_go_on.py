@@ -1,0 +1,81 @@
+"""A pipeline that failed: its card says what is reused, runs it again from there, and writes its code as a cell."""
+
+from playwright.sync_api import expect
+
+_FAILING = """
+import foldnote as fn
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+fold = fn.stage("fold.structure", "abodybuilder", heavy=VH, light=VL)
+align = fn.stage("align.fail", "align-pdbs", pdbFiles=[fold.file("model.pdb"), fold.file("model.pdb")])
+last = fn.stage("last.structure", "align-pdbs", pdbFiles=[fold.file("model.pdb"), align.file("model.pdb")])
+fn.pipeline("goes-on", [fold, align, last], job_name="goes-on", label="Fold and align")
+"""
+_STATE = "Run again goes on from align.fail: fold.structure is reused, align.fail and last.structure run."
+
+
+def test_a_failed_pipeline_goes_on_from_its_failed_stage(lab, server):
+    server.write_notebook("goes-on.ipynb", _FAILING)
+    lab.open("goes-on.ipynb")
+    lab.set_theme("light")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card").first
+    expect(card).to_contain_text(_STATE, timeout=60_000)
+    expect(card).to_contain_text("1 of 3 stages complete, 1 failed, 1 not run.")
+    card.scroll_into_view_if_needed()
+    assert lab.accessibility_faults(".foldnote-card") == []
+    lab.picture("goes-on-light")
+    card.get_by_role("button", name="Run again").click()
+    again = card.locator(".foldnote-card")
+    expect(again).to_contain_text("Fold and align")
+    reused = again.get_by_role("button", name="fold.structure: abodybuilder, Reused from goes-on-fold")
+    expect(reused).to_be_visible(timeout=60_000)
+    expect(again.get_by_role("button", name="align.fail: align-pdbs, Failed")).to_be_visible(timeout=60_000)
+    expect(again).to_contain_text(_STATE, timeout=60_000)
+    lab.picture("goes-on-again-light")
+    lab.set_theme("dark")
+    assert lab.accessibility_faults(".foldnote-card") == []
+    lab.picture("goes-on-again-dark")
+
+
+def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(lab, server):
+    lab.open("goes-on.ipynb")
+    lab.set_theme("light")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card").first
+    expect(card.get_by_role("button", name="Edit settings")).to_be_visible(timeout=60_000)
+    card.get_by_role("button", name="Edit settings").click()
+    expect(card.locator(".fnc-next")).to_contain_text("Change the settings of align.fail")
+    expect(lab.page.locator(".jp-CodeCell")).to_have_count(2)
+    _, code = lab.cells()
+    assert "# align.fail failed: The probe was asked to fail." in code
+    assert "pdbFiles=[fold_structure.file('model.pdb'), fold_structure.file('model.pdb')]," in code
+    card.scroll_into_view_if_needed()
+    assert lab.accessibility_faults(".foldnote-card") == []
+    lab.picture("goes-on-edit-light")
+    lab.set_theme("dark")
+    lab.picture("goes-on-edit-dark")
+    lab.resize(760, 1100)
+    card.scroll_into_view_if_needed()
+    lab.picture("goes-on-edit-narrow")
+    lab.resize(1600, 1000)
+    lab.run_code(code.replace("'align.fail'", "'align.structure'"))
+    graph = lab.page.locator(".foldnote-card .fnc-graph")
+    fold = graph.get_by_role("button", name="fold.structure: abodybuilder, Reused from goes-on")
+    expect(fold).to_be_visible(timeout=60_000)
+    expect(graph.get_by_role("button", name="last.structure: align-pdbs, Reused from goes-on")).to_be_visible(
+        timeout=60_000
+    )
+    lab.picture("goes-on-changed")
+
+
+def test_the_panel_writes_the_code_of_a_pipeline(lab, server):
+    lab.open("goes-on.ipynb")
+    lab.set_theme("light")
+    lab.wait_for_kernel()
+    panel = lab.show_sidebar()
+    row = panel.get_by_role("row", name="Fold and align").last
+    row.click(button="right")
+    lab.page.get_by_role("menuitem", name="Open Its Settings").click()
+    expect(lab.page.locator(".jp-CodeCell")).to_have_count(3, timeout=60_000)
+    assert lab.cells()[-1].startswith("import foldnote as fn\n\nfold_structure = fn.stage(\n")
