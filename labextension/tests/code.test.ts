@@ -30,6 +30,9 @@ describe('code of a form', () => {
         'fn.form(job.tool_type, **job.settings, profile="lab")'
     );
     expect(againCode('fold', null, 'a@x')).toContain('fn.Client().jobs.record(');
+    expect(againCode('steps', 'lab', null, true)).toBe(
+      `${IMPORT}run = fn.job("steps", profile="lab")\nrun.edit_settings()\nrun`
+    );
   });
 });
 

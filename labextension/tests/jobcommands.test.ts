@@ -185,6 +185,41 @@ describe('a cell for a job', () => {
     await run(CommandIDs.againJob, { job: 'done' });
     expect(notebook.runs()).toEqual([`${PREFIX}fn.form(fn.job("done"))`]);
   });
+
+  it('shows the run of a pipeline, and lets it write its code below', async () => {
+    await know(makeJob({ jobName: 'steps', type: 'batch', tool: 'pipeline', status: 'Stopped' }));
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);
+    await run(CommandIDs.againJob, { job: 'steps' });
+    expect(notebook.runs()).toEqual([`${PREFIX}run = fn.job("steps")\nrun.edit_settings()\nrun`]);
+  });
+});
+
+describe('code that an output offers', () => {
+  const offer = (target: EventTarget, detail: unknown): Event => {
+    const event = new CustomEvent('fn-insert-cell', { bubbles: true, cancelable: true, detail });
+    target.dispatchEvent(event);
+    return event;
+  };
+
+  it('becomes the cell below the one of the output, and is not run', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('first'), new Cell('second')]);
+    const cell = notebook.content.widgets[0];
+    const output = cell?.node.appendChild(document.createElement('p'));
+    const event = output && offer(output, { code: 'fn.pipeline()' });
+    expect(event?.defaultPrevented).toBe(true);
+    await vi.waitFor(() => expect(notebook.sources()).toContain('fn.pipeline()'));
+    expect(notebook.sources()[notebook.sources().indexOf('fn.pipeline()') - 1]).toBe(cell?.source);
+    expect(notebook.runs()).toEqual([]);
+  });
+
+  it('is left where it is outside notebooks, and where there is none', () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('x')]);
+    expect(offer(document.body, { code: 'x = 1' }).defaultPrevented).toBe(false);
+    const cell = notebook.content.widgets[0]?.node ?? document.body;
+    expect(offer(cell, null).defaultPrevented).toBe(false);
+    expect(offer(cell, { code: '' }).defaultPrevented).toBe(false);
+    expect(notebook.sources()).toEqual(['x']);
+  });
 });
 
 describe('downloading', () => {

@@ -328,9 +328,10 @@ describe('a row', () => {
 
   it('shows the whole reason in its tooltip, and whole when its log is open', async () => {
     const error = `No chain. ${'Very long. '.repeat(50)}`;
-    show({ jobs: [{ ...LOST, error }] });
+    show({ jobs: [{ ...LOST, error: `${error}\`fn.job()\`` }] });
     const shown = screen.getByText(/^No chain/);
-    expect(shown.title).toBe(error);
+    expect(shown.title).toBe(`${error}fn.job()`);
+    expect(shown.querySelector('code')?.textContent).toBe('fn.job()');
     await userEvent.click(screen.getByRole('button', { name: 'Show the log of lost' }));
     const [whole, ...others] = screen.getAllByTitle(error.trim(), { exact: false });
     expect(whole?.className).toContain('fn-mod-whole');

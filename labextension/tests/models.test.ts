@@ -132,7 +132,7 @@ describe('tools', () => {
 
   it('marks a substitute as one', () => {
     const engine = { name: 'x', method: 'ProteinMPNN', kind: 'substitute' };
-    const rest = { version: null, licence: null, citation: null, note: null, outputs: [] };
+    const rest = { version: null, fullVersion: null, licence: null, citation: null, note: null, outputs: [] };
     expect(methodOf(makeTool({ engine: { ...engine, ...rest } }))).toBe('ProteinMPNN (substitute)');
     expect(methodOf(makeTool())).toBe('');
   });

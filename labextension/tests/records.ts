@@ -28,6 +28,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     peakGpuMemoryMb: null,
     retries: null,
     reusedFrom: null,
+    engineVersion: null,
     error: null,
     progress: null,
     message: null,

@@ -118,8 +118,9 @@ describe('a job without a result', () => {
   });
 
   it('that failed says why, and that there is none', () => {
-    render(view({ job: makeJob({ status: 'Stopped', error: 'No heavy chain.' }), result: null }));
-    expect(screen.getByText('No heavy chain.')).toBeTruthy();
+    render(view({ job: makeJob({ status: 'Stopped', error: 'No heavy chain. See `fn.job("<b>")`.' }), result: null }));
+    expect(screen.getByText('fn.job("<b>")').tagName).toBe('CODE');
+    expect(screen.getByText(/^No heavy chain\. See/).textContent).toBe('No heavy chain. See fn.job("<b>").');
     expect(screen.getByText('No result')).toBeTruthy();
   });
 

@@ -2,7 +2,7 @@
 import { findScore, compareScores, formatScore } from '../src/models/score';
 import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
-import { sentenceOf, splitEnd, visibleText } from '../src/models/text';
+import { plainSentence, sentenceOf, splitCode, splitEnd, visibleText } from '../src/models/text';
 import { PLAIN } from '../src/models/words';
 import { makeJob } from './records';
 import { forSeeds } from './random';
@@ -18,6 +18,32 @@ describe('a long name', () => {
     forSeeds(random => {
       const text = random.text(60);
       expect(splitEnd(text).join('')).toBe(text);
+    });
+  });
+});
+
+describe('code in a sentence', () => {
+  it.each([
+    ['Run `foldnote doctor` first.', ['Run ', '`foldnote doctor`', ' first.']],
+    ['`a` and\n`b`', ['`a`', ' and ', '`b`']],
+    ['An odd ` mark', ['An odd ` mark']],
+    ['``', ['``']],
+    ['<b>`<i>`\u202e', ['<b>', '`<i>`', '\ufffd']],
+    ['', []]
+  ])('is what stands between backticks: %s', (text, expected) => {
+    const parts = splitCode(text).map(part => (part.isCode ? `\`${part.text}\`` : part.text));
+    expect(parts).toEqual(expected);
+    expect(plainSentence(text)).toBe(
+      splitCode(text)
+        .map(part => part.text)
+        .join('')
+    );
+  });
+
+  it('loses nothing but its marks', () => {
+    forSeeds(random => {
+      const text = random.text(40).replace(/[\r\n]+/g, ' ');
+      expect(plainSentence(text).replaceAll('`', '')).toBe(visibleText(text).replaceAll('`', ''));
     });
   });
 });

@@ -213,6 +213,7 @@ describe('the catalog', () => {
       method: 'AlphaFlow',
       kind: 'adapter',
       version: null,
+      fullVersion: null,
       licence: null,
       citation: null,
       note: null,

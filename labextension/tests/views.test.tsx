@@ -338,6 +338,7 @@ describe('ToolsView', () => {
       method: 'X',
       kind: 'genuine',
       version: null,
+      fullVersion: null,
       licence: 'MIT',
       citation: 'X et al.',
       note: null,

@@ -18,9 +18,10 @@ import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
 import { isLive, shownState, stateRow } from '../models/status';
-import { visibleText } from '../models/text';
+import { plainSentence, visibleText } from '../models/text';
 import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
 import type { Trans } from '../models/words';
+import { CodeText } from './CodeText';
 import { IconButton } from './IconButton';
 import { StateIcon } from './icons';
 import { LogPane } from './LogPane';
@@ -399,10 +400,10 @@ function reasonOf(job: JobRecord): string {
 
 /** The reason of a failure, in one line or in full. */
 export function Reason(props: { readonly text: string; readonly isWhole?: boolean }): ReactElement {
-  const text = visibleText(props.text);
+  const title = plainSentence(props.text);
   return (
-    <span className={`fn-JobRow-reason${props.isWhole ? ' fn-mod-whole' : ''}`} dir="auto" title={text}>
-      {text}
+    <span className={`fn-JobRow-reason${props.isWhole ? ' fn-mod-whole' : ''}`} dir="auto" title={title}>
+      <CodeText text={props.text} />
     </span>
   );
 }

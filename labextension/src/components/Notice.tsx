@@ -1,6 +1,8 @@
 /** A notice: what happened, to what, and what to do next. */
 import type { ReactElement, ReactNode } from 'react';
 
+import { CodeText } from './CodeText';
+
 /** How serious a notice is. */
 export type NoticeTone = 'plain' | 'busy' | 'warning' | 'error';
 
@@ -33,7 +35,9 @@ export function Notice(props: NoticeProps): ReactElement {
       role={tone === 'error' ? 'alert' : 'status'}
     >
       <div className="fn-Notice-title">{title}</div>
-      {children !== undefined && <div className="fn-Notice-text">{children}</div>}
+      {children !== undefined && (
+        <div className="fn-Notice-text">{typeof children === 'string' ? <CodeText text={children} /> : children}</div>
+      )}
       {tone === 'busy' && <div className="fn-Bar fn-mod-endless" aria-hidden="true" />}
       {actions.length > 0 && (
         <div className="fn-Notice-actions">

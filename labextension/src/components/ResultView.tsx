@@ -9,6 +9,7 @@ import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateRow } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
+import { CodeText } from './CodeText';
 import { HtmlPane } from './HtmlPane';
 import { JsonTable } from './JsonTable';
 import { Glyph, StateIcon } from './icons';
@@ -140,7 +141,11 @@ function Head(props: ResultViewProps): ReactElement {
         </button>
       </div>
       <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>
-      {job?.error && <p className="fn-JobRow-error fn-mod-whole">{visibleText(job.error)}</p>}
+      {job?.error && (
+        <p className="fn-JobRow-error fn-mod-whole">
+          <CodeText text={job.error} />
+        </p>
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { ReactElement } from 'react';
 import type { ServiceReport } from '../api/answers';
 import { formatAge } from '../models/time';
 import type { Trans } from '../models/words';
+import { CodeText } from './CodeText';
 import { Notice } from './Notice';
 import { useWords } from './words';
 
@@ -45,7 +46,9 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
       const title = trans.__('%1 does not answer', nameOf(service, trans));
       return (
         <Notice tone="warning" title={title} action={retry} isWhole={isWhole}>
-          <p>{service.error}</p>
+          <p>
+            <CodeText text={service.error ?? ''} />
+          </p>
           <p>
             {lastGood(service, props.now, trans)}
             {service.isEmbedded
@@ -61,7 +64,9 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
       const action = connect ? { label: trans.__('Store a key …'), onClick: onConnect } : retry;
       return (
         <Notice tone="error" title={title} action={action} isWhole={isWhole}>
-          <p>{service.error}</p>
+          <p>
+            <CodeText text={service.error ?? ''} />
+          </p>
         </Notice>
       );
     }

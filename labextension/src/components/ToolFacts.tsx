@@ -4,6 +4,7 @@ import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import type { ToolAnswer, ToolRecord } from '../api/answers';
 import { sentenceOf, visibleText } from '../models/text';
 import { plainWords } from '../models/tools';
+import { CodeText } from './CodeText';
 import { useWords } from './words';
 
 /** Props of the details. */
@@ -52,7 +53,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
           [trans.__('Family'), plainWords(tool.family)],
           [trans.__('Works on'), tool.modalities.map(plainWords).join(', ')],
           [trans.__('Does'), tool.functions.map(plainWords).join(', ')],
-          [trans.__('Note'), engine?.note ?? ''],
+          [trans.__('Note'), engine?.note ? <CodeText key="note" text={engine.note} /> : ''],
           [trans.__('Licence'), engine?.licence ?? ''],
           [trans.__('Cite'), <Cite key="cite" tool={tool} facts={facts} />]
         ]}

@@ -4,6 +4,7 @@ import type { ReactElement } from 'react';
 
 import type { ToolAnswer, ToolRecord } from '../api/answers';
 import { methodOf } from '../models/tools';
+import { CodeText } from './CodeText';
 import { FoldIcon, Glyph } from './icons';
 import { ToolFacts } from './ToolFacts';
 import { useWords } from './words';
@@ -51,7 +52,9 @@ export function ToolItem(props: ToolItemProps): ReactElement {
         </p>
       )}
       {isOpen && !tool.available && tool.unavailableReason !== null && (
-        <p className="fn-Tool-reason">{tool.unavailableReason}</p>
+        <p className="fn-Tool-reason">
+          <CodeText text={tool.unavailableReason} />
+        </p>
       )}
       {isOpen && <ToolFacts {...props} />}
     </li>

@@ -5,7 +5,7 @@ import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
 import { batchWords } from './batch';
 import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
-import { formatCount, visibleText } from './text';
+import { formatCount, plainSentence, visibleText } from './text';
 import { PLAIN, type Trans } from './words';
 
 const LONGEST_NAME = 60;
@@ -38,7 +38,7 @@ export class Endings {
 /** Describes a job that ended: state, name and, for a failure, the reason. */
 export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAIN): EndingNote {
   const state = shownState(job);
-  const reason = job.error === null ? '' : ` ${visibleText(job.error)}`;
+  const reason = job.error === null ? '' : ` ${plainSentence(job.error)}`;
   const name = shorten(visibleText(job.jobName));
   const word = trans.__(stateRow(state).word);
   const about = [toolName, batchWords(job, trans)].filter(Boolean).join(', ');

@@ -10,6 +10,31 @@ export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '\ufffd');
 }
 
+/** A part of a sentence. */
+export interface TextPart {
+  readonly text: string;
+  readonly isCode: boolean;
+}
+
+/** Code of a sentence: between backticks, like `write_text` of the captions in cells. */
+const CODE = /`([^`]+)`/;
+
+/** Splits a sentence into text and the code between its backticks, made visible on one line; no part is empty. */
+export function splitCode(text: string): readonly TextPart[] {
+  return text
+    .replace(/[\r\n]+/g, ' ')
+    .split(CODE) // every second part is what the group matched
+    .map((part, index) => ({ text: visibleText(part), isCode: index % 2 === 1 }))
+    .filter(part => part.text !== '');
+}
+
+/** A sentence without the backticks around its code, for tooltips and notifications. */
+export function plainSentence(text: string): string {
+  return splitCode(text)
+    .map(part => part.text)
+    .join('');
+}
+
 /** Characters of the end of a text that stay visible where its middle is truncated. */
 const END = 10;
 /** Texts up to this length are not split. */
