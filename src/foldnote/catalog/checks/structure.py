@@ -14,6 +14,7 @@ from foldnote.text import count
 
 _CHAIN_ID = re.compile(r"[A-Za-z0-9]{1,4}", re.ASCII)
 _RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
+_RANGE = re.compile(rf"({_RESIDUE.pattern})-({_RESIDUE.pattern})", re.ASCII)
 _RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
 _STRUCTURE_ID = re.compile(r"[A-Za-z0-9]{4}", re.ASCII)
 _CHAIN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -75,28 +76,62 @@ def check_chains_given(value: bool, context: CheckContext) -> Iterator[Finding]:
 
 
 def check_residue_map(value: Mapping[str, str], context: CheckContext) -> Iterator[Finding]:
-    """Check a mapping of chain ids to residue numbers separated by spaces."""
+    """Check a mapping of chain ids to residue numbers and ranges separated by spaces."""
     known = _known_chains(context.other)
     for chain, residues in value.items():
         fault = _find_chain_fault(chain, context, known)
-        wrong = [word for word in residues.split() if not _RESIDUE.fullmatch(word)]
+        wrong = next((wrong for word in residues.split() if (wrong := _find_residue_fault(word))), None)
         if fault:
             yield context.find(fault, "bad_chain", chain)
         elif wrong:
-            message = f"{shorten(wrong[0])} is not a residue number. Separate numbers by spaces: 26 27 52A."
-            yield context.find(message, "bad_residue", chain)
+            yield context.find(wrong, "bad_residue", chain)
         elif not residues.strip():
             message = f"No residues are given for chain {chain}. Give their numbers, or leave the chain out."
             yield context.find(message, "empty", chain)
+
+
+def _find_residue_fault(word: str) -> str:
+    """Why this is neither a residue number nor a range of them; empty if it is."""
+    found = _RANGE.fullmatch(word)
+    if found and _number_of(found[1]) > _number_of(found[2]):
+        return f"{shorten(word)} is in descending order: write the smaller number first."
+    if found or _RESIDUE.fullmatch(word):
+        return ""
+    return (
+        f"{shorten(word)} is not a residue number. Separate numbers by spaces, with a hyphen for a range:"
+        " 26-33 52A."
+    )
+
+
+def _number_of(residue: str) -> int:
+    """The number without the insertion code."""
+    return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+
+
+def _expand(text: str, numbers: Sequence[str]) -> Iterator[str]:
+    """The residues that ``text`` names, ranges in the order of ``numbers``; of a wrong range its ends."""
+    for word in text.split():
+        found = _RANGE.fullmatch(word)
+        if found is None:
+            yield word
+        elif found[1] not in numbers or found[2] not in numbers:
+            yield from found.groups()
+        else:
+            yield from numbers[numbers.index(found[1]) : numbers.index(found[2]) + 1]
 
 
 def check_turning_residues(value: Mapping[str, str], context: CheckContext) -> Iterator[Finding]:
     """Check that side chains can turn, by the note ``turning``, if the contents of a PDB are given."""
     rule, text = context.notes.get("turning") or {}, context.other
     known = list_pdb_residues(text) if isinstance(text, str) and is_inline(text) else {}
-    chains = {chain for chain, _ in known}  # check_residue_map reports others
+    chains: dict[str, list[str]] = {}
+    for chain, number in known:
+        chains.setdefault(chain, []).append(number)
     asked = [
-        (chain, number) for chain, numbers in value.items() if chain in chains for number in numbers.split()
+        (chain, number)
+        for chain, numbers in value.items()
+        if chain in chains  # check_residue_map reports others
+        for number in _expand(numbers, chains[chain])
     ]
     missing = next((key for key in asked if key not in known), None)
     if missing is not None:
@@ -288,7 +323,7 @@ ROWS: Final = (
     CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once", "texts"),
     CheckRow("chain-pair", check_chain_pair, "chains as a pair 'H L' under a condition", "texts"),
     CheckRow("chains-given", check_chains_given, "a switch that needs its chains", "switch"),
-    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces", "map"),
+    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers and ranges separated by spaces", "map"),
     CheckRow("turning-residues", check_turning_residues, "side chains that can turn, not too many", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),
     CheckRow("contig", check_contig, "lengths and residues of a structure, chains separated by /0"),

@@ -34,9 +34,9 @@ def list_flexible(
         left_out: residues of the file that are no part of it, by name.
     """
     asked = settings.get("flexibleResidues") or {}
-    names = [f"{chain}:{number}" for chain, text in asked.items() for number in text.split()]
-    names = list(dict.fromkeys(names))
     known = {name_of(chain, residue): residue for chain in structure[0] for residue in chain}
+    names = [name for chain, text in asked.items() for name in expand(chain, text, list(known))]
+    names = list(dict.fromkeys(names))
     others = {name.split()[1]: name for name, _ in left_out}
     for name in names:
         residue = known.get(name)
@@ -52,6 +52,25 @@ def list_flexible(
         if residue.name in IMMOBILE:
             fail(f"{residue.name} {name} cannot be flexible: it has no side chain that can turn.")
     return names
+
+
+def expand(chain: str, text: str, known: Sequence[str]) -> Iterator[str]:
+    """The residues of a chain that the setting names; ``105-107`` is a range in the order of the file.
+
+    Args:
+        chain: the chain.
+        text: numbers and ranges, separated by spaces.
+        known: all residues of the receptor, such as ``A:99``.
+    """
+    for word in text.split():
+        first, hyphen, last = word[1:].partition("-")
+        ends = [f"{chain}:{word[0]}{first}", f"{chain}:{last}"]
+        if not hyphen or f"{chain}:{word}" in known:
+            yield f"{chain}:{word}"
+        elif not set(ends) <= set(known):
+            yield from ends  # the caller says which of them is not there
+        else:
+            yield from known[known.index(ends[0]) : known.index(ends[1]) + 1]
 
 
 def describe_extent(structure: Any, name: str) -> str:
