@@ -340,6 +340,22 @@ def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
     assert all(shown[name] == pytest.approx(place, abs=0.002) for name, place in best.items())
 
 
+def test_a_range_of_flexible_residues_is_read_in_the_order_of_the_file(tmp_path):
+    outcome, outputs = dock(
+        tmp_path, LYSOZYME.read_text(), XYLENE, flexibleResidues={"A": "117-118"}, exhaustiveness=1
+    )
+    assert outcome.state == "succeeded", outcome.error
+    assert set(open_result(outputs).pose_table["flexible residues"]) == {"SER A 117, LEU A 118"}
+
+
+def test_a_range_whose_end_is_not_there_names_it(tmp_path):
+    outcome, _ = dock(
+        tmp_path, LYSOZYME.read_text(), XYLENE, flexibleResidues={"A": "161-999"}, exhaustiveness=1
+    )
+    assert (outcome.state, outcome.is_input_refused) == ("failed", True)
+    assert "The receptor has no residue A:999" in outcome.error
+
+
 def list_hydrogens(outputs):
     lines = (outputs / "receptor.pdbqt").read_text().splitlines()
     return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}

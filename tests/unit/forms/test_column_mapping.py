@@ -226,6 +226,32 @@ def test_smiles_become_the_contents_of_a_ligands_file(kind, tmp_path):
     assert (found.columns, found.names) == ({"ligandFile": "SMILES"}, "name")
     assert list(rows["SMILES"]) == [f"{smiles}\n" for smiles in SMILES[:2]]
     assert list(frame["SMILES"]) == SMILES[:2]
+    assert [row["SMILES"] for row in found.expand().inputs] == SMILES[:2]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A: 99-102 118", {"A": "99-102 118"}),
+        ("A: 99; B=5 52A ", {"A": "99", "B": "5 52A"}),
+        ('{"A": "99"}', {"A": "99"}),
+        ("99 102", "99 102"),
+        ("A: 99; 102", "A: 99; 102"),
+    ],
+)
+def test_flexible_residues_in_a_cell_are_written_as_in_the_form(text, value):
+    spec = next(each for each in list_specs(VINA) if each.name == "flexibleResidues")
+    assert read_cell(spec, text) == value
+
+
+@pytest.mark.parametrize("kind", ["table", "file"])
+def test_each_ligand_has_flexible_residues_of_its_own(kind, tmp_path):
+    flexible = ["A: 99-102", "A: 118", None]
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "SMILES": SMILES, "Flexible residues": flexible})
+    frame.to_csv(tmp_path / "m.csv", index=False, sep=";")
+    table = frame if kind == "table" else tmp_path / "m.csv"
+    rows = map_table(VINA, table, taken=("receptorFile",)).expand().settings
+    assert [row.get("flexibleResidues") for row in rows] == [{"A": "99-102"}, {"A": "118"}, None]
 
 
 ADMET = catalog.tool("admet")

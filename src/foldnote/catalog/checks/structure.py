@@ -323,7 +323,9 @@ ROWS: Final = (
     CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once", "texts"),
     CheckRow("chain-pair", check_chain_pair, "chains as a pair 'H L' under a condition", "texts"),
     CheckRow("chains-given", check_chains_given, "a switch that needs its chains", "switch"),
-    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers and ranges separated by spaces", "map"),
+    CheckRow(
+        "residue-map", check_residue_map, "residue numbers and ranges separated by spaces, by chain id", "map"
+    ),
     CheckRow("turning-residues", check_turning_residues, "side chains that can turn, not too many", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),
     CheckRow("contig", check_contig, "lengths and residues of a structure, chains separated by /0"),

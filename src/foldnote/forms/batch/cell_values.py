@@ -14,6 +14,8 @@ _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number as people type it into a table."""
+_ENTRY = re.compile(r"\s*([^\s:=]+)\s*[:=]\s*([^:=]*?)\s*")
+"""One name of a map with its text."""
 _DECIMAL = re.compile(r"-?(?=[\d.]{1,18}(?:[eE]|$))(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
 
 
@@ -35,7 +37,7 @@ def read_cell(spec: FieldSpec, text: str) -> Any:
         return [_read_number(word) for word in words] if is_number else words
     if spec.type != "string":
         found = _read_json(text)
-        return text if found is None else found
+        return (_read_map(spec, text) or text) if found is None else found
     return text
 
 
@@ -59,6 +61,16 @@ def _read_number(text: str) -> Any:
     if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
         return text
     return int(text) if text.lstrip("+-").isdigit() else found
+
+
+def _read_map(spec: FieldSpec, text: str) -> dict[str, str] | None:
+    """A map of names to texts as typed into a form, entries parted by semicolons: ``H: 26-33; L: 50``."""
+    values = spec.schema.get("additionalProperties")
+    if not isinstance(values, dict) or values.get("type") != "string":
+        return None
+    entries = [_ENTRY.fullmatch(entry) for entry in re.split(r"[;\n]", text) if entry.strip()]
+    found = {entry[1]: entry[2] for entry in entries if entry}
+    return found if found and len(found) == len(entries) else None
 
 
 def _read_json(text: str) -> Any:

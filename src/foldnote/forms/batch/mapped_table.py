@@ -42,6 +42,8 @@ class MappedTable:
     """The column of the jobs' names."""
     has_free_names: bool = False
     """Whether the cells of ``names`` may be anything, and are made valid and unique."""
+    inlined: frozenset[str] = frozenset()
+    """Columns of SMILES that became contents of files, and come back in results as they were."""
 
     def expand(
         self, sweep: Mapping[str, Sequence[Any]] | None = None, shared: Mapping[str, Any] | None = None
@@ -52,7 +54,13 @@ class MappedTable:
             ArgumentError: a column is missing, a setting is given twice, or there are no rows.
         """
         rows = expand_rows(self.table, self.columns, sweep, shared, self.names)
+        rows = replace(rows, inputs=[self._restore(row) for row in rows.inputs]) if self.inlined else rows
         return replace(rows, names=make_names(rows.names)) if self.has_free_names and rows.names else rows
+
+    def _restore(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row's own columns, with SMILES as they were given."""
+        given = {name: row[name] for name in self.inlined if isinstance(row.get(name), str)}
+        return {**row, **{name: text.removesuffix("\n") for name, text in given.items()}}
 
 
 def map_table(
@@ -91,12 +99,13 @@ def map_table(
     if columns is not None:
         fed = orient_columns(columns, heads, settings)
         named = None if names is not None else find_name_column(sample, fed.values())
-        return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None)
+        smiles = _find_inlined(fed, specs)
+        return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None, smiles)
     is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
     others = [head for head in heads if head != names and head not in settings]
     if not others or not is_closed:
         own = {head: head for head in heads if head in settings and head != names}
-        return MappedTable(_type_texts(table, own, specs), None, names)
+        return MappedTable(_type_texts(table, own, specs), None, names, inlined=_find_inlined(own, specs))
     found = map_columns(sample, specs, names, taken)
     if not hasattr(table, "columns") and found.kept:
         raise ArgumentError(
@@ -105,7 +114,8 @@ def map_table(
         )
     _check_is_fed(tool, found, specs, taken)
     table = _type_texts(table, found.columns, specs)
-    return MappedTable(table, found.columns, found.job_names, names is None)
+    smiles = _find_inlined(found.columns, specs)
+    return MappedTable(table, found.columns, found.job_names, names is None, smiles)
 
 
 def list_specs(tool: Tool) -> tuple[FieldSpec, ...]:
@@ -134,7 +144,7 @@ def _map_file(
     else:
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
-    return MappedTable(type_cells(text, fed, specs, names), fed, names, has_free_names=True)
+    return MappedTable(type_cells(text, fed, specs, names), fed, names, True, _find_inlined(fed, specs))
 
 
 def _check_is_fed(
@@ -192,6 +202,12 @@ def _inline(spec: FieldSpec, value: Any) -> Any:
     """A SMILES for a file setting as the file's contents, which end with a line break; others unchanged."""
     is_given = isinstance(value, str) and "\n" not in value and "smi" in spec.extensions
     return f"{value}\n" if is_given and is_smiles(value, spec.extensions) else value
+
+
+def _find_inlined(columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> frozenset[str]:
+    """The columns whose SMILES become contents of files."""
+    files = {spec.name for spec in specs if spec.type == "string" and "smi" in spec.extensions}
+    return frozenset(column for setting, column in columns.items() if setting in files)
 
 
 def _type_texts(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> Any:
