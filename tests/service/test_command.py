@@ -170,6 +170,37 @@ def test_a_table_becomes_a_batch_and_its_results_a_table(foldnote, tmp_path):
     assert foldnote("batch", "--retry", "b").startswith("b-retry1: ")
 
 
+def test_columns_are_guessed_shown_and_changed_by_options(foldnote, tmp_path):
+    table = tmp_path / "plate.csv"
+    table.write_text(f"Clone;VH;Lot\nmAb 1;{SEQUENCE};7\nmAb 2;{SEQUENCE[:-1]};8\n", "utf-16")
+    batch = ["batch", "anarci", str(table), "--set", "scheme=imgt", "--preview"]
+    preview = foldnote.data(*batch)
+    assert (preview["columns"], preview["namesColumn"]) == ({"sequence": "VH"}, "Clone")
+    assert preview["keptColumns"] == ["Lot"]
+    assert [row["jobName"] for row in preview["results"]] == ["mAb-1", "mAb-2"]
+    assert foldnote(*batch).startswith(
+        "Columns: VH → sequence; Clone → the jobs' names; kept with the results: Lot. Change it with"
+    )
+    foldnote(*batch[:-1], "--name", "plate")
+    assert "Columns: VH → sequence" in foldnote.err
+    changed = foldnote.data(*batch, "--column", "sequence=VH", "--names", "Lot")
+    assert [row["jobName"] for row in changed["results"]] == ["7", "8"]
+
+
+def test_a_table_without_a_known_column_is_refused_with_its_columns(foldnote, tmp_path):
+    table = tmp_path / "odd.csv"
+    table.write_text("Lot,Well\n7,A1\n")
+    foldnote("batch", "anarci", str(table), code=2)
+    assert (
+        "No column of the table could be recognized as a setting of anarci. It has: 'Lot', 'Well'."
+        in foldnote.err
+    )
+    assert "such as --column sequence=Lot" in foldnote.err
+    table.write_text(f"VH,Seq\n{SEQUENCE},{SEQUENCE}\n")
+    foldnote("batch", "anarci", str(table), code=2)
+    assert "Name the one that is meant: --column sequence=VH." in foldnote.err
+
+
 def test_a_large_batch_is_asked_about(foldnote, tmp_path):
     table = tmp_path / "many.jsonl"
     table.write_text("".join(json.dumps({"sequence": SEQUENCE[:-n]}) + "\n" for n in range(1, 52)))

@@ -16,11 +16,10 @@ from probe_engine import write_probe_engine
 
 from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
-from foldnote.cli.arguments import fields_of, read_table
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, find_code
-from foldnote.forms.batch.mapped_table import list_specs
-from foldnote.models import read_runtime
+from foldnote.cli.tables import map_columns
+from foldnote.models import Tool, read_runtime
 from foldnote.results import open_export
 
 ROOT = Path(__file__).parent.parent.parent
@@ -456,6 +455,12 @@ def test_a_failure_is_data_for_programs(foldnote):
     assert (code, fault["kind"], fault["exit"], fault["code"]) == (4, "not_found", 4, "job_not_found")
 
 
+def make_tool(properties):
+    """A tool with these settings, and no others."""
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Tool(type="probe", schema=schema)
+
+
 @pytest.mark.parametrize(
     ("text", "suffix"),
     [
@@ -468,22 +473,24 @@ def test_a_failure_is_data_for_programs(foldnote):
 def test_a_table_is_read_by_what_the_settings_are(tmp_path, text, suffix):
     path = tmp_path / f"table{suffix}"
     path.write_text(text)
-    fields = {"sequence": {"type": "string"}, "num": {"type": "number"}, "flag": {"type": "boolean"}}
-    assert read_table(path, fields, {})[0] == {"sequence": "EVQL", "num": 3, "flag": True}
+    tool = make_tool({"sequence": {"type": "string"}, "num": {"type": "number"}, "flag": {"type": "boolean"}})
+    rows = map_columns(path, tool, {}, None, set()).expand().settings
+    assert rows[0] == {"sequence": "EVQL", "num": 3, "flag": True}
 
 
 def test_digits_of_a_text_field_stay_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("VH\n007\n")
-    assert read_table(path, {"sequence": {"type": "string"}}, {"sequence": "VH"}) == [{"VH": "007"}]
+    tool = make_tool({"sequence": {"type": "string"}})
+    assert map_columns(path, tool, {"sequence": "VH"}, None, set()).expand().settings == [{"sequence": "007"}]
 
 
-@pytest.mark.parametrize("text", ["a,b\n1,2,3\n", "[1]", '{"a": ', "a,b\n"])
+@pytest.mark.parametrize("text", ["a,b\n1,2,3\n", "[1]", '{"a": ', "a,b\n", "", "[]"])
 def test_a_table_that_cannot_be_read_says_so(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(errors.FoldnoteError, match="table"):
-        read_table(path, {}, {})
+    with pytest.raises(errors.FoldnoteError, match=r"table|t\.csv"):
+        map_columns(path, make_tool({"a": {"type": "number"}}), {}, None, set())
 
 
 def test_an_unknown_option_shows_the_usage_of_its_command(capsys):
@@ -504,7 +511,5 @@ def test_what_follows_lab_is_for_jupyterlab_options_too():
 def test_the_cell_of_a_list_may_be_one_value_several_or_json(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('id,SMILES\na,CCO\nb,CCO;c1ccccc1\nc,"[""C"", ""N""]"\n')
-    tool = catalog.tool("admet")
-    lists = {spec.name: spec for spec in list_specs(tool)}
-    rows = read_table(path, fields_of(tool), {"smilesStrings": "SMILES"}, lists)
-    assert [row["SMILES"] for row in rows] == [["CCO"], ["CCO", "c1ccccc1"], ["C", "N"]]
+    rows = map_columns(path, catalog.tool("admet"), {}, None, set()).expand().settings
+    assert [row["smilesStrings"] for row in rows] == [["CCO"], ["CCO", "c1ccccc1"], ["C", "N"]]

@@ -1,10 +1,8 @@
-"""Settings from ``--set``, ``--file``, a JSON file or standard input, and tables from files."""
+"""Settings from ``--set``, ``--file``, a JSON file or standard input."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +14,6 @@ from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from foldnote.client import Client
-    from foldnote.forms.schema.spec import FieldSpec
     from foldnote.models import Tool
 
 
@@ -138,77 +135,6 @@ def read_json_file(path: Path) -> Any:
     if not isinstance(content, dict | list):
         raise ArgumentError(f"The settings in {path} should be one JSON object.")
     return content
-
-
-def read_table(
-    path: Path,
-    fields: Mapping[str, Any],
-    columns: Mapping[str, str],
-    lists: Mapping[str, FieldSpec] | None = None,
-) -> list[dict[str, Any]]:
-    """Read the rows of a table: CSV, TSV, or JSON (an array of objects, or one object per line).
-
-    A cell of CSV or TSV is a string for a string field, and JSON for any other; empty cells are missing.
-
-    Args:
-        path: the file, or ``-`` for standard input.
-        fields: the schema of each setting.
-        columns: the column of each setting whose name differs.
-        lists: the settings that are lists, whose cells may hold one value, or several with ``;`` or ``,``.
-
-    Raises:
-        ArgumentError: it cannot be read, or has no rows.
-    """
-    try:
-        text = _read_text(path)
-        is_json = text.lstrip()[:1] in ("[", "{")
-        rows = _read_rows(text) if is_json else _read_cells(text, path, fields, columns, lists or {})
-    except (OSError, ValueError, csv.Error) as exc:
-        raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
-    if not rows:
-        raise ArgumentError(f"The table {path} has no rows.")
-    return rows
-
-
-def _read_rows(text: str) -> list[dict[str, Any]]:
-    rows = json.loads(text) if text.lstrip().startswith("[") else [
-        json.loads(line) for line in text.splitlines() if line.strip()
-    ]  # fmt: skip
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("each row should be a JSON object")
-    return rows
-
-
-def _read_cells(
-    text: str,
-    path: Path,
-    fields: Mapping[str, Any],
-    columns: Mapping[str, str],
-    lists: Mapping[str, FieldSpec],
-) -> list[dict[str, Any]]:
-    head = text.partition("\n")[0]
-    delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") or ("\t" in head and "," not in head) else ","
-    settings = {column: setting for setting, column in columns.items()}
-    rows: list[dict[str, Any]] = []
-    for cells in csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True):
-        if None in cells:
-            raise ValueError(f"row {len(rows) + 1} has more cells than the header")
-        rows.append(
-            {
-                name: _read_cell(settings.get(name, name), cell, fields, lists)
-                for name, cell in cells.items()
-                if cell not in (None, "")
-            }
-        )
-    return rows
-
-
-def _read_cell(name: str, text: str, fields: Mapping[str, Any], lists: Mapping[str, FieldSpec]) -> Any:
-    if name not in lists:
-        return read_value(fields.get(name, {"type": "string"}), text)
-    from foldnote.forms.batch.cell_values import read_cell  # loads ipywidgets
-
-    return read_cell(lists[name], text)
 
 
 def _read_text(path: Path) -> str:

@@ -14,7 +14,6 @@ from foldnote.cli.arguments import (
     fields_of,
     read_extensions,
     read_given,
-    read_table,
     read_value,
     split_pairs,
 )
@@ -22,6 +21,7 @@ from foldnote.cli.connection import add_connection, add_tool, complete_by, conne
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
 from foldnote.cli.printing import report, report_change, state_of, tell
+from foldnote.cli.tables import describe_columns, map_columns
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from foldnote.client.inputs.batch_table import Rows
     from foldnote.client.submission.preview import Preview
     from foldnote.client.submission.quote import Quote
-    from foldnote.forms.schema.spec import FieldSpec
+    from foldnote.forms.batch.mapped_table import MappedTable
     from foldnote.models import Job, Tool
 
 
@@ -96,14 +96,16 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``batch``."""
     complete_by(parser.add_argument("tool", nargs="?", help="the tool's type"), offer_tools)
     parser.add_argument("table", nargs="?", type=Path,
-                        help="CSV, TSV or JSON (an array, or an object per line); - for stdin")  # fmt: skip
+                        help="CSV, TSV, FASTA, Excel or JSON; - for standard input")  # fmt: skip
     parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN", dest="columns",
-                        help="the column of a setting (default: the column of the same name)")  # fmt: skip
+                        help="the column of a setting (default: by names, then by contents)")  # fmt: skip
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
                         help="a setting for every row")  # fmt: skip
     parser.add_argument("--sweep", action="append", default=[], metavar="FIELD=JSON_LIST", dest="sweeps",
                         help="repeat every row for each value of a setting")  # fmt: skip
-    parser.add_argument("--names", metavar="COLUMN", help="the column with the jobs' names")
+    parser.add_argument(
+        "--names", metavar="COLUMN", help="the column with the jobs' names (default: id, name or jobName)"
+    )
     parser.add_argument("--name", help="the batch's name (default: derived from tool and rows)")
     parser.add_argument("--project", help="identifier of a project")
     parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="time limit of each job")
@@ -139,9 +141,10 @@ def run_batch(options: argparse.Namespace) -> int:
     if options.tool is None or options.table is None:
         raise ArgumentError("Name the tool and the table: foldnote batch TOOL TABLE; or use --retry BATCH.")
     tool = client.tools.get(options.tool)
+    mapped, rows = _read_table(options, tool)
     preview = client.batches.preview(
         tool,
-        _read_rows(options, tool),
+        rows,
         options.name,
         project_tag=options.project,
         max_runtime_s=options.max_runtime,
@@ -151,40 +154,25 @@ def run_batch(options: argparse.Namespace) -> int:
         extensions=read_extensions(options, client),
         again=options.again,
     )
+    columns = describe_columns(mapped)
     if options.preview:
-        report(options, _as_data(preview), preview)
+        report(options, _as_data(preview, mapped), "\n".join(filter(None, [columns, str(preview)])))
         return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
-    tell("\n".join(preview.summary()))
+    tell("\n".join(filter(None, [columns, *preview.summary()])))
     _ask(preview, is_allowed=options.yes)
     return _end(client.batches.send(preview), options)
 
 
-def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
-    from foldnote.client.inputs.batch_table import expand_rows
-    from foldnote.client.inputs.fasta import ENDINGS, find_sequence_setting, read_fasta_file
-
+def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, Rows]:
+    """The table with its columns mapped, and its rows."""
     fields = fields_of(tool)
     columns = dict(split_pairs(options.columns, fields))
     shared = {
         name: read_value(fields.get(name, {}), text) for name, text in split_pairs(options.values, fields)
     }
-    names = options.names
-    if options.table.suffix.lower() in ENDINGS:
-        table: list[dict[str, Any]] = list(read_fasta_file(options.table, tool))
-        columns, names = {find_sequence_setting(tool): find_sequence_setting(tool)}, names or "name"
-    else:
-        table = read_table(options.table, fields, columns, _find_lists(tool))
     sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
-    return expand_rows(table, columns or None, sweep, shared, names)
-
-
-def _find_lists(tool: Tool) -> dict[str, FieldSpec]:
-    """The settings of a tool that are lists."""
-    if not any("array" in str(field.get("type")) for field in fields_of(tool).values()):
-        return {}
-    from foldnote.forms.batch.mapped_table import list_specs  # loads ipywidgets
-
-    return {spec.name: spec for spec in list_specs(tool) if spec.type == "array"}
+    mapped = map_columns(options.table, tool, columns, options.names, {*shared, *sweep})
+    return mapped, mapped.expand(sweep, shared)
 
 
 def _read_list(name: str, text: str) -> list[Any]:
@@ -197,8 +185,12 @@ def _read_list(name: str, text: str) -> list[Any]:
     return values
 
 
-def _as_data(preview: Preview) -> Mapping[str, Any]:
+def _as_data(preview: Preview, mapped: MappedTable) -> Mapping[str, Any]:
+    fed, named, kept = mapped.uses()
     return {
+        "columns": fed,
+        "namesColumn": named,
+        "keptColumns": kept,
         "batchName": preview.batch_name,
         "tool": preview.attempt.tool.type,
         "count": preview.count,

@@ -6,7 +6,6 @@ Job names are derived from the records' names. The catalog validates the sequenc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from foldnote.errors import ArgumentError
 from foldnote.models import Tool, clean_job_name
@@ -19,41 +18,6 @@ _SEQUENCE_ROLES = ("sequence", "sequences")
 def is_fasta(text: str) -> bool:
     """Whether a text is FASTA: its first non-empty line is a header."""
     return text.lstrip("\ufeff \t\r\n").startswith(">")
-
-
-def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
-    """Read the records of a FASTA file; see `read_fasta`.
-
-    Raises:
-        ArgumentError: the file cannot be read or is not FASTA, or the tool does not take one sequence.
-    """
-    place = Path(path).expanduser()
-    if place.suffix.lower() not in ENDINGS:
-        raise ArgumentError(
-            f"{str(path)[:60]!r} does not have a FASTA extension ({', '.join(ENDINGS)}). Read a table first:"
-            f" fn.submit_batch({tool.type!r}, pandas.read_csv('table.csv'))"
-        )
-    try:
-        text = place.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
-        raise ArgumentError(f"The FASTA file {str(path)!r} cannot be read: {reason}.") from exc
-    return read_fasta(text, tool, f"The file {str(path)!r}")
-
-
-def read_fasta(text: str, tool: Tool, where: str = "The text") -> list[dict[str, str]]:
-    """Read one row per record: ``name`` (a valid, unique job name) and the tool's sequence setting.
-
-    Raises:
-        ArgumentError: the text is not FASTA, a record is empty, or the tool does not take one sequence.
-    """
-    field = find_sequence_setting(tool)
-    if not is_fasta(text):
-        raise ArgumentError(f"{where} is not FASTA: it does not begin with a header line '>name'.")
-    rows = [{"name": name, field: letters} for name, letters, _ in split_records(text, where)]
-    for row, name in zip(rows, make_names(row["name"] for row in rows), strict=True):
-        row["name"] = name
-    return rows
 
 
 def split_records(text: str, where: str = "The text") -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 from foldnote.client.inputs.batch_table import Rows, expand_rows
 from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
 from foldnote.client.inputs.fasta import find_sequence_setting, make_names
-from foldnote.client.inputs.table_file import read_table_file
+from foldnote.client.inputs.table_file import read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import infer_values, read_cell
@@ -56,6 +56,15 @@ class MappedTable:
         rows = expand_rows(self.table, self.columns, sweep, shared, self.names)
         rows = replace(rows, inputs=[self._restore(row) for row in rows.inputs]) if self.inlined else rows
         return replace(rows, names=make_names(rows.names)) if self.has_free_names and rows.names else rows
+
+    def uses(self) -> tuple[dict[str, str], str | None, tuple[str, ...]]:
+        """The column of each setting, the column of the jobs' names, and the columns that are kept."""
+        heads = _read_heads(self.table)
+        fed = dict(self.columns) if self.columns is not None else {
+            head: head for head in heads if head != self.names
+        }  # fmt: skip
+        kept = [head for head in heads if head not in fed.values() and head != self.names]
+        return fed, self.names, tuple(kept)
 
     def _restore(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """A row's own columns, with SMILES as they were given."""
@@ -133,12 +142,54 @@ def _map_file(
     names: str | None,
     taken: Collection[str],
 ) -> MappedTable:
-    words = {fold(word) for pair in (columns or {}).items() for word in pair}
-    text = read_table_file(path, list_header_words(specs) | words)
+    text = read_table_file(path, _list_words(specs, columns))
+    return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
+
+
+def map_table_bytes(
+    tool: Tool,
+    data: bytes,
+    name: str,
+    columns: Mapping[str, str] | None = None,
+    names: str | None = None,
+    taken: Collection[str] = (),
+) -> MappedTable:
+    """Map the columns of a table that was read elsewhere, as those of a file; see :func:`map_table`.
+
+    Args:
+        tool: the tool.
+        data: CSV, TSV, FASTA or Excel.
+        name: name of the file, or what messages call it.
+        columns: which column feeds which setting.
+        names: the column of the jobs' names.
+        taken: settings that are given otherwise.
+
+    Raises:
+        ArgumentError: it is not a table, or its columns do not say what they mean.
+    """
+    specs = list_specs(tool)
+    text = read_table_bytes(data, name, _list_words(specs, columns))
+    return _map_text(tool, text, name, specs, columns, names, taken)
+
+
+def _list_words(specs: Sequence[FieldSpec], columns: Mapping[str, str] | None) -> frozenset[str]:
+    """Names that only a header line has."""
+    return list_header_words(specs) | {fold(word) for pair in (columns or {}).items() for word in pair}
+
+
+def _map_text(
+    tool: Tool,
+    text: TextTable,
+    name: str,
+    specs: Sequence[FieldSpec],
+    columns: Mapping[str, str] | None,
+    names: str | None,
+    taken: Collection[str],
+) -> MappedTable:
     if columns is None:
         found = map_columns(text, specs, names, taken)
         fed, names = found.columns, found.job_names
-        if Path(path).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *taken}):
+        if Path(name).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *taken}):
             find_sequence_setting(tool)
         _check_is_fed(tool, found, specs, taken)
     else:

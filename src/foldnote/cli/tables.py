@@ -1,0 +1,85 @@
+"""The table of a batch: which column feeds which setting, guessed as in a form and changed by options."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldnote.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from foldnote.forms.batch.mapped_table import MappedTable
+    from foldnote.models import Tool
+
+_PYTHON = re.compile(r"columns=\{(['\"])(?P<column>.+?)\1: (['\"])(?P<setting>.+?)\3\}")
+"""How messages about tables write a column in Python."""
+
+
+def map_columns(
+    path: Path, tool: Tool, columns: Mapping[str, str], names: str | None, taken: set[str]
+) -> MappedTable:
+    """Read a table and decide what its columns are for, by their names, then by their contents.
+
+    Args:
+        path: CSV, TSV, FASTA, Excel or JSON (an array of objects, or an object per line); ``-`` for standard
+            input.
+        tool: the tool.
+        columns: the column of each setting; nothing is guessed if there are any.
+        names: the column of the jobs' names.
+        taken: settings that are given otherwise.
+
+    Raises:
+        ArgumentError: the table cannot be read, or its columns do not say what they mean.
+    """
+    from foldnote.forms.batch.mapped_table import map_table, map_table_bytes  # loads ipywidgets
+
+    data, name = _read(path)
+    try:
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
+            return map_table(tool, _read_rows(data, path), columns or None, names, taken)
+        return map_table_bytes(tool, data, name, columns or None, names, taken)
+    except ArgumentError as exc:
+        message = _PYTHON.sub(r"--column \g<setting>=\g<column>", exc.message)
+        raise ArgumentError(message.replace("With columns=", "With --column")) from exc
+
+
+def describe_columns(mapped: MappedTable) -> str:
+    """What each column is for, on one line; empty if every column is the setting of its name."""
+    fed, named, kept = mapped.uses()
+    if not named and not kept and all(column == setting for setting, column in fed.items()):
+        return ""
+    parts = [f"{column} → {setting}" for setting, column in fed.items()]
+    parts += [f"{named} → the jobs' names"] if named else []
+    parts += [f"kept with the results: {', '.join(kept)}"] if kept else []
+    return f"Columns: {'; '.join(parts)}. Change it with --column SETTING=COLUMN and --names COLUMN."
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    """The bytes of the table, and its name in messages."""
+    is_stdin = str(path) == "-"
+    try:
+        data = sys.stdin.buffer.read() if is_stdin else path.expanduser().read_bytes()
+    except OSError as exc:
+        raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
+    if not data.strip():
+        raise ArgumentError(f"The table {path} has no rows.")
+    return data, "The table" if is_stdin else path.name
+
+
+def _read_rows(data: bytes, path: Path) -> list[dict[str, Any]]:
+    try:
+        text = data.decode("utf-8-sig")
+        rows = json.loads(text) if text.lstrip().startswith("[") else [
+            json.loads(line) for line in text.splitlines() if line.strip()
+        ]  # fmt: skip
+        if not all(isinstance(row, dict) for row in rows):
+            raise ValueError("each row should be a JSON object")
+    except ValueError as exc:
+        raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
+    if not rows:
+        raise ArgumentError(f"The table {path} has no rows.")
+    return rows
