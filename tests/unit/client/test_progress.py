@@ -76,6 +76,14 @@ def test_a_cell_is_renewed_in_place(clock, monkeypatch):
     assert 'value="0.5000"' in shown[0]["text/html"]
     assert "&lt;a&gt;" in shown[1]["text/html"]
     assert shown[1]["text/plain"] == "<a> · on its way · 2 s"
+    bar.close()
+    assert shown[-1] == {
+        "text/plain": "<a> · on its way · 2 s",
+        "text/html": "<div>&lt;a&gt; · on its way · 2 s</div>",
+    }
+    bar.update(0.45, "on its way")
+    bar.close()
+    assert shown[-1]["text/plain"] == "Left at 45%: <a> · on its way · 2 s"
 
 
 def test_one_job_is_told_in_its_own_words():

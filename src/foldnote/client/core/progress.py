@@ -127,11 +127,11 @@ class Cell:
     def __init__(self) -> None:
         """Show nothing yet."""
         self._output: Any = None
+        self._last: tuple[float | None, str] = (None, "")
 
     def show(self, share: float | None, text: str) -> None:
         """Show or update the output."""
-        from IPython.display import display
-
+        self._last = (share, text)
         value = "" if share is None else f' value="{share:.4f}"'
         style = "width:14em;accent-color:var(--jp-brand-color1)"
         html = (
@@ -139,14 +139,22 @@ class Cell:
             f'<progress max="1"{value} style="{style}" aria-label="{escape(text)}"></progress>'
             f"<span>{escape(text)}</span></div>"
         )
+        self._put(text, html)
+
+    def leave(self) -> None:
+        """Leave a sentence in place of the bar: the notebook keeps it, and nothing moves in it any more."""
+        share, text = self._last
+        told = text if share in (None, 1.0) else f"Left at {share:.0%}: {text}"
+        self._put(told, f"<div>{escape(told)}</div>")
+
+    def _put(self, text: str, html: str) -> None:
+        from IPython.display import display
+
         bundle = {"text/plain": text, "text/html": html}
         if self._output is None:
             self._output = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._output.update(bundle, raw=True)
-
-    def leave(self) -> None:
-        """Do nothing: the cell keeps its output."""
 
 
 def find_place() -> ProgressDisplay:
