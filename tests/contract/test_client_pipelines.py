@@ -11,6 +11,7 @@ from foldnote.client import Client, Stage, inline, uploaded
 from foldnote.client.inputs.file_values import StageFile, job_file
 from foldnote.client.resources.pipeline_plan import describe_plan, plan_stages, read_pipeline
 from foldnote.errors import (
+    ArgumentError,
     BadRequestError,
     FoldnoteError,
     ForbiddenError,
@@ -469,7 +470,7 @@ async def test_a_run_that_has_not_ended_is_not_run_again(api, settle, name, fail
 
 async def test_the_run_of_a_pipeline_is_no_other_batch(api, settle, name, settings):
     batch = await settle(api.batches.submit("anarci", [settings], name))
-    with pytest.raises(NotFoundError, match="is a batch of anarci, not the run of a pipeline"):
+    with pytest.raises(ArgumentError, match="is a batch of anarci, not the run of a pipeline"):
         await settle(api.pipelines.get(batch.job_name))
 
 

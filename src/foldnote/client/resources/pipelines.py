@@ -21,7 +21,7 @@ from foldnote.client.submission.job_submission import uploads_in
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import FoldnoteError, NotFoundError, SettingsError
+from foldnote.errors import ArgumentError, FoldnoteError, SettingsError
 from foldnote.models import (
     BatchStatus,
     Job,
@@ -237,12 +237,13 @@ class PipelinesOperations(Resource, Generic[R]):
         """Get a run by its name.
 
         Raises:
-            NotFoundError: there is no such run.
+            NotFoundError: there is no such job.
+            ArgumentError: it is a single job, or another batch.
         """
         job = yield from job_pages.get_job(self._connection, job_name)
         if job.tool not in (None, PIPELINE) or not job.is_batch:
             what = f"a batch of {job.tool}" if job.is_batch else "a single job"
-            raise NotFoundError(f"{job_name!r} is {what}, not the run of a pipeline.", status=404)
+            raise ArgumentError(f"{job_name!r} is {what}, not the run of a pipeline.")
         return self._hold(job)
 
 

@@ -64,7 +64,7 @@ def _read_number(text: str) -> Any:
 
 
 def _read_map(spec: FieldSpec, text: str) -> dict[str, str] | None:
-    """A map of names to texts as typed into a form, entries parted by semicolons: ``H: 26-33; L: 50``."""
+    """A map of names to texts as typed into a form, entries separated by semicolons: ``H: 26-33; L: 50``."""
     values = spec.schema.get("additionalProperties")
     if not isinstance(values, dict) or values.get("type") != "string":
         return None
