@@ -6,7 +6,7 @@ from job_settings import SETTINGS
 
 import foldnote as fn
 from foldnote import catalog
-from foldnote.client.inputs.fasta import make_names, read_fasta
+from foldnote.client.inputs.fasta import make_names, split_records
 from foldnote.errors import FoldnoteError
 from foldnote.notebook import NotebookBatch
 
@@ -105,8 +105,7 @@ def test_names_of_records_become_valid_and_unique_job_names():
 
 
 def test_a_record_without_a_name_has_one_of_its_number():
-    rows = read_fasta(f">\n{VH}\n", catalog.tool("anarci"))
-    assert rows == [{"name": "record-1", "sequence": VH}]
+    assert split_records(f">\n{VH}\n") == [("record-1", VH, "")]
 
 
 def test_a_fault_of_a_row_is_told_with_its_number_from_one(here):
