@@ -1,4 +1,4 @@
-"""Write palette PNG files (ISO/IEC 15948) of at most 256 colours."""
+"""Write PNG files (ISO/IEC 15948): of at most 256 colours, or in full colour."""
 
 from __future__ import annotations
 
@@ -18,12 +18,30 @@ def write_png(index: NDArray[np.uint8], colors: NDArray[np.uint8]) -> bytes:
     """
     height, width = index.shape
     rows = np.concatenate([np.zeros((height, 1), np.uint8), index], axis=1)
+    palette = _chunk(b"PLTE", colors[:, :3].tobytes()) + _chunk(b"tRNS", colors[:, 3].tobytes())
+    return _write_file(width, height, 3, palette, rows)
+
+
+def write_rgb_png(pixels: NDArray[np.uint8]) -> bytes:
+    """Return a PNG file in full colour.
+
+    Args:
+        pixels: shape (height, width, 3): red, green and blue, 0 to 255.
+    """
+    height, width, _ = pixels.shape
+    flat = pixels.reshape(height, width * 3)
+    steps = flat.copy()
+    steps[:, 3:] -= flat[:, :-3]  # filter 1: the difference to the pixel before, which compresses better
+    rows = np.concatenate([np.ones((height, 1), np.uint8), steps], axis=1)
+    return _write_file(width, height, 2, b"", rows)
+
+
+def _write_file(width: int, height: int, kind: int, palette: bytes, rows: NDArray[np.uint8]) -> bytes:
     return b"".join(
         (
             b"\x89PNG\r\n\x1a\n",
-            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-            _chunk(b"PLTE", colors[:, :3].tobytes()),
-            _chunk(b"tRNS", colors[:, 3].tobytes()),
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
+            palette,
             _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
             _chunk(b"IEND", b""),
         )

@@ -1,6 +1,7 @@
 """Render a still image of a scene without a browser.
 
-It is shown where the 3D view is not drawn: in untrusted notebooks, on code hosts and in exported pages.
+It is shown where the 3D view is not drawn: in untrusted notebooks, on code hosts, in exported pages and, with
+more pixels, on paper.
 Chains are drawn as tubes, thicker in helices and strands, in the colours and orientation of the scene.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import gemmi
 import numpy as np
@@ -16,17 +18,18 @@ from numpy.typing import NDArray
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
 from foldnote.results.molecules.molecule_files import read_molecules
-from foldnote.viewers.render.png import write_png
+from foldnote.viewers.render.png import write_png, write_rgb_png
 from foldnote.viewers.render.styles import list_hidden
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Scene, SceneModel
 from foldnote.viewers.scene.traces import ChainTrace, read_traces
 
 Floats = NDArray[np.float64]
+Image = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
 
 WIDTH, HEIGHT = 336, 224
-"""Size of the image file in pixels; it is scaled to the size of the view."""
+"""Size of the image file on a screen in pixels; it is scaled to the size of the view."""
 _FINE = 2
 """Supersampling factor per axis."""
 _BREAK_A = {True: 4.5, False: 9.0}
@@ -38,8 +41,12 @@ _MIN_EXTENT_A = 3.0
 _MAX_COORDINATE_A = 1e6
 """No image is made if a coordinate is larger, as in damaged files."""
 _MAX_SPHERES = 60_000
+_LARGE_BALL = 400
+"""Spheres with more pixels are drawn one by one, which is quicker than to sort the pixels of many."""
+_BEADS = 14
 _COLORS = 24
-_LIGHT_STEPS = 8
+_LIGHT_STEPS, _PRINTED_LIGHT_STEPS = 8, 64
+"""Levels of brightness; few give a small file, on paper they would be seen as bands."""
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
 _OTHER_ELEMENT = "#8a5fbf"
 
@@ -53,9 +60,38 @@ class _Spheres:
     colors: Floats
 
 
+@dataclass(frozen=True)
+class _Canvas:
+    """How a picture is drawn: its size in pixels, and its levels of brightness."""
+
+    width: int
+    height: int
+    light_steps: int
+    beads: int
+    """Largest number of spheres between two residues."""
+
+
 def draw_picture(scene: Scene) -> bytes | None:
     """Return a PNG with transparent background, or None if the scene has nothing to draw."""
-    parts = [part for index in range(len(scene.models)) for part in _read_spheres(scene, index)]
+    pixels = _draw_pixels(scene, _Canvas(WIDTH, HEIGHT, _LIGHT_STEPS, _BEADS))
+    return None if pixels is None else _write_png(pixels)
+
+
+def draw_printed_picture(scene: Scene, zoom: int) -> bytes | None:
+    """Return a PNG for paper: in full colour on white, ``zoom`` times the size of a screen's.
+
+    None if the scene has nothing to draw.
+    """
+    pixels = _draw_pixels(scene, _Canvas(WIDTH * zoom, HEIGHT * zoom, _PRINTED_LIGHT_STEPS, 2 * _BEADS))
+    if pixels is None:
+        return None
+    cover = pixels[..., 3:] / 255
+    return write_rgb_png((pixels[..., :3] * cover + 255 * (1 - cover)).round().astype(np.uint8))
+
+
+def _draw_pixels(scene: Scene, canvas: _Canvas) -> Pixels | None:
+    """Red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
+    parts = [part for index in range(len(scene.models)) for part in _read_spheres(scene, index, canvas.beads)]
     if not parts:
         return None
     spheres = _Spheres(
@@ -63,11 +99,10 @@ def draw_picture(scene: Scene) -> bytes | None:
     )
     if not (np.abs(spheres.centres) < _MAX_COORDINATE_A).all():
         return None
-    spheres = _turn(spheres, scene.rotation)
-    return _write_png(_shrink(_rasterize(spheres)))
+    return _shrink(_rasterize(_turn(spheres, scene.rotation), canvas), canvas)
 
 
-def _read_spheres(scene: Scene, index: int) -> list[_Spheres]:
+def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
     model = scene.models[index]
     if index in list_hidden(scene):
         return []
@@ -80,7 +115,7 @@ def _read_spheres(scene: Scene, index: int) -> list[_Spheres]:
     except UnreadableFileError:
         return []
     total = sum(len(trace.points) for trace in traces.values())
-    fine = max(2, min(14, _MAX_SPHERES // max(total, 1)))
+    fine = max(2, min(beads, _MAX_SPHERES // max(total, 1)))
     parts = [
         _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
         for chain in model.chains
@@ -173,27 +208,28 @@ def _rotate(axis: Floats, angle: float) -> Floats:
     return np.asarray(np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross)
 
 
-def _rasterize(spheres: _Spheres) -> Floats:
+def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
     """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha from 0 to 1."""
-    width, height = WIDTH * _FINE, HEIGHT * _FINE
+    width, height = canvas.width * _FINE, canvas.height * _FINE
     extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _MIN_EXTENT_A)
     scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])
     x = spheres.centres[:, 0] * scale + width / 2
     y = height / 2 - spheres.centres[:, 1] * scale
     z = spheres.centres[:, 2] * scale
-    depth = np.full(width * height, -np.inf)
-    image = np.zeros((width * height, 4))
+    depth = np.full(width * height, -np.inf, np.float32)
+    image = np.zeros((width * height, 4), np.float32)
     sizes = np.maximum(1, np.round(spheres.radii * scale)).astype(np.int64)
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes == size)
-        ball = _make_ball(int(size))
-        for chunk in np.array_split(own, max(1, len(own) * len(ball) // 2_000_000)):
+        ball = _make_ball(int(size), canvas.light_steps)
+        chunks = len(own) if len(ball) > _LARGE_BALL else max(1, len(own) * len(ball) // 2_000_000)
+        for chunk in np.array_split(own, chunks):
             _stamp(image, depth, ball, (x[chunk], y[chunk], z[chunk]), spheres.colors[chunk], width, height)
-    _shade_depth(image, depth, width)
+    _shade_depth(image, depth, width, canvas.light_steps)
     return image.reshape(height, width, 4)
 
 
-def _make_ball(size: int) -> Floats:
+def _make_ball(size: int, light_steps: int) -> Floats:
     """Pixels of a sphere with radius ``size`` in pixels: x, y, height and brightness, shape (n, 4)."""
     span = np.arange(-size, size + 1)
     x, y = (grid.ravel() for grid in np.meshgrid(span, span))
@@ -201,12 +237,12 @@ def _make_ball(size: int) -> Floats:
     x, y = x[inside], y[inside]
     rise = np.sqrt(np.maximum(0, size**2 + 0.5 - x**2 - y**2))
     light = 0.68 + 0.32 * np.clip((-0.35 * x - 0.5 * y + 0.8 * rise) / max(size, 1), 0, 1)
-    return np.stack([x, y, rise, np.round(light * _LIGHT_STEPS) / _LIGHT_STEPS], axis=1)
+    return np.stack([x, y, rise, np.round(light * light_steps) / light_steps], axis=1)
 
 
 def _stamp(
-    image: Floats,
-    depth: Floats,
+    image: Image,
+    depth: Image,
     ball: Floats,
     place: tuple[Floats, Floats, Floats],
     colors: Floats,
@@ -224,16 +260,18 @@ def _stamp(
     if not seen.any():
         return
     where, z, owner, pixel = where[seen], z[seen], owner[seen], pixel[seen]
-    order = np.lexsort((z, where))
-    where, last = where[order], np.append(np.diff(where[order]) != 0, True)
-    top = order[last]
-    where = where[last]
+    top: Any = slice(None)
+    if len(colors) > 1:
+        order = np.lexsort((z, where))
+        last = np.append(np.diff(where[order]) != 0, True)
+        top = order[last]
+        where = where[top]
     depth[where] = z[top]
     image[where, :3] = colors[owner[top]] * ball[pixel[top], 3][:, None]
     image[where, 3] = 1
 
 
-def _shade_depth(image: Floats, depth: Floats, width: int) -> None:
+def _shade_depth(image: Image, depth: Image, width: int, light_steps: int) -> None:
     """Darken distant pixels, and edges in front of something much further away."""
     drawn = np.isfinite(depth)
     if not drawn.any():
@@ -246,14 +284,13 @@ def _shade_depth(image: Floats, depth: Floats, width: int) -> None:
         jumps = np.maximum(jumps, np.roll(filled, step) - filled)
     edge = jumps[drawn] > 0.12 * max(near - far, 1e-6)
     factor = (1 - 0.28 * fog) * np.where(edge, 0.55, 1.0)
-    # Few brightness levels give a small file.
-    image[drawn, :3] *= (np.round(factor * _LIGHT_STEPS) / _LIGHT_STEPS)[:, None]
+    image[drawn, :3] *= (np.round(factor * light_steps) / light_steps)[:, None]
 
 
-def _shrink(fine: Floats) -> Pixels:
-    """Average blocks of pixels; red, green, blue and alpha from 0 to 255, shape (HEIGHT, WIDTH, 4)."""
+def _shrink(fine: Image, canvas: _Canvas) -> Pixels:
+    """Average blocks of pixels; red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
     weighted = np.concatenate([fine[..., :3] * fine[..., 3:], fine[..., 3:]], axis=2)
-    blocks = weighted.reshape(HEIGHT, _FINE, WIDTH, _FINE, 4).mean(axis=(1, 3))
+    blocks = weighted.reshape(canvas.height, _FINE, canvas.width, _FINE, 4).mean(axis=(1, 3))
     cover = np.maximum(blocks[..., 3:], 1e-6)
     return (
         np.concatenate([blocks[..., :3] / cover, blocks[..., 3:] * 255], axis=2)
