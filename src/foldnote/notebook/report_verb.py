@@ -13,6 +13,7 @@ from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
 from foldnote.viewers import ReportPart, write_report
+from foldnote.viewers.display.page import check_page_path
 
 Reportable = JobHandle | Result | ExportedJob | str | Path
 
@@ -25,18 +26,21 @@ def report(
     *,
     title: str = "",
     notes: str = "",
+    author: str = "",
     profile: str | None = None,
 ) -> Path:
-    """Write a report as an HTML page: results, methods, references as BibTeX, settings, seeds and versions.
+    """Write a report as HTML or PDF: results, methods, references (BibTeX, RIS), settings, seeds, versions.
 
-    The page needs no network and no kernel. A job without a result is listed with the reason.
+    An HTML page needs no network and no kernel. A PDF has still pictures, all rows of batches, and the
+    references attached as files. A job without a result is listed with the reason.
 
     Args:
         source: a job, batch or pipeline, its name, one that a colleague exported, a result, the path of an
             archive, or several of these.
-        path: where the page goes, ending in ``.html``; an existing file is replaced.
+        path: where the page goes, ending in ``.html`` or ``.pdf``; an existing file is replaced.
         title: heading of the page; by default the names of the jobs.
         notes: text below the heading; an empty line begins a new paragraph.
+        author: who wrote the report, below the heading and in the metadata of a PDF; by default nobody.
         profile: the service of jobs that are given by name; by default the active profile's.
 
     Returns:
@@ -44,7 +48,8 @@ def report(
 
     Raises:
         ArgumentError: there is nothing to report on.
-        ConfigurationError: the path does not end in ``.html``.
+        ConfigurationError: the path does not end in ``.html`` or ``.pdf`` or is a folder; or, for a PDF,
+            WeasyPrint is not installed (``pip install 'foldnote[pdf]'``) or the system lacks Pango.
         NotFoundError: there is no such job.
         ArchiveError: an archive cannot be read.
         OSError: the page cannot be written.
@@ -52,8 +57,9 @@ def report(
     items = [source] if isinstance(source, JobHandle | Result | ExportedJob | str | Path) else list(source)
     if not items:
         raise ArgumentError("fn.report needs at least one job or result.")
+    place = check_page_path(path)  # before results are fetched
     parts = [_read_part(item, profile) for item in items]
-    return write_report(path, title or _join_titles(parts), parts, notes=notes)
+    return write_report(place, title or _join_titles(parts), parts, notes=notes, author=author)
 
 
 def _join_titles(parts: Sequence[ReportPart]) -> str:

@@ -20,12 +20,15 @@ from foldnote.results import Result
 from foldnote.results.batch import find_batch_table
 from foldnote.settings import active_profile
 from foldnote.text import count
+from foldnote.viewers.tables.molecule_column import find_molecule_column
 from foldnote.viewers.tables.table import RowResults
 
 NAME, STATE, REASON = "name", "state", "reason"
 """Columns of the job's name, its state in words, and the reason of its failure."""
 _STOPPED, _FAILED = "Stopped", "Failed"
 _STATES = ("Running", "In Queue", "Complete", _FAILED, _STOPPED, "Deleted")
+_MAX_SHARED = 200
+"""Letters of the longest setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
 _DOMAIN_FIGURES = {"chain_type": "chain type", "species": "species", "v_gene": "V gene", "j_gene": "J gene"}
 """Columns of ``summary.csv`` of a numbering (a row per domain) and their headings."""
@@ -175,10 +178,10 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     """Tabulate the rows of a batch, in their order.
 
     Returns:
-        One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped),
-        ``retries`` (int; only if a job was run again), the user's own columns, the figures by heading,
-        ``score.NAME`` and the settings that differ between the rows (``settings.NAME``); missing where a job
-        has none.
+        One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped), the
+        column of molecules if there is one, ``retries`` (int; only if a job was run again), the user's own
+        columns, the figures by heading, ``score.NAME`` and ``settings.NAME``; missing where a job has none.
+        Settings that all rows share are left out if there is only one row, or if they are long texts.
     """
     columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
     if any(row.reason for row in rows):
@@ -191,10 +194,22 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
     columns |= {f"score.{name}": values for name, values in _collect([row.scores for row in rows])}
     for name, values in _collect([row.settings for row in rows]):
-        if len({str(value) for value in values}) > 1:
+        if len({str(value) for value in values}) > 1 or (len(rows) > 1 and _is_short(values[0])):
             columns[f"settings.{name}"] = values
     frame = pd.DataFrame(columns)
-    return frame.dropna(axis="columns", how="all") if len(frame) else frame
+    return _bring_molecules_forward(frame.dropna(axis="columns", how="all")) if len(frame) else frame
+
+
+def _is_short(value: object) -> bool:
+    """Whether a setting fits into a line, unlike the contents of a file."""
+    return not isinstance(value, str) or (len(value) <= _MAX_SHARED and "\n" not in value)
+
+
+def _bring_molecules_forward(frame: pd.DataFrame) -> pd.DataFrame:
+    """The column of molecules, if there is one, after those of job, state and reason."""
+    molecules = find_molecule_column(frame)
+    first = [name for name in (NAME, STATE, REASON, molecules) if name in frame]
+    return frame[[*first, *(name for name in frame if name not in first)]]
 
 
 def _collect(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:

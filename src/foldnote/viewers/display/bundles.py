@@ -6,6 +6,7 @@ Each bundle has ``text/html`` and ``text/plain``, which front ends without HTML 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import PurePosixPath
 from typing import Any, Protocol
@@ -13,12 +14,12 @@ from typing import Any, Protocol
 import pandas as pd
 
 from foldnote.errors import ArgumentError, UnreadableFileError
-from foldnote.results import Alignment, Molecule, Result, Structure
+from foldnote.results import Alignment, Molecule, Result, Structure, find_metric
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
 from foldnote.results.provenance.identity import find_tool_type
 from foldnote.settings import EMBEDDED
-from foldnote.text import count
+from foldnote.text import count, format_figure, join_words, visible
 from foldnote.viewers.display.batch_rows import (
     BatchRow,
     count_states,
@@ -35,11 +36,14 @@ from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes, write_text
 from foldnote.viewers.render.html import name_content, read_asset
+from foldnote.viewers.render.paper import is_paper
+from foldnote.viewers.render.printed_scene import write_small_figure
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import Scene
 from foldnote.viewers.scene.model_stack import compose_ensemble, compose_models
 from foldnote.viewers.scene.molecule_view import compose_molecules
+from foldnote.viewers.tables.printed_table import MAX_ROWS
 from foldnote.viewers.tables.table import RowSteps, write_plain_table, write_table
 
 Bundle = dict[str, str]
@@ -47,6 +51,9 @@ _STAND_IN = "This ran with stand-in weights, random numbers for testing: nothing
 
 MAX_SAVED_CHARACTERS = 300_000
 """Largest size of the results that are saved with the table of a batch, which open without a service."""
+
+MAX_PRINTED_JOBS, MAX_PICTURED_JOBS = 6, 60
+"""Jobs of a batch whose results are printed in full, and of which a small picture is printed."""
 
 
 class Displayable(Protocol):
@@ -129,7 +136,55 @@ def _batch_bundles(result: Result) -> list[Bundle]:
     notes = [message_bundle("\n".join(problems))] if problems else []
     place = result.origin.get("service", {}).get("address")
     profile = EMBEDDED if place == EMBEDDED else ""  # other addresses may belong to several profiles
+    if is_paper():
+        return [part for part in [batch_table_bundle(result), *_print_jobs(result), *notes] if part]
     return [part for part in [batch_table_bundle(result, profile), _joined_bundle(result), *notes] if part]
+
+
+def _print_jobs(result: Result) -> list[Bundle]:
+    """On paper: few jobs in full; of many a small picture each, and the joined tables."""
+    if len(result.jobs) <= MAX_PRINTED_JOBS:
+        parts = [[heading_bundle(name, 3), *result_bundles(job)] for name, job in result.jobs.items()]
+        return [part for own in parts for part in own]
+    tables = list(list_tables(result))
+    shown = [table_bundle(table, title) for title, table in tables if len(table) <= MAX_ROWS]
+    left = [f"{title} ({count(len(table), 'row')})" for title, table in tables if len(table) > MAX_ROWS]
+    told = f"Too long to be printed, and in the result: {join_words(left, 'and')}."
+    return [_picture_jobs(result), *shown, *([text_bundle(told)] if left else [])]
+
+
+def _picture_jobs(result: Result) -> Bundle:
+    """A small picture of each of the first jobs, with the score by which they are compared."""
+    shown: list[tuple[str, str]] = []
+    has_diagrams = False
+    for name, job in list(result.jobs.items())[:MAX_PICTURED_JOBS]:
+        with suppress(UnreadableFileError):
+            scene = compose_result(job)
+            caption = f"{name}{_tell_score(job)}"
+            if scene is not None:
+                has_diagrams = has_diagrams or bool(scene.steps)
+                shown.append((write_small_figure(scene, caption), caption))
+    if not shown:
+        return {}
+    html = "".join(figure for figure, _ in shown)
+    left = len(result.jobs) - MAX_PICTURED_JOBS
+    more = (
+        f"<p>Pictures of the first {MAX_PICTURED_JOBS} of {len(result.jobs):,} jobs.</p>" if left > 0 else ""
+    )
+    return {
+        "text/html": f'<div class="fnv-sheet{" fnv-diagrams" if has_diagrams else ""}">{html}{more}</div>',
+        "text/plain": "\n".join(caption for _, caption in shown),
+    }
+
+
+def _tell_score(job: Result) -> str:
+    """The first score of which more or less is better, such as ``: affinity -7.4 kcal/mol``."""
+    for name, value in job.scores.items():
+        metric = find_metric(name)
+        if metric is not None and metric.higher_is_better is not None and isinstance(value, int | float):
+            unit = metric.unit if " " not in metric.unit else ""  # such as "0 to 1"
+            return f": {metric.label} {format_figure(value)} {unit}".rstrip()
+    return ""
 
 
 def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
@@ -157,7 +212,7 @@ def rows_bundle(
     opens = describe_opening(key, profile, saved)
     return {
         "text/html": write_table(frame, title, opens=opens),
-        "text/plain": write_plain_table(frame, title),
+        "text/plain": write_plain_table(frame, title, opens=opens),
     }
 
 
@@ -230,16 +285,20 @@ def fold_bundles(parts: list[Bundle], summary: str) -> Bundle:
     return joined | {"text/html": f'<details class="fnt-all">{head}{joined["text/html"]}</details>'}
 
 
-def table_bundle(frame: pd.DataFrame, title: str = "", steps: RowSteps | None = None) -> Bundle:
+def table_bundle(
+    frame: pd.DataFrame, title: str = "", steps: RowSteps | None = None, *, is_subject: bool = False
+) -> Bundle:
     """Render a table as a mime bundle.
 
     Args:
         frame: any table; an index other than a RangeIndex becomes the first column.
         title: heading; "" for none.
         steps: the steps of 3D views that its rows show.
+        is_subject: whether its rows are what a page is about: all are printed, and what is the same in all of
+            them stands above the table.
     """
     return {
-        "text/html": write_table(frame, title, steps=steps),
+        "text/html": write_table(frame, title, steps=steps, is_subject=is_subject),
         "text/plain": write_plain_table(frame, title),
     }
 
@@ -376,6 +435,16 @@ def _named_table(result: Result, name: str) -> Bundle:
         return table_bundle(result.tables[name], name)
     except UnreadableFileError as exc:
         return message_bundle(exc.message)
+
+
+def heading_bundle(text: str, level: int = 2) -> Bundle:
+    """A heading inside a page."""
+    return {"text/html": f"<h{level}>{escape(visible(text))}</h{level}>", "text/plain": text}
+
+
+def text_bundle(text: str) -> Bundle:
+    """A paragraph."""
+    return {"text/html": f"<p>{escape(text)}</p>", "text/plain": text}
 
 
 def message_bundle(message: str) -> Bundle:

@@ -1,39 +1,95 @@
-"""Standalone HTML pages of results, which open offline in any browser.
+"""Standalone pages of results: HTML, which opens offline in any browser, or PDF.
 
-3Dmol.js, styles and data are inside the file.
+An HTML page has 3Dmol.js, styles and data inside the file; a PDF has still pictures and no script.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from foldnote.errors import ConfigurationError
+from foldnote.io import write_atomically
 from foldnote.viewers.display.bundles import Item, bundle
 from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.library import read_library
+from foldnote.viewers.render.paper import on_paper
+from foldnote.viewers.render.pdf import load_weasyprint, make_pdf
+
+_HTML, _PDF = (".html", ".htm"), ".pdf"
 
 
-def write_page(path: str | Path, title: str, items: Sequence[Item | str]) -> Path:
-    """Write ``items`` one below the other into an HTML file.
+def write_page(path: str | Path, title: str, items: Sequence[Item | str], *, author: str = "") -> Path:
+    """Write ``items`` one below the other into an HTML or PDF file.
 
     Args:
-        path: where the page goes; an existing file is replaced.
+        path: where the page goes; a PDF if it ends in ``.pdf``. An existing file is replaced.
         title: heading of the page.
         items: results, structures, scenes, frames, and paragraphs of text.
+        author: the author, for the metadata of a PDF.
 
     Returns:
         The path of the page.
 
     Raises:
-        ConfigurationError: the package was built without 3Dmol.js.
+        ConfigurationError: the package was built without 3Dmol.js; or, for a PDF, WeasyPrint is not installed
+            (``pip install 'foldnote[pdf]'``) or the system lacks the library Pango.
         UnreadableFileError: a structure's file is damaged or holds no atoms.
     """
     place = Path(path)
+    is_pdf = place.suffix.lower() == _PDF
+    content = make_pdf_page(title, items, author=author) if is_pdf else make_page(title, items)
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(make_page(title, items), "utf-8")
+    return write_atomically(place, content)
+
+
+def check_page_path(path: str | Path) -> Path:
+    """The path of a page, once it is known that a page can be written there; ``~`` is the user's home.
+
+    Raises:
+        ConfigurationError: it does not end in ``.html`` or ``.pdf``, is a folder, or ends in ``.pdf`` while
+            WeasyPrint or the library Pango is missing.
+    """
+    place = Path(path).expanduser()
+    suffix = place.suffix.lower()
+    if suffix not in (*_HTML, _PDF):
+        raise ConfigurationError(
+            f"{place.name or place}: a report is written to a file that ends in .html or .pdf, such as"
+            f" {place.with_suffix('.pdf').name if place.name else 'report.pdf'}."
+        )
+    if place.is_dir():
+        raise ConfigurationError(
+            f"{place} is a folder: name a file inside it, such as {place / 'report.pdf'}."
+        )
+    if suffix == _PDF:
+        load_weasyprint()
     return place
+
+
+def make_pdf_page(
+    title: str,
+    items: Sequence[Item | str],
+    *,
+    author: str = "",
+    attachments: Mapping[str, str] | None = None,
+) -> bytes:
+    """The page as PDF; see :func:`write_page`.
+
+    Args:
+        title: heading of the page.
+        items: results, structures, scenes, frames, and paragraphs of text.
+        author: the author, for the metadata; "" for none.
+        attachments: texts of files inside the PDF by name.
+
+    Raises:
+        ConfigurationError: WeasyPrint is not installed, or the system lacks the library Pango.
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+    """
+    load_weasyprint()
+    with on_paper():
+        return make_pdf(title, _join_items(items), author=author, attachments=attachments)
 
 
 def make_page(title: str, items: Sequence[Item | str]) -> str:
@@ -43,10 +99,13 @@ def make_page(title: str, items: Sequence[Item | str]) -> str:
         ConfigurationError: the package was built without 3Dmol.js.
         UnreadableFileError: a structure's file is damaged or holds no atoms.
     """
-    parts = [
+    return make_document(title, _join_items(items))
+
+
+def _join_items(items: Sequence[Item | str]) -> str:
+    return "".join(
         f"<p>{write_text(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
-    ]
-    return make_document(title, "".join(parts))
+    )
 
 
 def make_document(title: str, body: str) -> str:

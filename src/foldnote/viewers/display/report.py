@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -12,13 +13,22 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from foldnote.errors import ConfigurationError
 from foldnote.io import write_atomically
 from foldnote.late import find_version
-from foldnote.results import Publication, Result, find_references, list_runs, to_bibtex, write_methods
+from foldnote.results import (
+    Publication,
+    Result,
+    find_references,
+    list_runs,
+    to_bibtex,
+    write_methods,
+)
+from foldnote.results.provenance.references import to_ris
 from foldnote.text import format_size, visible
-from foldnote.viewers.display.bundles import Bundle, Item, bundle
-from foldnote.viewers.display.page import make_page
+from foldnote.viewers.display.bundles import Bundle, Item, heading_bundle, table_bundle
+from foldnote.viewers.display.page import check_page_path, make_page, make_pdf_page
+from foldnote.viewers.display.summary import write_time
+from foldnote.viewers.render.paper import is_paper, on_paper
 
 if TYPE_CHECKING:
     _Path = Path
@@ -61,69 +71,92 @@ class ReportPath(_Path):
         return f'<p>Report: <a href="{address}" target="_blank">{escape(self.name)}</a> ({size})</p>'
 
 
-def write_report(path: str | Path, title: str, parts: Sequence[ReportPart], *, notes: str = "") -> ReportPath:
-    """Write a report as an HTML page that opens in any browser, offline.
+def write_report(
+    path: str | Path, title: str, parts: Sequence[ReportPart], *, notes: str = "", author: str = ""
+) -> ReportPath:
+    """Write a report as an HTML page that opens in any browser, offline, or as a PDF.
 
     The page shows each part, then the methods that ran with their settings, seeds and versions of packages,
-    the references, also as BibTeX, and a table of the runs, as far as the results record them.
+    the references, also as BibTeX and RIS, and a table of the runs, as far as the results record them. A PDF
+    has the files ``references.bib`` and ``references.ris`` attached.
 
     Args:
-        path: where the page goes, ending in ``.html``; an existing file is replaced.
+        path: where the page goes, ending in ``.html`` or ``.pdf``; an existing file is replaced.
         title: heading of the page.
         parts: the sections, in order.
         notes: text below the heading; an empty line begins a new paragraph.
+        author: who wrote the report, below the heading and in the metadata of a PDF; "" for nobody.
 
     Returns:
         The path of the page, which a notebook shows as a link.
 
     Raises:
-        ConfigurationError: the path does not end in ``.html``, or the package was built without 3Dmol.js.
+        ConfigurationError: the path does not end in ``.html`` or ``.pdf`` or is a folder; the package was
+            built without 3Dmol.js; or, for a PDF, WeasyPrint is not installed (``pip install
+            'foldnote[pdf]'``) or the system lacks Pango.
         OSError: the file cannot be written.
     """
-    place = Path(path)
-    if place.suffix.lower() not in (".html", ".htm"):
-        raise ConfigurationError(
-            f"{place.name}: a report is written to a file that ends in .html. For a PDF, open the page in a"
-            " browser and print it."
-        )
+    place = check_page_path(path)
+    is_pdf = place.suffix.lower() == ".pdf"
+    with on_paper() if is_pdf else nullcontext():
+        items = list(_list_items(title, parts, notes, author))
+    if is_pdf:
+        references = find_references(_list_results(parts))
+        exports = {"references.bib": to_bibtex(references), "references.ris": to_ris(references)}
+        attachments = exports if references else {}
+        content: str | bytes = make_pdf_page(title, items, author=author, attachments=attachments)
+    else:
+        content = make_page(title, items)
     place.parent.mkdir(parents=True, exist_ok=True)
-    return ReportPath(write_atomically(place, make_page(title, list(_list_items(parts, notes)))))
+    return ReportPath(write_atomically(place, content))
 
 
-def _list_items(parts: Sequence[ReportPart], notes: str) -> Iterator[Item | str]:
-    yield f"Written with foldnote {find_version()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
+def _list_items(title: str, parts: Sequence[ReportPart], notes: str, author: str) -> Iterator[Item | str]:
+    by = f"{' '.join(author.split())} · " if author else ""
+    yield f"{by}Written with foldnote {find_version()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
     yield from (" ".join(each.split()) for each in notes.split("\n\n") if each.strip())
     for part in parts:
-        yield _make_heading(part.title)
+        if not (is_paper() and [part.title] == [each.title for each in parts] == [title]):
+            yield heading_bundle(part.title)
         if part.tags:
             yield f"Tags: {', '.join(part.tags)}"
         yield from (line for line in part.note.splitlines() if line.strip())
         if part.reason:
             yield part.reason
         if part.table is not None:
-            yield bundle(part.table, title="Rows with their inputs and figures")
+            yield table_bundle(part.table, "Rows with their inputs and figures", is_subject=True)
         if part.result is not None:
             yield part.result
-    results = [part.result for part in parts if part.result is not None]
+    results = _list_results(parts)
     if results:
-        yield _make_heading("Methods")
+        yield heading_bundle("Methods")
         yield from write_methods(results)
-        yield from _show_references(find_references(results))
-        yield from _show_runs(results)
+        last = [_show_references(find_references(results)), _show_runs(results)]
+        for section in reversed(last) if is_paper() else last:  # BibTeX and RIS are unfolded on paper
+            yield from section
 
 
-def _make_heading(text: str) -> Bundle:
-    return {"text/html": f"<h2>{escape(visible(text))}</h2>", "text/plain": text}
+def _list_results(parts: Sequence[ReportPart]) -> list[Result]:
+    return [part.result for part in parts if part.result is not None]
 
 
 def _show_references(references: Sequence[Publication]) -> Iterator[Item | str]:
     if not references:
         return
-    yield _make_heading("References")
+    yield heading_bundle("References")
     rows = "".join(f"<li>{_link(each)}</li>" for each in references)
     bibtex = to_bibtex(references)
-    folded = f'<details class="fnv-words"><summary>BibTeX</summary><pre>{escape(bibtex)}</pre></details>'
-    yield {"text/html": f"<ol>{rows}</ol>{folded}", "text/plain": bibtex}
+    folded = "".join(
+        f'<details class="fnv-words fnv-export"><summary>{name}</summary>{_write_entries(text)}</details>'
+        for name, text in (("BibTeX", bibtex), ("RIS", to_ris(references)))
+    )
+    yield {"text/html": f'<ol class="fnv-references">{rows}</ol>{folded}', "text/plain": bibtex}
+
+
+def _write_entries(text: str) -> str:
+    """References as preformatted text, on paper each by itself, so that none is torn."""
+    entries = text.strip().split("\n\n") if is_paper() else [text]
+    return f"<div>{''.join(f'<pre>{escape(entry)}</pre>' for entry in entries)}</div>"
 
 
 def _link(reference: Publication) -> str:
@@ -142,14 +175,14 @@ def _show_runs(results: Sequence[Result]) -> Iterator[Item | str]:
             "tool": run.tool,
             "method": run.method_title,
             "seed": "" if run.seed is None else str(run.seed),
-            "started": run.started,
+            "started": write_time(run.started),
             "duration_s": run.duration_s,
         }
         for run in list_runs(results)
         if run is not None
     ]
     if rows:
-        yield _make_heading("Runs")
+        yield heading_bundle("Runs")
         yield pd.DataFrame(rows)
     yield from _show_packages(results)
 

@@ -33,9 +33,8 @@ def write_files(files: Sequence[ResultFile]) -> str:
         f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {format_size(file.size_bytes)}</dd>"
         for file in files
     )
-    return (
-        f'<details class="fnv-words"><summary>{count(len(files), "file")}</summary><dl>{rows}</dl></details>'
-    )
+    head = f"<summary>{count(len(files), 'file')}</summary>"
+    return f'<details class="fnv-words fnv-files">{head}<dl>{rows}</dl></details>'
 
 
 def _write_manifest(manifest: Manifest) -> dict[str, str]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import py3Dmol
 
+from foldnote.viewers.render.paper import is_paper
+from foldnote.viewers.render.printed_scene import write_printed_scene
 from foldnote.viewers.render.styles import (
     AROUND,
     SURFACE_OPACITY,
@@ -38,6 +40,8 @@ class SceneView(py3Dmol.view):
     def _make_html(self) -> str:
         from foldnote.viewers.render.html import make_html
 
+        if is_paper():
+            return write_printed_scene(self.scene)
         self.uniqueid = uuid.uuid4().hex[:12]
         self.updatejs = ""
         return make_html(self.scene, self.uniqueid, self.startjs.replace("UNIQUEID", self.uniqueid))

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterable
 from functools import lru_cache
+from html import escape
 from importlib import import_module
 from typing import Any, Final, TypedDict
 
@@ -94,3 +95,18 @@ def draw_thumbnails(molecules: Iterable[str], *, time_limit_s: float | None = No
         if drawn is not None:
             found[smiles] = drawn
     return found
+
+
+def write_thumbnail(drawn: Thumbnail) -> str:
+    """A drawing as SVG without a ground."""
+    strokes = "".join(f"<path d='{path}' fill='none' stroke='{ink}'/>" for ink, path in drawn["lines"])
+    fills = "".join(f"<path d='{path}' fill='{ink}'/>" for ink, path in drawn["areas"])
+    letters = "".join(
+        f"<text x='{x}' y='{y}' font-size='{size}' fill='{ink}' stroke='none'>{escape(text)}</text>"
+        for x, y, size, ink, text in drawn["letters"]
+    )
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}'"
+        f" viewBox='0 0 {WIDTH} {HEIGHT}' font-family='sans-serif' stroke-width='2' stroke-linejoin='round'"
+        f" stroke-linecap='round'>{strokes}{fills}{letters}</svg>"
+    )

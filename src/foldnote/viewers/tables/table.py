@@ -22,12 +22,16 @@ from foldnote.results import find_metric
 from foldnote.text import count, format_figure
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
+from foldnote.viewers.render.paper import is_paper
 from foldnote.viewers.tables.molecule_column import MoleculePictures, draw_column
+from foldnote.viewers.tables.printed_table import FIRST_ROWS, MAX_ROWS, SAME, write_printed_table, write_value
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
 MAX_BYTES = 2_000_000
 """Largest size of the compressed data of a table."""
+_FEW = 3
+"""Rows of a table that must have a value before it counts as that of all rows."""
 MAX_UNIT_LENGTH = 20
 """Longest unit in a heading, in characters."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
@@ -78,8 +82,11 @@ def write_table(
     rows: int = SHOWN_ROWS,
     opens: RowResults | None = None,
     steps: RowSteps | None = None,
+    is_subject: bool = False,
 ) -> str:
     """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown.
+
+    On paper it has no script, and all rows, or the first ones of a long table that is not a page's subject.
 
     Args:
         frame: any table; an index other than a RangeIndex becomes the first column.
@@ -87,9 +94,17 @@ def write_table(
         rows: number of rows shown without scripts.
         opens: the results that its rows open.
         steps: the steps of 3D views that its rows show.
+        is_subject: whether its rows are what the page is about, as those of a batch whose rows open results
+            always are: on paper all are printed, and what is the same in all of them stands above.
     """
-    heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
     shown = _name_index(frame)
+    is_subject = is_subject or opens is not None
+    if is_paper():
+        return _print_frame(frame, title, opens, is_subject=is_subject)
+    same = _find_same(shown, opens) if is_subject else {}
+    heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
+    heading += "".join(f"<p>{escape(line)}</p>" for line in _tell_same(shown, same))
+    shown = _drop(shown, same)
     body = shown.head(rows).to_html(
         max_cols=SHOWN_COLUMNS,
         border=0,
@@ -99,7 +114,7 @@ def write_table(
         float_format=format_figure,
         formatters=_make_formatters(shown),
     )
-    packed = _pack_frame(frame, title, opens, steps)
+    packed = _pack_frame(frame, title, opens, steps, same)
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
         f"<style>{read_asset('table.css')}</style>{heading}{body}"
@@ -121,34 +136,99 @@ def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[s
 
     It lacks the drawings of molecules, which are ``pictures``.
     """
-    return {**_describe_frame(frame, frame, title), "note": "", "opens": _describe_opens(opens)}
+    described = _describe_frame(frame, frame, title, _find_same(frame, opens))
+    return {**described, "note": "", "opens": _describe_opens(opens)}
 
 
 def _describe_opens(opens: RowResults | None) -> dict[str, Any] | None:
     return None if opens is None else {**vars(opens), "saved": dict(opens.saved)}
 
 
-def _describe_frame(frame: pd.DataFrame, part: pd.DataFrame, title: str) -> dict[str, Any]:
+def _describe_frame(
+    frame: pd.DataFrame, part: pd.DataFrame, title: str, same: Mapping[Any, str]
+) -> dict[str, Any]:
     """Title, shape, columns and the values of ``part``, the first rows of ``frame``."""
     return {
         "title": title,
         "shape": _count_shape(frame),
-        "columns": [_describe_column(name, column) for name, column in part.items()],
+        "columns": [
+            {**_describe_column(name, column), "same": same.get(name, "")} for name, column in part.items()
+        ],
         "values": [_list_values(column) for _, column in part.items()],
     }
 
 
-def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
-    """Return the first ``rows`` rows as plain text."""
-    body = _name_index(frame.head(rows)).to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
-    return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
+def write_plain_table(
+    frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS, opens: RowResults | None = None
+) -> str:
+    """Return the first ``rows`` rows as plain text; for the other arguments, see :func:`write_table`."""
+    named = _name_index(frame)
+    same = _find_same(named, opens) if opens else {}
+    shown = _drop(named.head(rows), same)
+    body = shown.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
+    return "\n".join([f"{title} {_write_shape(frame, rows)}".strip(), *_tell_same(named, same), body]).strip()
 
 
-def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, steps: RowSteps | None) -> str:
+def _print_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, *, is_subject: bool) -> str:
+    shown = _name_index(frame)
+    same = _find_same(shown, opens) if is_subject else {}
+    kept = len(shown) if is_subject or len(shown) <= MAX_ROWS else FIRST_ROWS
+    note = "" if kept == len(shown) else f"the first {kept} of {len(shown):,} rows"
+    pictures = draw_column(_drop(shown, same)) if is_subject else None
+    table = _describe_frame(frame, shown.head(kept), title, same)
+    return write_printed_table(title, table, pictures, kept, note)
+
+
+def _find_same(frame: pd.DataFrame, opens: RowResults | None) -> dict[Any, str]:
+    """The columns that say nothing about a row: ``all`` or, where values are missing, ``known`` by name.
+
+    A value that few rows have may differ in others, whose jobs have not ended. Job, state and reason are
+    never among them.
+    """
+    own = {opens.column, opens.state, opens.reason} if opens else set()
+    if len(frame) < 2 or not frame.columns.is_unique:
+        return {}
+    found = {}
+    for name, values in frame.items():
+        known = values.dropna()
+        if name not in own and len(known) >= min(_FEW, len(values)) and known.astype(str).nunique() == 1:
+            found[name] = "all" if len(known) == len(values) else "known"
+    return found if len(found) < len(frame.columns) else {}
+
+
+def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
+    return frame.loc[:, [name not in same for name in frame.columns]]
+
+
+def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str]) -> list[str]:
+    """What all rows have in common, in sentences."""
+    lines = []
+    for kind, heading in SAME.items():
+        told = [
+            f"{_write_label(str(name))[0]} {_write_first(frame[name].dropna())}"
+            for name, found in same.items()
+            if found == kind
+        ]
+        if told:
+            lines.append(f"{heading}: {'; '.join(told)}.")
+    return lines
+
+
+def _write_first(values: pd.Series[Any]) -> str:
+    return write_value(_list_values(values.head(1))[0], _count_decimals(values))
+
+
+def _pack_frame(
+    frame: pd.DataFrame,
+    title: str,
+    opens: RowResults | None,
+    steps: RowSteps | None,
+    same: Mapping[Any, str],
+) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
     shown = _name_index(frame)
-    pictures: MoleculePictures | None = draw_column(shown) if opens is not None else None
+    pictures: MoleculePictures | None = draw_column(_drop(shown, same)) if opens else None
     kept = len(shown)
     while True:
         part = shown.head(kept)
@@ -156,7 +236,7 @@ def _pack_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, steps
             {
                 "program": "foldnoteTable" + hashlib.sha256(code.encode()).hexdigest()[:8],
                 "code": code,
-                **_describe_frame(frame, part, title),
+                **_describe_frame(frame, part, title, same),
                 "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
                 "opens": _describe_opens(opens),
                 "steps": None if steps is None else vars(steps),

@@ -1,0 +1,28 @@
+"""Whether outputs are made for a screen or for paper.
+
+Layouts, also those of other packages, make the same calls for both. On paper there is no script: tables have
+all their rows and columns, pictures more pixels, and nothing is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_is_paper: ContextVar[bool] = ContextVar("foldnote_is_paper", default=False)
+
+
+def is_paper() -> bool:
+    """Whether the output that is being made is for paper."""
+    return _is_paper.get()
+
+
+@contextmanager
+def on_paper() -> Iterator[None]:
+    """Make outputs for paper inside of this context."""
+    token = _is_paper.set(True)
+    try:
+        yield
+    finally:
+        _is_paper.reset(token)

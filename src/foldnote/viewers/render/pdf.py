@@ -1,0 +1,87 @@
+"""Write an HTML document as PDF with WeasyPrint, an optional dependency imported on first use.
+
+WeasyPrint rather than a browser: it installs with pip, needs no program that may not be there, and has page
+numbers, running titles, bookmarks, attachments and tags for screen readers. It runs no script. Nothing but
+what the document contains is read, neither files nor addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from html import escape
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from foldnote.errors import ConfigurationError
+from foldnote.late import find_version
+from foldnote.viewers.render.html import read_asset
+
+_INSTEAD = "Without it, write a page that ends in .html, and print it from a browser as PDF."
+_NOT_INSTALLED = (
+    "A PDF is made by WeasyPrint, which is not installed here: pip install 'foldnote[pdf]'. " + _INSTEAD
+)
+_NO_PANGO = (
+    "A PDF is made by WeasyPrint, which does not find the library Pango on this system. It is installed by"
+    " `apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0` on Debian and Ubuntu, `dnf install"
+    " pango` on Fedora, `brew install pango` on macOS, and on Windows by `pacman -S"
+    " mingw-w64-ucrt-x86_64-pango` in MSYS2. " + _INSTEAD
+)
+_PAIR = re.compile(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", re.S)
+_ONLY_ON_SCREENS = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.I | re.S)
+
+
+def load_weasyprint() -> Any:
+    """The package WeasyPrint.
+
+    Raises:
+        ConfigurationError: it is not installed, or the system lacks the library Pango.
+    """
+    try:
+        with redirect_stdout(StringIO()):  # it prints a paragraph on a missing library
+            return import_module("weasyprint")
+    except ImportError as exc:
+        raise ConfigurationError(_NOT_INSTALLED) from exc
+    except OSError as exc:
+        raise ConfigurationError(_NO_PANGO) from exc
+
+
+def make_pdf(
+    title: str, body: str, *, author: str = "", attachments: Mapping[str, str] | None = None
+) -> bytes:
+    """A PDF of A4 pages with a heading, page numbers, bookmarks, tags and the author in its metadata.
+
+    Args:
+        title: text of the heading, repeated above each page but the first.
+        body: HTML below it; its scripts and styles are left out for those of paper.
+        author: the author; "" for none.
+        attachments: texts of files inside the PDF by name.
+
+    Raises:
+        ConfigurationError: WeasyPrint is not installed, or the system lacks the library Pango.
+    """
+    weasyprint = load_weasyprint()
+    maker = f"foldnote {find_version()}"
+    by = f'<meta name="author" content="{escape(author)}">' if author else ""
+    document = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{by}'
+        f'<meta name="generator" content="{escape(maker)}"><style>{read_asset("print.css")}</style></head>'
+        f'<body><h1>{escape(title)}</h1><p class="fnv-maker">{escape(maker)}</p>'
+        f"{_prepare(body)}</body></html>"
+    )
+    fetcher = weasyprint.urls.URLFetcher(allowed_protocols={"data"})
+    attached = [
+        weasyprint.Attachment(string=text, name=name, description=name)
+        for name, text in (attachments or {}).items()
+    ]
+    pdf: bytes = weasyprint.HTML(string=document, base_url="about:blank", url_fetcher=fetcher).write_pdf(
+        attachments=attached, pdf_tags=True, pdf_version="1.7", optimize_images=True
+    )
+    return pdf
+
+
+def _prepare(body: str) -> str:
+    """The HTML without scripts and styles of screens, and each term in one block with its description."""
+    return _PAIR.sub(r"<div><dt>\1</dt><dd>\2</dd></div>", _ONLY_ON_SCREENS.sub("", body))

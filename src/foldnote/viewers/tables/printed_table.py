@@ -1,0 +1,192 @@
+"""HTML of tables on paper: every column, and rows that continue on the next page below the same heading.
+
+A table that is too wide for a page is on a page in landscape, or its columns are split into several tables
+that all begin with the first column.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from foldnote.text import format_figure
+from foldnote.viewers.scene.thumbnail import write_thumbnail
+from foldnote.viewers.tables.molecule_column import MoleculePictures
+
+MAX_ROWS, FIRST_ROWS = 60, 15
+"""Rows of the longest table that is printed whole although a report is not about it, and the rows printed of
+a longer one, such as the numbering of each residue."""
+_PORTRAIT_PT, _LANDSCAPE_PT = 490.0, 737.0
+"""Width of the text in ``print.css``."""
+_LETTER_PT, _WIDE_LETTER_PT, _GAP_PT = 4.5, 5.1, 10.0
+"""Width of an average letter, of one of a heading, and of the space between columns."""
+_PICTURE_PT = 70.0
+_MAX_LETTERS, _MIN_LETTERS = 38, 14
+"""Letters in a line of a text that is long, at most and at least."""
+_MANY_ROWS = 12
+"""Tables with fewer rows are split rather than set on a page of their own."""
+SAME = {"all": "Same in all rows", "known": "Same in all rows that have it"}
+"""Headings of what the rows of a table have in common, by the kind of column."""
+_BREAK = re.compile(r"(?<=[_./])(?=\w)")
+
+
+def write_printed_table(
+    title: str, table: Mapping[str, Any], pictures: MoleculePictures | None, rows: int, note: str
+) -> str:
+    """A table as HTML for paper.
+
+    Args:
+        title: heading; "" for none.
+        table: ``columns`` with their descriptions and ``values`` by column, as the page's program gets them.
+        pictures: the drawings of molecules of one column.
+        rows: number of rows to write.
+        note: what stands beside the heading, such as how many rows are left out.
+
+    Columns without any value are left out.
+    """
+    shown = [
+        place
+        for place, (column, values) in enumerate(zip(table["columns"], table["values"], strict=True))
+        if not column["same"] and any(value is not None for value in values[:rows])
+    ]
+    texts = {place: _write_values(table, place, rows) for place in shown}
+    widths = {place: _measure(table, place, texts[place], pictures) for place in shown}
+    room = _LANDSCAPE_PT if rows > _MANY_ROWS and sum(widths.values()) > _PORTRAIT_PT else _PORTRAIT_PT
+    groups = _split(shown, widths, room)
+    parts = []
+    for group in groups:
+        told = f' <span class="fnt-part">{_name_part(group, groups, len(shown))}</span>' if groups[1:] else ""
+        head = f"<b>{escape(title)}</b> " if title else ""
+        said = f"<span>{escape(note)}</span>" if note else ""
+        caption = f"<p>{head}{said}{told}</p>" if head or said or told else ""
+        parts.append(caption + _write_group(table, group, texts, pictures, rows))
+    place = " fnv-wide" if room == _LANDSCAPE_PT else ""
+    return f'<div class="fnv-table{place}">{_write_same(table)}{"".join(parts)}</div>'
+
+
+def write_value(value: Any, decimals: int | None) -> str:
+    """A value as the program of tables writes it in a cell."""
+    if value is None:
+        return ""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return str(value)
+    if abs(value) > 1.7e308:
+        return "∞" if value > 0 else "−∞"
+    if decimals:
+        return f"{value:.{decimals}f}"
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else format_figure(value)
+
+
+def _write_values(table: Mapping[str, Any], place: int, rows: int) -> list[str]:
+    decimals = table["columns"][place]["decimals"]
+    return [write_value(value, decimals) for value in table["values"][place][:rows]]
+
+
+def _write_same(table: Mapping[str, Any]) -> str:
+    """What all rows have in common, above the table; empty if nothing."""
+    lines = []
+    for kind, heading in SAME.items():
+        told = "; ".join(
+            f"{escape(_name(column))} <b>{escape(_find_value(column, values))}</b>"
+            for column, values in zip(table["columns"], table["values"], strict=True)
+            if column["same"] == kind
+        )
+        if told:
+            lines.append(f'<p class="fnt-same">{heading}: {told}.</p>')
+    return "".join(lines)
+
+
+def _find_value(column: Mapping[str, Any], values: Sequence[Any]) -> str:
+    return write_value(next(value for value in values if value is not None), column["decimals"])
+
+
+def _name(column: Mapping[str, Any]) -> str:
+    unit = column["unit"].removesuffix("↑").removesuffix("↓").removesuffix(", ")
+    return f"{column['label']} ({unit})" if unit else str(column["label"])
+
+
+def _measure(
+    table: Mapping[str, Any], place: int, texts: Sequence[str], pictures: MoleculePictures | None
+) -> float:
+    """Least width of a column in points."""
+    column = table["columns"][place]
+    if pictures and column["name"] == pictures["column"]:
+        return _PICTURE_PT + _GAP_PT
+    heading = f"{column['label']} {column['unit']}".replace("_", " ").replace(".", " ")
+    word = max(map(len, heading.split()), default=1) * _WIDE_LETTER_PT
+    longest = max(map(len, texts), default=0)
+    if not column["isNumber"] and longest > _MIN_LETTERS:
+        words = max((len(word) for text in texts for word in text.split()), default=0)
+        longest = max(_MIN_LETTERS, min(words, longest, _MAX_LETTERS))
+    return max(word, longest * _LETTER_PT) + _GAP_PT
+
+
+def _split(shown: Sequence[int], widths: Mapping[int, float], room: float) -> list[list[int]]:
+    """The columns of each table; all begin with the first column."""
+    if sum(widths.values()) <= room or len(shown) < 3:
+        return [list(shown)]
+    first, *others = shown
+    groups, left = [[first]], room - widths[first]
+    for place in others:
+        if widths[place] > left and len(groups[-1]) > 1:
+            groups.append([first])
+            left = room - widths[first]
+        groups[-1].append(place)
+        left -= widths[place]
+    return groups
+
+
+def _name_part(group: Sequence[int], groups: Sequence[Sequence[int]], columns: int) -> str:
+    """Which columns a table has, beside the first, such as ``columns 8 to 13 of 20``."""
+    before = sum(len(each) - 1 for each in groups[: list(groups).index(group)])
+    start, end = before + 2, before + len(group)
+    start = 1 if before == 0 else start
+    return f"columns {start} to {end} of {columns}" if start < end else f"column {end} of {columns}"
+
+
+def _write_group(
+    table: Mapping[str, Any],
+    group: Sequence[int],
+    texts: Mapping[int, Sequence[str]],
+    pictures: MoleculePictures | None,
+    rows: int,
+) -> str:
+    columns = table["columns"]
+    head = "".join(_write_heading(columns[place]) for place in group)
+    drawn = {place for place in group if pictures and columns[place]["name"] == pictures["column"]}
+    body = []
+    for row in range(rows):
+        cells = (
+            _draw(texts[place][row], pictures)
+            if place in drawn
+            else _write_cell(columns[place], texts[place][row])
+            for place in group
+        )
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _write_heading(column: Mapping[str, Any]) -> str:
+    unit = f" <span>({escape(column['unit'])})</span>" if column["unit"] else ""
+    kind = ' class="fnt-number"' if column["isNumber"] else ""
+    return f'<th scope="col"{kind}>{_BREAK.sub("<wbr>", escape(column["label"]))}{unit}</th>'
+
+
+def _write_cell(column: Mapping[str, Any], text: str) -> str:
+    if column["isNumber"]:
+        return f'<td class="fnt-number">{escape(text)}</td>'
+    kind = "" if len(text) > _MIN_LETTERS else ' class="fnt-short"'
+    return f"<td{kind}>{escape(text)}</td>"
+
+
+def _draw(text: str, pictures: MoleculePictures | None) -> str:
+    """The cell of a molecule: its drawing, or its text where there is none."""
+    drawn = pictures["drawn"].get(text) if pictures else None
+    if drawn is None:
+        return f"<td>{escape(text)}</td>"
+    source = base64.b64encode(write_thumbnail(drawn).encode()).decode("ascii")
+    words = escape(f"2D drawing of {text}")
+    return f'<td><img class="fnt-molecule" alt="{words}" src="data:image/svg+xml;base64,{source}"></td>'
