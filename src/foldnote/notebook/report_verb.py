@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from foldnote.client import BatchHandle, JobHandle
+from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
 from foldnote.notebook.verbs import verb
 from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
 from foldnote.viewers import ReportPart, write_report
+from foldnote.viewers.display.batch_rows import BatchRow, make_row, read_figures
 from foldnote.viewers.display.page import check_page_path
 
 Reportable = JobHandle | Result | ExportedJob | str | Path
@@ -77,13 +78,20 @@ def _read_part(item: Reportable, profile: str | None) -> ReportPart:
         return ReportPart(title, item.result, item.table, note=item.note, tags=item.tags)
     if isinstance(item, Result):
         return ReportPart(item.name, item)
-    part = ReportPart(
-        item.label or item.job_name,
-        table=item.results() if isinstance(item, BatchHandle) else None,
-        note=item.notes,
-        tags=item.tags,
-    )
+    part = ReportPart(item.label or item.job_name, note=item.notes, tags=item.tags, profile=item.profile_name)
     try:
-        return replace(part, result=item.result())
+        part = replace(part, result=item.result())
     except (JobError, UnfinishedJobError, NotFoundError) as exc:
-        return replace(part, reason=str(exc))
+        part = replace(part, reason=str(exc))
+    return replace(part, rows=_list_rows(item, part.result))
+
+
+def _list_rows(item: JobHandle, result: Result | None) -> tuple[BatchRow, ...]:
+    """The rows of a batch or pipeline with the user's own columns; none of a single job."""
+    if not isinstance(item, BatchHandle | PipelineRun):
+        return ()
+    found = {} if result is None else result.jobs
+    rows = [make_row(row.name, row.job, row.inputs) for row in item.list_rows()]
+    return tuple(
+        replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
+    )

@@ -128,7 +128,7 @@ def default_view(result: Result, without: Collection[str] = (), *, with_scene: b
     return [part for part in parts if part]
 
 
-def _batch_bundles(result: Result) -> list[Bundle]:
+def _batch_bundles(result: Result, *, with_rows: bool = True) -> list[Bundle]:
     """The table of jobs, and below it the tables and problems of all jobs."""
     problems = [
         f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
@@ -136,9 +136,9 @@ def _batch_bundles(result: Result) -> list[Bundle]:
     notes = [message_bundle("\n".join(problems))] if problems else []
     place = result.origin.get("service", {}).get("address")
     profile = EMBEDDED if place == EMBEDDED else ""  # other addresses may belong to several profiles
-    if is_paper():
-        return [part for part in [batch_table_bundle(result), *_print_jobs(result), *notes] if part]
-    return [part for part in [batch_table_bundle(result, profile), _joined_bundle(result), *notes] if part]
+    shown = _print_jobs(result) if is_paper() else [_joined_bundle(result)]
+    table = batch_table_bundle(result, profile) if with_rows else {}
+    return [part for part in [table, *shown, *notes] if part]
 
 
 def _print_jobs(result: Result) -> list[Bundle]:
@@ -146,11 +146,20 @@ def _print_jobs(result: Result) -> list[Bundle]:
     if len(result.jobs) <= MAX_PRINTED_JOBS:
         parts = [[heading_bundle(name, 3), *result_bundles(job)] for name, job in result.jobs.items()]
         return [part for own in parts for part in own]
-    tables = list(list_tables(result))
+    tables = [
+        (title, table)
+        for title, table in list_tables(result)
+        if title == "Poses" or not _repeats(table, result.pose_table)
+    ]
     shown = [table_bundle(table, title) for title, table in tables if len(table) <= MAX_ROWS]
     left = [f"{title} ({count(len(table), 'row')})" for title, table in tables if len(table) > MAX_ROWS]
     told = f"Too long to be printed, and in the result: {join_words(left, 'and')}."
     return [_picture_jobs(result), *shown, *([text_bundle(told)] if left else [])]
+
+
+def _repeats(table: pd.DataFrame, poses: pd.DataFrame) -> bool:
+    """Whether a table has as many rows as that of the poses, and no other columns."""
+    return len(table) == len(poses) and set(table.columns) - {"pose"} <= set(poses.columns)
 
 
 def _picture_jobs(result: Result) -> Bundle:
@@ -194,7 +203,21 @@ def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
         result: the batch's archive.
         profile: the profile of its service, for results that are not saved with the table.
     """
-    return rows_bundle(read_rows(result), result.name, profile, lay_out_jobs(result.jobs))
+    saved = {} if is_paper() else lay_out_jobs(result.jobs)
+    return rows_bundle(read_rows(result), result.name, profile, saved)
+
+
+def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: str = "") -> list[Bundle]:
+    """The layout of a batch whose rows have more than its archive, such as the user's columns.
+
+    Args:
+        result: the batch's archive.
+        rows: one per job.
+        key: name of the batch.
+        profile: the profile of its service, for results that are not saved with the table.
+    """
+    table = rows_bundle(rows, key, profile, {} if is_paper() else lay_out_jobs(result.jobs))
+    return [table, *_batch_bundles(result, with_rows=False), _summary_bundle(result)]
 
 
 def rows_bundle(
@@ -457,10 +480,11 @@ def _summary_bundle(result: Result) -> Bundle:
     rows: Mapping[str, str] = write_summary(result)
     lines = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in rows.items())
     problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
+    files = "" if is_paper() and result.jobs else write_files(result.files)
     html = (
         f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'
         f'<div class="fnv-words"><dl>{lines}</dl></div>{write_notes(problems)}'
-        f"{write_files(result.files)}</div>"
+        f"{files}</div>"
     )
     plain = "\n".join([*(f"{term}: {text}" for term, text in rows.items()), *problems])
     return {"text/html": html, "text/plain": plain}

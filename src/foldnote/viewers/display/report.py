@@ -25,7 +25,15 @@ from foldnote.results import (
 )
 from foldnote.results.provenance.references import to_ris
 from foldnote.text import format_size, visible
-from foldnote.viewers.display.bundles import Bundle, Item, heading_bundle, table_bundle
+from foldnote.viewers.display.batch_rows import BatchRow
+from foldnote.viewers.display.bundles import (
+    Bundle,
+    Item,
+    heading_bundle,
+    rows_bundle,
+    rows_bundles,
+    table_bundle,
+)
 from foldnote.viewers.display.page import check_page_path, make_page, make_pdf_page
 from foldnote.viewers.display.summary import write_time
 from foldnote.viewers.render.paper import is_paper, on_paper
@@ -44,6 +52,8 @@ class ReportPart:
         title: its heading, the name of a job or a batch.
         result: the result to show; None if there is none.
         table: a table of the jobs, shown before the result.
+        rows: the rows of a batch or pipeline, shown in place of those in its result.
+        profile: the profile of the service that has the jobs of the rows; "" if unknown.
         reason: why there is no result; "" if there is one.
         note: what the user wrote down about the job; "" if nothing.
         tags: the user's tags.
@@ -52,6 +62,8 @@ class ReportPart:
     title: str
     result: Result | None = None
     table: pd.DataFrame | None = None
+    rows: tuple[BatchRow, ...] = ()
+    profile: str = ""
     reason: str = ""
     note: str = ""
     tags: tuple[str, ...] = ()
@@ -125,7 +137,11 @@ def _list_items(title: str, parts: Sequence[ReportPart], notes: str, author: str
             yield part.reason
         if part.table is not None:
             yield table_bundle(part.table, "Rows with their inputs and figures", is_subject=True)
-        if part.result is not None:
+        if part.rows and part.result is not None:
+            yield from rows_bundles(part.result, part.rows, part.result.name, part.profile)
+        elif part.rows:
+            yield rows_bundle(part.rows, part.title, part.profile)
+        elif part.result is not None:
             yield part.result
     results = _list_results(parts)
     if results:

@@ -21,7 +21,7 @@ MAX_ROWS, FIRST_ROWS = 60, 15
 a longer one, such as the numbering of each residue."""
 _PORTRAIT_PT, _LANDSCAPE_PT = 490.0, 737.0
 """Width of the text in ``print.css``."""
-_LETTER_PT, _WIDE_LETTER_PT, _GAP_PT = 4.5, 5.1, 10.0
+_LETTER_PT, _WIDE_LETTER_PT, _GAP_PT = 4.2, 4.7, 10.0
 """Width of an average letter, of one of a heading, and of the space between columns."""
 _PICTURE_PT = 70.0
 _MAX_LETTERS, _MIN_LETTERS = 38, 14
@@ -50,7 +50,7 @@ def write_printed_table(
     shown = [
         place
         for place, (column, values) in enumerate(zip(table["columns"], table["values"], strict=True))
-        if not column["same"] and any(value is not None for value in values[:rows])
+        if not column["same"] and any(value not in (None, "") for value in values[:rows])
     ]
     texts = {place: _write_values(table, place, rows) for place in shown}
     widths = {place: _measure(table, place, texts[place], pictures) for place in shown}
@@ -62,7 +62,7 @@ def write_printed_table(
         head = f"<b>{escape(title)}</b> " if title else ""
         said = f"<span>{escape(note)}</span>" if note else ""
         caption = f"<p>{head}{said}{told}</p>" if head or said or told else ""
-        parts.append(caption + _write_group(table, group, texts, pictures, rows))
+        parts.append(caption + _write_group(table, group, texts, widths, pictures, rows))
     place = " fnv-wide" if room == _LANDSCAPE_PT else ""
     return f'<div class="fnv-table{place}">{_write_same(table)}{"".join(parts)}</div>'
 
@@ -118,10 +118,13 @@ def _measure(
     heading = f"{column['label']} {column['unit']}".replace("_", " ").replace(".", " ")
     word = max(map(len, heading.split()), default=1) * _WIDE_LETTER_PT
     longest = max(map(len, texts), default=0)
-    if not column["isNumber"] and longest > _MIN_LETTERS:
-        words = max((len(word) for text in texts for word in text.split()), default=0)
-        longest = max(_MIN_LETTERS, min(words, longest, _MAX_LETTERS))
+    if not column["isNumber"]:
+        longest = max(min(longest, _MIN_LETTERS), min(_find_longest_word(texts), _MAX_LETTERS))
     return max(word, longest * _LETTER_PT) + _GAP_PT
+
+
+def _find_longest_word(texts: Sequence[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 def _split(shown: Sequence[int], widths: Mapping[int, float], room: float) -> list[list[int]]:
@@ -151,11 +154,14 @@ def _write_group(
     table: Mapping[str, Any],
     group: Sequence[int],
     texts: Mapping[int, Sequence[str]],
+    widths: Mapping[int, float],
     pictures: MoleculePictures | None,
     rows: int,
 ) -> str:
     columns = table["columns"]
-    head = "".join(_write_heading(columns[place]) for place in group)
+    head = "".join(
+        _write_heading(columns[place], widths[place] if _is_long(texts[place]) else None) for place in group
+    )
     drawn = {place for place in group if pictures and columns[place]["name"] == pictures["column"]}
     body = []
     for row in range(rows):
@@ -169,16 +175,22 @@ def _write_group(
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def _write_heading(column: Mapping[str, Any]) -> str:
+def _is_long(texts: Sequence[str]) -> bool:
+    """Whether a text has no place in one line, such as a sequence."""
+    return max(map(len, texts), default=0) > _MAX_LETTERS
+
+
+def _write_heading(column: Mapping[str, Any], width: float | None) -> str:
     unit = f" <span>({escape(column['unit'])})</span>" if column["unit"] else ""
     kind = ' class="fnt-number"' if column["isNumber"] else ""
+    kind += f' style="width:{width:.0f}pt"' if width else ""
     return f'<th scope="col"{kind}>{_BREAK.sub("<wbr>", escape(column["label"]))}{unit}</th>'
 
 
 def _write_cell(column: Mapping[str, Any], text: str) -> str:
     if column["isNumber"]:
         return f'<td class="fnt-number">{escape(text)}</td>'
-    kind = "" if len(text) > _MIN_LETTERS else ' class="fnt-short"'
+    kind = ' class="fnt-long"' if len(text) > _MAX_LETTERS else ""
     return f"<td{kind}>{escape(text)}</td>"
 
 
