@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
+from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
 from foldnote.notebook.verbs import verb
 from foldnote.notebook.view_verbs import job as find_job
@@ -91,7 +92,16 @@ def _list_rows(item: JobHandle, result: Result | None) -> tuple[BatchRow, ...]:
     if not isinstance(item, BatchHandle | PipelineRun):
         return ()
     found = {} if result is None else result.jobs
-    rows = [make_row(row.name, row.job, row.inputs) for row in item.list_rows()]
+    listed = item.list_rows()
+    has_tools = len({row.job.tool_type for row in listed if row.job is not None}) > 1
+    rows = [
+        make_row(row.name, row.job, {**_name_tool(row, has_tools=has_tools), **row.inputs}) for row in listed
+    ]
     return tuple(
         replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
     )
+
+
+def _name_tool(row: SheetRow, *, has_tools: bool) -> dict[str, str]:
+    """The tool of a stage, where a pipeline has several."""
+    return {"tool": row.job.tool_type} if has_tools and row.job is not None else {}

@@ -3,12 +3,18 @@
 // drawings of molecules by table_pictures.js.
 (function (root, data, addRows, addPlot, addPictures) {
   var rowPx = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
+  var MOST_PRINTED = 2000, isPrinted = false;
   var order = [], sorted = -1, falling = false, words = '', marked = null;
+  var shown = listShown();  // places of the columns in the table; the others are the same in all rows
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
     if (name) node.className = name;
     return parent.appendChild(node);
   };
+
+  function listShown() {
+    return columns.map(function (_, index) { return index; }).filter(function (index) { return !columns[index].same; });
+  }
 
   function write(column, row) {
     var value = data.values[column][row];
@@ -45,7 +51,7 @@
     order = [];
     for (var row = 0; row < all; row++) {
       if (marked && !marked.has(row)) continue;
-      var fits = !words || columns.some(function (_, column) { return write(column, row).toLowerCase().indexOf(words) >= 0; });
+      var fits = !words || shown.some(function (column) { return write(column, row).toLowerCase().indexOf(words) >= 0; });
       if (fits) order.push(row);
     }
     if (sorted >= 0) order.sort(compare(sorted));
@@ -63,14 +69,15 @@
   // Only the rows in sight are in the document, between two that take up the room of the others.
   function paint() {
     var first = Math.max(0, Math.floor(box.scrollTop / rowPx) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / rowPx) + 16);
+    if (isPrinted) { first = 0; last = Math.min(order.length, MOST_PRINTED); }
     if (rows) rows.beforePaint();
     body.replaceChildren();
     addRoom(first);
     for (var place = first; place < last; place++) {
       var line = make('tr', '', body);
       line.setAttribute('aria-rowindex', place + 2);
-      columns.forEach(function (column, index) {
-        var cell = make('td', column.isNumber ? 'fnt-number' : '', line), text = write(index, order[place]);
+      shown.forEach(function (index) {
+        var column = columns[index], cell = make('td', column.isNumber ? 'fnt-number' : '', line), text = write(index, order[place]);
         if (!pictures || !pictures.draw(cell, column.name, text)) cell.textContent = text;
         if (text.length > 24) cell.title = text;
       });
@@ -83,12 +90,12 @@
   }
 
   // A row shows its step, such as a pose, in the 3D views of the same structures on this page, and follows theirs.
-  var shown = data.steps ? data.steps.rows.indexOf(0) : -1;
+  var current = data.steps ? data.steps.rows.indexOf(0) : -1;
   function dressStep(line, row, place) {
     if (data.steps.rows[row] < 0) return;
     line.className = 'fnt-step';
-    line.tabIndex = row === shown || (place === 0 && order.indexOf(shown) < 0) ? 0 : -1;
-    line.setAttribute('aria-current', String(row === shown));
+    line.tabIndex = row === current || (place === 0 && order.indexOf(current) < 0) ? 0 : -1;
+    line.setAttribute('aria-current', String(row === current));
     line.title = 'Show in the 3D view';
     line.onclick = function () { showRow(row); };
     line.onkeydown = function (event) {
@@ -101,7 +108,7 @@
   }
 
   function showRow(row) {
-    shown = row;
+    current = row;
     reveal(order.indexOf(row));
     var line = body.querySelector('[aria-current=true]');
     if (line) line.focus({ preventScroll: true });
@@ -110,8 +117,8 @@
 
   if (data.steps) document.addEventListener('fn-step-shown', function (event) {
     var row = data.steps.rows.indexOf(event.detail.step);
-    if (event.detail.key !== data.steps.key || row === shown) return;
-    shown = row;
+    if (event.detail.key !== data.steps.key || row === current) return;
+    current = row;
     paint();
   });
 
@@ -127,7 +134,7 @@
     if (!rows) return;
     var room = make('tr', '', body), cell = make('td', 'fnt-room', room);
     room.setAttribute('aria-hidden', 'true');
-    cell.colSpan = columns.length;
+    cell.colSpan = shown.length;
     cell.style.height = rows * rowPx + 'px';
   }
 
@@ -141,8 +148,27 @@
 
   function tellOrder() {
     head.querySelectorAll('th').forEach(function (cell, place) {
-      cell.setAttribute('aria-sort', place !== sorted ? 'none' : falling ? 'descending' : 'ascending');
+      cell.setAttribute('aria-sort', shown[place] !== sorted ? 'none' : falling ? 'descending' : 'ascending');
     });
+  }
+
+  // What all rows have in common: a line above the table, which opens.
+  function tellSame() {
+    same.hidden = shown.length === columns.length;
+    var line = same.firstChild, list = make('dl', '', same);
+    line.textContent = 'Same in all rows';
+    same.replaceChildren(line, list);
+    var told = columns.flatMap(function (column, index) {
+      if (!column.same) return [];
+      var name = column.label, row = data.values[index].findIndex(function (value) { return value !== null; });
+      var unit = column.unit.replace(/(, )?[↑↓]$/, ''), value = write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '');
+      var term = make('dt', '', list);
+      term.textContent = name + (column.same === 'known' ? ' (of those that have one)' : '');
+      term.title = column.about;
+      make('dd', '', list).textContent = value;
+      return [name + ' ' + value];
+    });
+    make('span', '', line).textContent = ': ' + told.join(' · ');
   }
 
   function saveCsv() {
@@ -177,11 +203,14 @@
   save.textContent = 'Save CSV';
   save.title = 'Save the rows that are listed, in their order';
   save.onclick = saveCsv;
+  var same = document.createElement('details');
+  same.className = 'fnt-same';
+  make('summary', '', same);
   var table = make('table', '', box), head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
   function drawHead() {
     head.replaceChildren();
-    columns.forEach(function (column, index) {
-      var cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
+    shown.forEach(function (index) {
+      var column = columns[index], cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
       cell.scope = 'col';
       button.type = 'button';
       button.textContent = column.label;
@@ -198,11 +227,13 @@
     var isSame = JSON.stringify(next.columns) === JSON.stringify(columns);
     data = Object.assign({}, data, next);
     columns = data.columns;
+    shown = listShown();
     all = data.values.length ? data.values[0].length : 0;
     keys = [];
     heading.textContent = data.title;
     sorted = columns.findIndex(function (column) { return column.name === by; });
     if (!isSame) drawHead();
+    tellSame();
     setRowHeight();
     if (rows) rows.replace(data);
     if (plot) plot.replace(data);
@@ -224,12 +255,13 @@
   root.addEventListener('keydown', function (event) {
     if (!event.ctrlKey && !event.metaKey && event.key !== 'Escape' && !(event.shiftKey && event.key === 'Enter')) event.stopPropagation();
   });
-  root.replaceChildren(root.querySelector('style'), top, box);
+  root.replaceChildren(root.querySelector('style'), top, same, box);
   if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
   var parts = {
     make: make, write: write, paint: paint, reveal: reveal, box: box, body: body, top: top,
     order: function () { return order; },
     mark: function (chosen) { marked = chosen; chooseFromTop(); },
+    cellOf: function (line, column) { return line.cells[shown.indexOf(column)]; },
     nameOf: function (row) { return rows.nameOf(row); },
     open: function (row) { rows.open(row); }
   };
@@ -244,7 +276,15 @@
   }
   setRowHeight();
   drawHead();
-  new ResizeObserver(paint).observe(box);
+  tellSame();
+  // On paper all rows are there, and none is scrolled to.
+  function print(is) { isPrinted = is; if (root.isConnected) paint(); }
+  window.addEventListener('beforeprint', function () { print(true); });
+  window.addEventListener('afterprint', function () { print(false); });
+  new ResizeObserver(function () {
+    root.classList.toggle('fnt-narrow', root.clientWidth < 560);
+    paint();
+  }).observe(box);
   choose();
   root.dataset.fnState = 'drawn';
 })

@@ -15,7 +15,7 @@
   table.box.tabIndex = -1;
 
   function dress(line, row) {
-    var job = nameOf(row), cell = line.cells[find(opens.column)], button = document.createElement('button');
+    var job = nameOf(row), cell = table.cellOf(line, find(opens.column)), button = document.createElement('button');
     var state = read(opens.state, row), place = find(opens.state);
     button.type = 'button';
     button.className = 'fnt-open';
@@ -24,8 +24,8 @@
     button.setAttribute('aria-expanded', String(job === open));
     cell.replaceChildren(button);
     line.classList.toggle('fnt-chosen', job === open);
-    if (find(opens.reason) >= 0) line.cells[find(opens.reason)].className = 'fnt-reason';
-    if (place >= 0) line.cells[place].className = 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-');
+    if (find(opens.reason) >= 0) table.cellOf(line, find(opens.reason)).className = 'fnt-reason';
+    if (place >= 0) table.cellOf(line, place).className = 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-');
     line.onclick = function () {
       if (String(window.getSelection())) return;  // somebody marks a sequence to copy it
       toggle(job);

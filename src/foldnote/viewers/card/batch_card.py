@@ -38,7 +38,7 @@ from foldnote.viewers.display.batch_rows import (
 from foldnote.viewers.display.bundles import lay_out_jobs, rows_bundle
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.tables.molecule_column import draw_column
-from foldnote.viewers.tables.table import describe_table, write_program
+from foldnote.viewers.tables.table import describe_table, list_shown, write_program
 
 _GATHER_S = 0.3
 """Records that arrive within this time are shown together."""
@@ -72,7 +72,7 @@ class LiveTable(anywidget.AnyWidget):
         frame = tabulate_rows(rows)
         self._data = describe_table(frame, count_states([row.state for row in rows]), opens)
         # sent apart from the values, which change with every poll
-        self._pictures = dict(draw_column(frame, time_limit_s=_DRAWING_S) or {})
+        self._pictures = dict(draw_column(list_shown(frame, opens), time_limit_s=_DRAWING_S) or {})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)

@@ -125,6 +125,6 @@ def make_document(title: str, body: str) -> str:
         "content=\"default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; "
         "style-src 'unsafe-inline'; img-src data: blob:\">"
         f"<title>{escape(title)}</title><style>{read_asset('page.css')}</style>"
-        f"<script>{read_library()}</script></head>"
+        f"<script>{read_library()}</script><script>{read_asset('page.js')}</script></head>"
         f"<body><main><h1>{escape(title)}</h1>{body}</main></body></html>"
     )

@@ -56,15 +56,16 @@ def write_printed_table(
     widths = {place: _measure(table, place, texts[place], pictures) for place in shown}
     room = _LANDSCAPE_PT if rows > _MANY_ROWS and sum(widths.values()) > _PORTRAIT_PT else _PORTRAIT_PT
     groups = _split(shown, widths, room)
-    parts = []
+    parts: list[str] = []
     for group in groups:
         told = f' <span class="fnt-part">{_name_part(group, groups, len(shown))}</span>' if groups[1:] else ""
         head = f"<b>{escape(title)}</b> " if title else ""
         said = f"<span>{escape(note)}</span>" if note else ""
         caption = f"<p>{head}{said}{told}</p>" if head or said or told else ""
-        parts.append(caption + _write_group(table, group, texts, widths, pictures, rows))
+        same = "" if parts else _write_same(table)
+        parts.append(caption + same + _write_group(table, group, texts, widths, pictures, rows))
     place = " fnv-wide" if room == _LANDSCAPE_PT else ""
-    return f'<div class="fnv-table{place}">{_write_same(table)}{"".join(parts)}</div>'
+    return f'<div class="fnv-table{place}">{"".join(parts)}</div>'
 
 
 def write_value(value: Any, decimals: int | None) -> str:

@@ -169,6 +169,11 @@ def write_plain_table(
     return "\n".join([f"{title} {_write_shape(frame, rows)}".strip(), *_tell_same(named, same), body]).strip()
 
 
+def list_shown(frame: pd.DataFrame, opens: RowResults) -> pd.DataFrame:
+    """The columns of a table that are shown, without those that are the same in all rows."""
+    return _drop(frame, _find_same(frame, opens))
+
+
 def _print_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, *, is_subject: bool) -> str:
     shown = _name_index(frame)
     same = _find_same(shown, opens) if is_subject else {}
