@@ -43,6 +43,9 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         "--report", action="store_true", help="write an HTML page with the result, methods and references"
     )
     parser.add_argument(
+        "--pdf", action="store_true", help="write the same as PDF (needs foldnote[pdf] and the library Pango)"
+    )
+    parser.add_argument(
         "--references", choices=("bib", "ris"), help="write the publications to cite as BibTeX or RIS"
     )
     parser.add_argument("--table", action="store_true", help="print a batch's rows with their results as CSV")
@@ -63,8 +66,8 @@ def run_results(options: argparse.Namespace) -> int:
         paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
     elif options.export:
         paths = [_export(options)]
-    elif options.report:
-        paths = [_write_report(job, options)]
+    elif options.report or options.pdf:
+        paths = [_write_report(options)]
     elif options.references:
         place = options.to / f"{options.name}.{options.references}"
         from foldnote.results import write_references
@@ -104,12 +107,11 @@ def _export(options: argparse.Namespace) -> Path:
     return export(options.name, options.to / f"{options.name}{SUFFIX}", profile=options.profile)
 
 
-def _write_report(job: JobHandle, options: argparse.Namespace) -> Path:
-    from foldnote.viewers import ReportPart, write_report
+def _write_report(options: argparse.Namespace) -> Path:
+    from foldnote.notebook import report
 
-    title = job.label or options.name
-    part = ReportPart(title, _open(job, options), note=job.notes, tags=job.tags)
-    return write_report(options.to / f"{options.name}.html", title, [part])
+    suffix = "pdf" if options.pdf else "html"
+    return report(options.name, options.to / f"{options.name}.{suffix}", profile=options.profile)
 
 
 def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:

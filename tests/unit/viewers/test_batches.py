@@ -13,6 +13,7 @@ from foldnote.viewers import compose_result, default_view, result_bundles
 from foldnote.viewers.display import bundles
 from foldnote.viewers.display.batch_rows import make_row, tabulate_rows
 from foldnote.viewers.display.batches import list_tables
+from foldnote.viewers.display.bundles import rows_bundle
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 JOBS = [f"fv-{number}" for number in range(1, 12)]
@@ -54,7 +55,10 @@ def test_rows_have_state_reason_figures_and_scores_in_the_order_of_the_batch(bat
     assert values["reason"] == [None] * 11 + ["No domain."]
     assert values["CDR-H3"] == ["SRWGGDGFYAMDY"] * 11 + [None]
     assert values["settings.sequence"][:2] == ["EV1", "EV2"]
-    assert "settings.scheme" not in values, "a setting that all rows share is left out"
+    same = {column["name"]: column["same"] for column in data["columns"] if column["same"]}
+    assert same == {f"CDR-{name}": "known" for name in ("H1", "H2", "H3", "L1", "L2", "L3")} | {
+        "settings.scheme": "all"
+    }
 
 
 def test_scores_have_label_unit_and_direction(batch):
@@ -102,3 +106,42 @@ def test_a_reused_stage_names_in_the_table_whose_result_it_has():
     job = Job(job_name="b-fold", type="anarci", status=JobStatus.COMPLETE, reused_from="a-fold")
     frame = tabulate_rows([make_row("b-fold", job, {"stage": "fold"})])
     assert list(frame["reused from"]) == ["a-fold"]
+
+
+def make_docking(ligand, number, **scores):
+    settings = {
+        "ligandFile": ligand,
+        "receptorFile": "target.pdb",
+        "site": "ATOM\nATOM",
+        "boxSize": [16, 16, 16],
+    }
+    job = Job(job_name=f"d{number}", type="vina", status=JobStatus.COMPLETE, settings=settings, score=scores)
+    return make_row(f"d{number}", job, {})
+
+
+def test_molecules_stand_first_and_what_all_rows_share_above_the_table():
+    rows = [make_docking("C" * n, n, affinity=-n / 2, centerX=4.25, heavyAtoms=n) for n in range(1, 5)]
+    frame = tabulate_rows(rows)
+    assert list(frame)[:3] == ["name", "state", "settings.ligandFile"]
+    assert "settings.site" not in frame, "contents of a file"
+    bundle = rows_bundle(rows, "b")
+    same = [column["name"] for column in unpack(bundle["text/html"])["columns"] if column["same"] == "all"]
+    assert same == ["score.centerX", "settings.receptorFile"]
+    told = "Same in all rows: center X 4.25; receptor file target.pdb."
+    assert told in bundle["text/plain"]
+    assert f"<p>{told}</p>" in bundle["text/html"].partition("<script>")[0]
+    assert "centerX" not in bundle["text/html"].partition("<script>")[0]
+
+
+def test_a_value_that_only_two_of_many_jobs_have_so_far_stays_a_column():
+    rows = [make_docking("C" * n, n, **({"poses": 9} if n < 3 else {})) for n in range(1, 6)]
+    columns = {each["name"]: each["same"] for each in unpack(rows_bundle(rows, "b")["text/html"])["columns"]}
+    assert columns["score.poses"] == ""
+    rows[2] = make_docking("CCC", 3, poses=9)
+    columns = {each["name"]: each["same"] for each in unpack(rows_bundle(rows, "b")["text/html"])["columns"]}
+    assert columns["score.poses"] == "known"
+
+
+def test_name_and_state_are_columns_even_if_all_jobs_are_complete():
+    columns = unpack(rows_bundle([make_docking("C", n) for n in (1, 2)], "b")["text/html"])["columns"]
+    assert [each["name"] for each in columns if not each["same"]] == ["name", "state"]

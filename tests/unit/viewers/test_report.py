@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from foldnote.errors import ConfigurationError
 from foldnote.results import open_result, write_methods
 from foldnote.viewers import ReportPart, write_report
 
@@ -84,14 +83,15 @@ def test_the_page_has_every_part_in_order_and_loads_nothing(open_run, tmp_path):
     assert "<p>One.</p><p>Two.</p>" in page
     assert "It failed: no domain." in page
     assert "@article{dunbar2016anarci" in page
+    assert "<summary>RIS</summary>" in page
+    assert "TY  - JOUR" in page
     assert "pyhmmer 0.12.0" in page
     assert "default-src 'none'" in page
 
 
-def test_another_suffix_is_refused_before_anything_is_written(open_run, tmp_path):
-    with pytest.raises(ConfigurationError, match="open the page in a browser and print it"):
-        write_report(tmp_path / "new" / "r.pdf", "T", [ReportPart("fv", open_run("fv"))])
-    assert not (tmp_path / "new").exists()
+def test_a_report_names_its_author(open_run, tmp_path):
+    page = write_report(tmp_path / "r.html", "T", [ReportPart("fv", open_run("fv"))], author="Ada <b> Lee")
+    assert "<p>Ada &lt;b&gt; Lee · Written with foldnote" in page.read_text()
 
 
 def test_a_report_without_results_has_no_methods(tmp_path):

@@ -93,7 +93,8 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
             ``Deleted`` for a job that no longer exists) and ``error`` (str: why it failed or did not
             run), ``retries`` (int64: how often it was run again after a failure), ``duration_s`` (float64,
             seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the results' metrics in the tool's
-            units. A column of the table with one of these names becomes ``input.NAME``.
+            units, those first that differ between rows; so do settings where there is no table. A column of
+            the table with one of these names becomes ``input.NAME``.
 
         Raises:
             FoldnoteError: ``table`` has a different number of rows.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +200,12 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
 
     records = [jobs.get(name) for name in sheet.names]
     inputs = dict.fromkeys(name for row in sheet.inputs for name in row)
-    scores = dict.fromkeys(name for job in records if job for name in job.score or {})
+    if sheet.inputs is sheet.settings:  # no table of the user's, whose order would count
+        inputs = dict.fromkeys(_put_differing_first(inputs, sheet.inputs))
+    scores = _put_differing_first(
+        dict.fromkeys(name for job in records if job for name in job.score or {}),
+        [job.score or {} for job in records if job],
+    )
     taken = {*_OUTCOMES, *(f"score.{name}" for name in scores)}
     columns: dict[str, Any] = {
         f"input.{name}" if name in taken else name: _restore(
@@ -218,6 +223,11 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
         columns[f"score.{name}"] = [(job.score or {}).get(name) if job else None for job in records]
     frame = pd.DataFrame(columns)
     return frame.rename_axis("row") if sheet.index is None else frame.set_axis(sheet.index)
+
+
+def _put_differing_first(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names, those first whose values differ between rows that have one."""
+    return sorted(names, key=lambda name: len({str(row[name]) for row in rows if name in row}) < 2)
 
 
 def add_kept(frame: pd.DataFrame, sheet: Sheet) -> pd.DataFrame:
