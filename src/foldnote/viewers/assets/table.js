@@ -213,7 +213,10 @@
       var column = columns[index], cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
       cell.scope = 'col';
       button.type = 'button';
-      button.textContent = column.label;
+      column.label.split(/(?<=[_.])/).forEach(function (part, place) {
+        if (place) make('wbr', '', button);  // where a long name breaks on paper
+        button.append(part);
+      });
       if (column.unit) make('span', 'fnt-unit', button).textContent = ' (' + column.unit + ')';
       button.title = column.about || 'Sort by ' + column.label;
       button.onclick = function () { sortBy(index); };
