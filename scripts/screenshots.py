@@ -160,6 +160,7 @@ def take_batch_pictures(lab: LabPage) -> None:
     lab.run_all()
     card = lab.page.locator(".foldnote-card")
     expect(card).to_contain_text("9 of 9 jobs complete", timeout=300_000)
+    expect(lab.page.locator(".fnv-table").last).to_contain_text("9 jobs: 9 complete", timeout=60_000)
     sidebar.get_by_role("row", name="cavity-screen").first.click()
     lab.page.keyboard.press("ArrowRight")
     lab.resize(WINDOW["width"], 720)

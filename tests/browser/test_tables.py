@@ -1,6 +1,7 @@
 """Tables of results in real JupyterLab: all rows sort and filter, a hundred thousand stay quick to handle."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,41 @@ def test_molecules_are_drawn_in_their_rows_and_found_by_their_smiles(table, them
     rows.get_by_label("Filter rows").fill("Br")
     expect(rows.locator("svg.fnt-molecule")).to_have_count(1)
     rows.get_by_label("Filter rows").fill("")
+
+
+_DOCKED = """
+from foldnote.viewers.display.batch_rows import BatchRow
+from foldnote.viewers.display.bundles import rows_bundle
+from IPython.display import publish_display_data
+rows = [BatchRow(f"d{n}", "Complete", scores={"affinity": -n / 2, "centerX": 42.5, "heavyAtoms": n},
+                 settings={"receptorFile": "target.pdb", "ligandFile": "C" * n}) for n in range(1, 6)]
+publish_display_data(rows_bundle(rows, "docked"))
+"""
+
+
+def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):
+    page, _ = table
+    server.write_notebook("docked.ipynb", _DOCKED)
+    page.open("docked.ipynb")
+    page.run_all()
+    shown = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    shown.wait_for(timeout=60_000)
+    headings = [text.partition(" (")[0] for text in shown.locator("th").all_inner_texts()]
+    assert headings == ["name", "state", "ligand file", "affinity", "heavy atoms"]
+    line = shown.locator(".fnt-same summary")
+    expect(line).to_have_text("Same in all rows: center X 42.5 · receptor file target.pdb")
+    line.press("Enter")
+    expect(shown.locator(".fnt-same dd").last).to_have_text("target.pdb")
+    expect(shown.locator(".fnt-open[data-job=d1]")).to_be_visible()
+    assert page.accessibility_faults(".fnt-rows") == []
+    shown.get_by_label("Filter rows").fill("target")
+    expect(shown).to_contain_text("No row contains that.")
+    shown.get_by_label("Filter rows").fill("")
+    page.resize(420, 800)
+    expect(shown).to_have_class(re.compile("fnt-narrow"))
+    with page.page.expect_download() as saved:
+        shown.get_by_role("button", name="Save CSV").click()
+    first = next(csv.reader(Path(saved.value.path()).read_text().splitlines()))
+    assert first == ["name", "state", "settings.ligandFile", "score.affinity", "score.centerX", "score.heavyAtoms",
+                     "settings.receptorFile"]  # fmt: skip
+    page.resize(1100, 900)
