@@ -1,14 +1,16 @@
 """The verbs of a notebook that plan: each is one call of the client, and what it gives is shown in the cell."""
 
+import contextlib
 import re
 
 import pandas as pd
+import pypdf
 import pytest
 from job_settings import SETTINGS
 from scripted_service import answers
 
 import foldnote as fn
-from foldnote.errors import ArgumentError, JobFailedError, NotFoundError
+from foldnote.errors import ArgumentError, ConfigurationError, JobFailedError, NotFoundError
 from foldnote.notebook import NotebookBatch, NotebookRun
 
 
@@ -80,6 +82,24 @@ def test_a_report_has_jobs_batches_and_archives_and_says_what_has_no_result(here
     assert "was used for 5 jobs (tool: anarci)" in page
     assert re.search(rf"<h2>{name}\.fail</h2><p>[^<]*failed", page)
     assert "<p>Two words.</p>" in page
+
+
+def test_a_batch_and_a_pipeline_are_reported_as_pdf_with_all_rows(here, settings, name, tmp_path):
+    table = pd.DataFrame(
+        {"id": [f"{name}-a", f"{name}-b.fail"], "KD_nM": [1.5, 2.25], "sequence": settings["sequence"]}
+    )
+    batch = fn.submit_batch("anarci", table, columns={"sequence": "sequence"}, names="id", scheme="imgt")
+    with contextlib.suppress(JobFailedError):
+        batch.wait(60)
+    run = fn.pipeline(f"{name}-p", [fn.stage("number", "anarci", **SETTINGS)]).wait(60)
+    place = fn.report([batch, run], tmp_path / "r.pdf", title="All", author="Ada")
+    reader = pypdf.PdfReader(place)
+    text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+    parts = (*table["id"], "1.50", "2.25", f"{run.job_name}-number", "Failed")
+    assert [part for part in parts if part not in text.replace("- ", "-")] == []
+    assert reader.metadata.author == "Ada"
+    with pytest.raises(ConfigurationError, match="ends in .html or .pdf"):
+        fn.report("no-such-job", tmp_path / "r.doc")
 
 
 def test_jobs_batches_and_pipelines_are_exported_and_opened_as_they_were(here, settings, name, tmp_path):
