@@ -155,7 +155,7 @@ def test_a_page_contains_everything_and_loads_nothing(result, tmp_path):
     page = Page(text)
 
     assert "a &lt; b" in text
-    assert page.tags.count("script") == 3
+    assert page.tags.count("script") == 4
     assert all(source.startswith("data:image/png;base64,") for source in page.sources)
     assert "href" not in page.attributes
     assert "default-src 'none'" in text
