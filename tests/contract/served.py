@@ -52,7 +52,7 @@ class Served:
         """What a start that must fail says; it says nothing on standard output."""
         process = self.start(*arguments, "--json")
         out, err = process.communicate(timeout=60)
-        assert (process.returncode, out) == (1, "")
+        assert (process.returncode, out) == (2, "")
         assert "Traceback" not in err
         return err
 
