@@ -237,7 +237,7 @@ def test_a_run_keeps_its_stages_whatever_is_saved_later(service, name):
 
 
 def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
-    stages = (fold(heavy=HEAVY[7:]), bind("fold.output-2/file-1.txt", "slow.sleep-30"))
+    stages = (fold(heavy=HEAVY[7:]), bind("fold.output-2/file-1.txt", "slow.sleep-30", chain="Q"))
     save(service, name, *stages, bind("slow.sleep-30/", "last"))
     run(service, name)
     service.wait(f"{name}r-slow.sleep-30", ("Running",))
@@ -247,7 +247,7 @@ def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
         service,
         name,
         stages[0],
-        bind("fold.output-2/file-1.txt", "slow.output-1"),
+        bind("fold.output-2/file-1.txt", "slow.output-1", chain="Q"),
         bind("slow.output-1/file-0.txt", "last"),
     )
     run(service, name, jobName=f"{name}s", **REUSE)
