@@ -248,7 +248,7 @@ def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
         name,
         stages[0],
         bind("fold.output-2/file-1.txt", "slow.output-1", chain="Q"),
-        bind("slow.output-1/file-0.txt", "last"),
+        bind("slow.output-1/file-0.txt", "last", chain="Q"),
     )
     run(service, name, jobName=f"{name}s", **REUSE)
     assert service.wait(f"{name}s")["status"] == "Complete"
