@@ -205,7 +205,7 @@ def test_two_services_do_not_share_a_folder(make_service):
     service = make_service()
     command = [sys.executable, "-m", "foldnote.service.serve", "--data-dir", str(service.folder / "data")]
     second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert "Another service" in second.stderr
 
 

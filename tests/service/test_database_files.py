@@ -43,7 +43,7 @@ def data(service):
 def last_words(service) -> str:
     """What a service says that does not start."""
     process = service.spawn()
-    assert process.wait(60) == 1
+    assert process.wait(60) == 6
     process.stdout.close()
     return (service.folder / "service.log").read_text().splitlines()[-1]
 

@@ -191,7 +191,7 @@ def test_the_admin_command_lists_and_removes_beside_a_running_service(open_servi
     assert main([*arguments, "tools"]) == 0
     assert "by-command: " in capsys.readouterr().out
     assert main([*arguments, "remove-tool", "by-command"]) == 0
-    assert main([*arguments, "remove-tool", "by-command"]) == 1
+    assert main([*arguments, "remove-tool", "by-command"]) == 2
     assert "foldnote admin tools" in capsys.readouterr().err
     until = time.monotonic() + 15
     while (answer := service.submit("x", type="by-command", settings={"structure": PDB})).status_code == 200:
