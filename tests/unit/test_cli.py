@@ -253,7 +253,8 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         ),
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
-        (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "no rows"),
+        (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "takes a JSON list"),
+        (["batch", "anarci", "-"], 2, "rows"),
         (["batch", "--retry", "nobody"], 4, "nobody"),
         (["jobs", "--limit", "0"], 2, "limit"),
         (["log", "nobody"], 4, "nobody"),
@@ -271,7 +272,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
 def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(
     foldnote, monkeypatch, arguments, ends_with, words
 ):
-    monkeypatch.setattr("sys.stdin", io.StringIO("[]"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[]")))
     code, out, err = foldnote(*arguments)
     assert (code, out) == (ends_with, "")
     assert err.startswith("foldnote: ")

@@ -228,7 +228,7 @@ def _explain_unusable(folder: Path, exc: Exception) -> str:
     elif number in (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP):
         advice = "That is not what a service keeps there: move it away, or restore a backup"
     else:
-        advice = "Repair the disk, then start it again"
+        advice = "Free space or repair the disk, then start it again"
     return f"The service cannot use {what}: {where}{reason}. {advice}."
 
 
