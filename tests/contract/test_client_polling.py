@@ -95,7 +95,7 @@ async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted,
             await asyncio.sleep(0.05)
     lines = slot.bundle["text/plain"].splitlines()
     assert lines[0].startswith("2 jobs: 1 complete, 1 failed")
-    assert lines[1].startswith("Same in all rows: kind x; sequence EVQL")
+    assert lines[1] == f"Same in all rows: kind x; sequence {SETTINGS['sequence']}."
     assert lines[2].split()[:3] == ["name", "state", "reason"]
     assert "1 of 2 jobs complete, 1 failed." in card.bundle()["text/html"]
     assert f"fn.batch({name!r}).retry()" in card.bundle()["text/plain"]

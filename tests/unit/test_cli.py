@@ -254,7 +254,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
         (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "takes a JSON list"),
-        (["batch", "anarci", "-"], 2, "rows"),
+        (["batch", "anarci", "-"], 2, "no rows"),
         (["batch", "--retry", "nobody"], 4, "nobody"),
         (["jobs", "--limit", "0"], 2, "limit"),
         (["log", "nobody"], 4, "nobody"),

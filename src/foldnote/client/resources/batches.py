@@ -243,12 +243,12 @@ class BatchesOperations(Resource, Generic[B]):
         attempt, verdicts = yield from self._draft(
             tool,
             table,
+            names,
             batch_name,
             project_tag,
             limits,
             put_policy(extensions, on_failure, retries),
             again,
-            is_named_by_table=names is None and table.names is not None,
         )
         require_valid(attempt.tool, verdicts)
         sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
@@ -284,12 +284,12 @@ class BatchesOperations(Resource, Generic[B]):
         attempt, verdicts = yield from self._draft(
             tool,
             table,
+            names,
             batch_name,
             project_tag,
             limits,
             put_policy(extensions, on_failure, retries),
             again,
-            is_named_by_table=names is None and table.names is not None,
         )
         existing = None
         if all(verdict.valid for verdict in verdicts):
@@ -307,13 +307,12 @@ class BatchesOperations(Resource, Generic[B]):
         self,
         tool: str | Tool,
         rows: Rows,
+        names: Sequence[str] | None,
         batch_name: str | None,
         project_tag: str | None,
         limits: batch_submission.BatchLimits,
         extensions: Extensions | None,
         again: bool,
-        *,
-        is_named_by_table: bool,
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
         """Prepare the request, and validate each row by the tool's schema."""
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
@@ -328,7 +327,7 @@ class BatchesOperations(Resource, Generic[B]):
                 project_tag,
                 limits,
                 sent,
-                is_named_by_table=is_named_by_table,
+                is_named_by_table=names is None and rows.names is not None,
             )
         )
         attempt, verdicts = draft
