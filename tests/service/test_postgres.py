@@ -1,13 +1,16 @@
 """PostgreSQL as the store: its queries, its address, and two replicas of the service on one database and folder."""
 
 import io
+import re
 import signal
 import sys
+import threading
 import time
 import traceback
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx
 import psycopg
@@ -19,7 +22,10 @@ from service_process import QUICK, ServiceProcess
 from foldnote.errors import ConfigurationError
 from foldnote.models.status import JobStatus
 from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.events import read_marks
+from foldnote.service.store.jobs.first_pages import MOST_BYTES, MOST_ROWS, FirstPage
 from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.schema import metadata
 from foldnote.service.store.store import Store
@@ -95,6 +101,60 @@ def test_jobs_of_an_account_that_another_replica_changes_are_claimed_later(store
     assert [each.account_id for each in claim().claims] == [busy]
 
 
+def test_pages_that_are_read_together_are_those_that_are_read_alone(store):
+    running, batch, many, some, long, none = accounts = [
+        store.accounts.ensure_account(f"{number}@lab.example") for number in range(6)
+    ]
+    store.jobs.add(running, NewJob("running", "anarci", {"sequence": "EVQ", "name": "ä, \u2028 'H'"}, {}))
+    store.queue.claim(store.queue.waiting()[0], "nonce")
+    store.jobs.add(running, NewJob("waiting", "anarci", {}, {}))
+    store.jobs.add_batch(batch, NewJob("batch", "anarci", {}, {}), [NewJob("row", "anarci", {}, {})])
+    for account, number in ((many, MOST_ROWS + 1), (some, 3)):
+        for each in range(number):
+            store.jobs.add(account, NewJob(f"job{each}", "anarci", {}, {}))
+    store.jobs.delete(some, "job1")
+    store.jobs.add(long, NewJob("long", "anarci", {"sequence": "A" * MOST_BYTES}, {}))
+    asked = [
+        FirstPage(account, limit, has_subjobs)
+        for account in accounts
+        for limit in (1, 2, MOST_ROWS, 1000)
+        for has_subjobs in (True, False)
+    ]
+    found = store.first_pages.read(asked)
+    assert found == {
+        each: store.pages.read(
+            JobFilter((each.account_id,), has_subjobs=each.has_subjobs), before=None, limit=each.limit
+        )
+        for each in asked
+        if each.account_id != long and each[:2] != (many, 1000)
+    }
+    assert found[FirstPage(none, 1000, False)].text == b""
+    assert set(found[FirstPage(running, 1000, False)].live) == {1}
+
+
+def test_pages_keys_and_states_of_many_accounts_take_one_statement_each(store):
+    accounts = [store.accounts.ensure_account(f"{number}@lab.example") for number in range(50)]
+    for account in accounts:
+        store.accounts.add_key(account, f"key {account}")
+        store.jobs.add(account, NewJob("one", "anarci", {}, {}))
+    with store.database.write() as connection:
+        (name,) = connection.exec_driver_sql("SELECT current_database()").one()
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET log_statement = 'all'")
+    with closing(Store(StoreAddress.read({"url": cluster().address(name)}))) as logged:
+        begun = len(logged_statements())
+        assert len(logged.first_pages.read([FirstPage(account, 1000, False) for account in accounts])) == 50
+        assert len(logged.accounts.find_callers([f"key {account}" for account in accounts])) == 50
+        assert len(read_marks(logged.database, accounts)) == 50
+        assert [each.split()[0] for each in logged_statements()[begun:]] == ["SELECT"] * 3
+
+
+def logged_statements():
+    """What the server was asked by connections to databases that have it log that, without their listeners."""
+    log = (cluster().folder / "log").read_text()
+    found = re.findall(r" LOG:  (?:statement|execute [^:]*):\s+(.*)", log)
+    return [each for each in found if not each.startswith("LISTEN")]
+
+
 def test_a_replica_name_that_another_machine_has_is_free_again_after_its_lease(store):
     assert store.replicas.renew("lab-1", "one boot", 60)
     assert store.replicas.renew("lab-1", "one boot", 60)
@@ -126,6 +186,34 @@ def test_a_run_does_not_see_the_address_of_the_database(pair):
         seen = archive.read("environment.json").decode()
     assert "PATH" in seen
     assert "FOLDNOTE_STORE_URL" not in seen
+
+
+def test_a_page_has_each_change_that_the_other_replica_acknowledged(pair):
+    """While many ask for their pages at the other replica, which reads them together."""
+    changed, other = pair
+    names = [f"change{number}.sleep-60" for number in range(8)]
+    is_over = threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            assert other.client.get("/jobs", params={"limit": 60}).status_code == 200
+
+    def statuses() -> dict[str, str]:
+        page = other.client.get("/jobs", params={"limit": 60}).json()
+        return {each["jobName"]: each["status"] for each in page["jobs"]}
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask) for _ in range(3)]
+        try:
+            for name in names:
+                assert changed.submit(name).status_code == 200
+                assert name in statuses()
+                deleted = changed.client.request("DELETE", "/delete-job", json={"jobName": name})
+                assert deleted.status_code == 200
+                assert name not in statuses()
+        finally:
+            is_over.set()
+    assert [each.result() for each in asking] == [None] * 3
 
 
 def test_a_job_is_stopped_at_the_replica_that_does_not_run_it(pair):

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 from foldnote import settings
@@ -29,6 +30,7 @@ from foldnote.service.domain.deployment import DeploymentService
 from foldnote.service.domain.direct_uploads import DirectUploads
 from foldnote.service.domain.file_resolution import FileResolver
 from foldnote.service.domain.intake import Intake
+from foldnote.service.domain.joint_lookup import JointLookup
 from foldnote.service.domain.pipelines.stage_scheduler import StageScheduler
 from foldnote.service.domain.pipelines.submission import PipelineService
 from foldnote.service.domain.result_links import ResultService
@@ -48,6 +50,7 @@ from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.replica import Replica, ReplicaName, find_taken, require_shared_folder
 from foldnote.service.store import opening
 from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.events import read_marks
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import Store
@@ -84,6 +87,10 @@ class Service:
         secrets = self.store.accounts.link_secrets()
         self.links = LinkSigner(secrets, config.limits.link_s)
         self.page_keys = PageKeys(next(iter(secrets.values())))
+        self.first_pages = JointLookup(self.store.first_pages.read)
+        """First pages of accounts, where the database is shared."""
+        self.marks = JointLookup(partial(read_marks, self.store.database))
+        """State tokens of accounts."""
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
         self.trials = TrialService(

@@ -16,6 +16,8 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy as sa
 
 Found = TypeVar("Found")
+KEYS_AT_ONCE = 500
+"""Values that one statement looks for."""
 
 
 class StorageFaultError(Exception):
@@ -44,6 +46,17 @@ def call_while_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Foun
                 raise
         time.sleep(pause_s)
     return act()
+
+
+def marks(values: Collection[object]) -> str:
+    """SQL placeholders for these values, separated by commas."""
+    return ",".join("?" * len(values))
+
+
+def repeat_last(keys: Sequence[Found]) -> Sequence[Found]:
+    """The keys, the last one repeated up to a power of two, so that few different statements are prepared."""
+    number = len(keys)
+    return [*keys, *keys[-1:] * ((1 << (number - 1).bit_length()) - number)] if keys else keys
 
 
 class BareConnection(Protocol):
@@ -89,8 +102,12 @@ class Database(Protocol):
         """Add an account to those that a write transaction may change; False if another one changes it."""
         ...
 
-    def glance(self) -> AbstractContextManager[BareConnection]:
+    def glance(self, *, is_single: bool = False) -> AbstractContextManager[BareConnection]:
         """Open a read transaction on a bare connection.
+
+        Args:
+            is_single: each statement needs a snapshot of its own only, so that a server is asked once for it
+                and not three times.
 
         Raises:
             StorageFaultError: the database cannot be read now.

@@ -1,4 +1,4 @@
-"""The append-only record of what happened to a job."""
+"""The append-only record of what happened to jobs; its last entry tells the states of an account apart."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from foldnote.service.store import clock
+from foldnote.service.store.database import KEYS_AT_ONCE, Database, marks, repeat_last
 from foldnote.service.store.schema import events
 
 _APPEND = sa.insert(events).inline()
+_LAST = """
+    SELECT id, (SELECT max(events.id) FROM events WHERE account_id = accounts.id)
+    FROM accounts WHERE id IN"""
 
 
 def write_event(
@@ -24,3 +28,18 @@ def write_events(connection: sa.Connection, rows: Sequence[Mapping[str, object]]
     """Append several events in order; each has `at`, `account_id`, `job_id`, `kind` and `detail`."""
     if rows:
         connection.execute(_APPEND, rows)
+
+
+def read_marks(database: Database, account_ids: Sequence[int]) -> dict[int, str]:
+    """The state token of each account: its last event; every change of a job's status writes one.
+
+    Raises:
+        StorageFaultError: the database cannot be read now.
+    """
+    found: dict[int, str] = {}
+    with database.glance(is_single=True) as connection:
+        for start in range(0, len(account_ids), KEYS_AT_ONCE):
+            some = repeat_last(account_ids[start : start + KEYS_AT_ONCE])
+            for account_id, last in connection.execute(f"{_LAST} ({marks(some)})", some):
+                found[account_id] = str(last or 0)
+    return found

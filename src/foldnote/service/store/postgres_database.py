@@ -89,7 +89,7 @@ class PostgresDatabase:
         self._writers = self._engine()
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         self._readers = self._writers.execution_options(**snapshot)
-        self._telling = self._writers.execution_options(isolation_level="AUTOCOMMIT")
+        self._autocommit = self._writers.execution_options(isolation_level="AUTOCOMMIT")
         try:
             self._prepare()
         except BaseException:
@@ -125,7 +125,7 @@ class PostgresDatabase:
     def _prepare(self) -> None:
         """Check the server and apply missing migrations, one replica at a time."""
         try:
-            with self._telling.connect() as connection:
+            with self._autocommit.connect() as connection:
                 bare = _bare(connection)
                 self._require_usable(bare)
                 bare.execute("SET lock_timeout = 0")  # another replica may be migrating
@@ -224,13 +224,16 @@ class PostgresDatabase:
         return True
 
     @contextmanager
-    def glance(self) -> Iterator[QuestionMarks]:
+    def glance(self, *, is_single: bool = False) -> Iterator[QuestionMarks]:
         """See the protocol.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._translated(), self._readers.begin() as connection:
+        with (
+            self._translated(),
+            self._autocommit.connect() if is_single else self._readers.begin() as connection,
+        ):
             yield QuestionMarks(_bare(connection))
 
     @contextmanager
@@ -240,7 +243,7 @@ class PostgresDatabase:
         Raises:
             StorageFaultError: the database cannot be used now.
         """
-        with self._translated(), self._telling.connect() as connection:
+        with self._translated(), self._autocommit.connect() as connection:
             values = (_WORK, work)
             query = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
             is_alone = bool(connection.exec_driver_sql(query, values).scalar_one())
@@ -306,7 +309,7 @@ class PostgresDatabase:
         self._note(None if is_anybody else accounts)
         payload = f"{self._name} " + ("*" if is_anybody else ",".join(map(str, accounts or ())))
         query = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)"
-        with contextlib.suppress(sa.exc.SQLAlchemyError), self._telling.connect() as connection:
+        with contextlib.suppress(sa.exc.SQLAlchemyError), self._autocommit.connect() as connection:
             connection.exec_driver_sql(query, (_CHANNEL, payload))  # which writes nothing that must last
 
     def _note(self, accounts: Collection[int] | None) -> None:
@@ -323,7 +326,7 @@ class PostgresDatabase:
                 self._is_closing.wait(_RETRY_S)
 
     def _listen(self) -> None:
-        with self._telling.connect() as connection:
+        with self._autocommit.connect() as connection:
             bare = _bare(connection)
             connection.detach()
             bare.execute(f"LISTEN {_CHANNEL}")

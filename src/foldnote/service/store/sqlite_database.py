@@ -193,7 +193,7 @@ class SqliteDatabase:
         return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
 
     @contextmanager
-    def glance(self) -> Iterator[sqlite3.Connection]:
+    def glance(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:  # noqa: ARG002
         """Open a read transaction on a bare sqlite3 connection, for queries that must be fast.
 
         Raises:
@@ -212,6 +212,10 @@ class SqliteDatabase:
                 self._glances.append(connection)
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc)) from exc
+        except sqlite3.DatabaseError as exc:
+            if exc.sqlite_errorcode & 0xFF not in _DAMAGED:
+                raise
+            raise DamagedDatabaseError(self.path, str(exc)) from exc
 
     def checkpoint(self) -> bool:
         """Copy the whole write-ahead log into the database; False if a reader still needs part of it.

@@ -14,6 +14,7 @@ from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import DirectUploadStore, FileStore
 from foldnote.service.store.jobs.batches import BatchStore
+from foldnote.service.store.jobs.first_pages import FirstPageStore
 from foldnote.service.store.jobs.jobs import JobStore
 from foldnote.service.store.jobs.leftovers import LeftoverStore
 from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
@@ -53,6 +54,7 @@ class Store:
         limits = quotas or Quotas()
         self.jobs = JobStore(self.database, limits)
         self.pages = PageStore(self.database)
+        self.first_pages = FirstPageStore(self.database)
         self.batches = BatchStore(self.database)
         self.pipelines = PipelineStore(self.database, limits)
         self.leftovers = LeftoverStore(self.database)

@@ -15,6 +15,7 @@ from foldnote.service.store import schema
 from foldnote.service.store.accounts.account_merge import move_account
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs import pages
+from foldnote.service.store.jobs.first_pages import FirstPage
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.jobs.queue import JobEnd
@@ -178,6 +179,9 @@ def test_a_page_says_what_the_rows_say(store, steps, limit, has_subjobs):
         assert page.last == (rows[limit - 1]["id"] if len(rows) > limit else None)
         glanced = store.pages.glance(wanted, before=None, limit=limit)
         assert glanced == (None if store.database.is_shared else page)
+        if store.database.is_shared:
+            first = FirstPage(account, limit, has_subjobs)
+            assert store.first_pages.read([first]) == {first: page}
         for parent, counts in page.children.items():
             mine = [row for row in rows_of(store, account, has_subjobs=True) if row["parent_id"] == parent]
             assert counts.failed == sum(

@@ -12,9 +12,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from foldnote.service.domain.access.joint_lookup import JointLookup
 from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.domain.access.limiter import RateLimiter, whole_seconds
+from foldnote.service.domain.joint_lookup import JointLookup
 from foldnote.service.faults import BareRefusalError, RefusalError
 from foldnote.service.store.accounts.accounts import AccountStore, Caller
 from foldnote.service.store.clock import is_past

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import sqlalchemy as sa
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
@@ -32,11 +31,10 @@ from foldnote.service.http.routes.responses import (
 )
 from foldnote.service.queue.ownership import read_own_log
 from foldnote.service.store.accounts.accounts import Caller
-from foldnote.service.store.database import Database
 from foldnote.service.store.jobs.counting import Counts
+from foldnote.service.store.jobs.first_pages import FirstPage
 from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
 from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, write_text
-from foldnote.service.store.schema import events
 
 router = APIRouter(tags=["jobs"])
 MAX_WAIT_S = 25.0
@@ -82,8 +80,7 @@ async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -
 
     rows = min(asked.limit, service.config.limits.page_rows)
     if asked.is_own:
-        own = JobFilter((caller.account_id,), has_subjobs=asked.include_subjobs is not None)
-        page = service.store.pages.glance(own, before=before, limit=rows)
+        page = await _own_page(service, caller.account_id, asked, before, rows)
         if page is not None and len(page.live) <= _FEW:
             return _json(_join(request, service, caller, page, mark))
 
@@ -125,11 +122,15 @@ def get_job_log(
     return _json(write_text({"log": text}).encode())
 
 
-def read_mark(database: Database, account_ids: Sequence[int]) -> str:
-    """The state token of these accounts: their last event; every change of a job's status writes one."""
-    query = sa.select(events.c.id).where(events.c.account_id.in_(account_ids))
-    with database.read() as connection:
-        return str(connection.execute(query.order_by(events.c.id.desc()).limit(1)).scalar() or 0)
+async def _own_page(
+    service: Service, account_id: int, asked: JobsQuery, before: int | None, rows: int
+) -> Page | None:
+    """A page of the account's own jobs, if it is short; read at once, or with those of other accounts."""
+    has_subjobs = asked.include_subjobs is not None
+    if service.store.database.is_shared and before is None:
+        return await service.first_pages.find(FirstPage(account_id, rows, has_subjobs))
+    wanted = JobFilter((account_id,), has_subjobs=has_subjobs)
+    return service.store.pages.glance(wanted, before=before, limit=rows)
 
 
 async def _wait_for_change(
@@ -140,8 +141,8 @@ async def _wait_for_change(
     end = time.monotonic() + min(wait_s, MAX_WAIT_S)
     version, mark = None, since
     while True:
-        if (now := database.version()) != version:
-            version, mark = now, await run_in_threadpool(read_mark, database, [account_id])
+        if (now := database.version(account_id)) != version:
+            version, mark = now, await service.marks.find(account_id) or "0"
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
         await asyncio.sleep(_LOOK_S)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
-from foldnote.service.store.database import Database
+from foldnote.service.store.database import KEYS_AT_ONCE, Database, marks, repeat_last
 from foldnote.service.store.schema import accounts, keys, secrets
 
 
@@ -37,20 +37,10 @@ class Caller:
     expires: str | None
 
 
-_KEYS_AT_ONCE = 500
-_CALLERS = (
-    sa.select(
-        accounts.c.id.label("account_id"),
-        accounts.c.email,
-        accounts.c.tier,
-        sa.type_coerce(keys.c.is_admin, sa.Boolean).label("is_admin"),
-        accounts.c.organization_id,
-        keys.c.sha256.label("key_sha256"),
-        keys.c.expires,
-    )
-    .join(keys, keys.c.account_id == accounts.c.id)
-    .where(keys.c.sha256.in_(sa.bindparam("hashes", expanding=True)), keys.c.revoked.is_(None))
-)
+_CALLERS = """
+    SELECT accounts.id, email, tier, is_admin, organization_id, sha256, expires
+    FROM keys JOIN accounts ON accounts.id = account_id
+    WHERE revoked IS NULL AND sha256 IN"""
 
 
 def find_account(connection: sa.Connection, email: str) -> int | None:
@@ -121,12 +111,15 @@ class AccountStore:
     def find_callers(self, key_hashes: Sequence[str]) -> dict[str, Caller]:
         """Map the hashes of keys that are valid to their accounts."""
         found: dict[str, Caller] = {}
-        with self._database.read() as connection:
-            for start in range(0, len(key_hashes), _KEYS_AT_ONCE):
-                some = {"hashes": key_hashes[start : start + _KEYS_AT_ONCE]}
-                for row in connection.execute(_CALLERS, some).mappings():
-                    if not clock.is_past(row["expires"]):
-                        found[row["key_sha256"]] = Caller(**row)
+        with self._database.glance(is_single=True) as connection:
+            for start in range(0, len(key_hashes), KEYS_AT_ONCE):
+                some = repeat_last(key_hashes[start : start + KEYS_AT_ONCE])
+                for row in connection.execute(f"{_CALLERS} ({marks(some)})", some):
+                    account_id, email, tier, is_admin, organization_id, sha256, expires = row
+                    if not clock.is_past(expires):
+                        found[sha256] = Caller(
+                            account_id, email, tier, bool(is_admin), organization_id, sha256, expires
+                        )
         return found
 
     def has_live_key(self, account_id: int) -> bool:

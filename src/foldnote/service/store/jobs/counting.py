@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store.database import BareConnection
+from foldnote.service.store.database import BareConnection, marks
 from foldnote.service.store.schema import counters
 
 TOP_LEVEL = 0
@@ -84,14 +84,14 @@ def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: in
     query, values = _ask(tuple(account_ids), [scope])
     if connection.dialect.name != "sqlite":
         query = query.replace("?", "%s")
-    return _by_scope([scope], connection.exec_driver_sql(query, values))[scope]
+    return counts_by_scope([scope], connection.exec_driver_sql(query, values))[scope]
 
 
 def glance_at_counts(
     connection: BareConnection, account_ids: Iterable[int], scopes: Collection[int]
 ) -> dict[int, Counts]:
     """The counts of several scopes, on a bare connection for speed."""
-    return _by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
+    return counts_by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
 
 
 def _ask(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[int, ...]]:
@@ -102,7 +102,8 @@ def _ask(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[i
     return text, (*owners, *scopes)
 
 
-def _by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
+def counts_by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
+    """The counts of these scopes from rows of scope, state and number."""
     found = {scope: no_counts() for scope in scopes}
     for scope, state, count in rows:
         if state == FAILED:
@@ -110,8 +111,3 @@ def _by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
         else:
             found[scope].statuses[state] = int(count)
     return found
-
-
-def marks(values: Collection[object]) -> str:
-    """SQL placeholders for these values, separated by commas."""
-    return ",".join("?" * len(values))

@@ -13,15 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldnote.service.store.database import BareConnection, Database, StorageFaultError
-from foldnote.service.store.jobs.counting import (
-    ALL_JOBS,
-    TOP_LEVEL,
-    Counts,
-    glance_at_counts,
-    marks,
-    no_counts,
-)
+from foldnote.service.store.database import BareConnection, Database, StorageFaultError, marks
+from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL, Counts, glance_at_counts, no_counts
 from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 
 _MARK = MARK.encode()

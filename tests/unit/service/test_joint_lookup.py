@@ -3,7 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from foldnote.service.domain.access.joint_lookup import JointLookup
+from foldnote.service.domain.joint_lookup import JointLookup
 
 
 class Table:

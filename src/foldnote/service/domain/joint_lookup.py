@@ -1,25 +1,26 @@
-"""Look keys up together, so that thousands of callers need few queries.
+"""Read what many requests ask for together, so that thousands of callers need few queries.
 
-A query for each key, in a thread, would take more processor time than the rest of `GET /jobs`
-(`benchmarks/service_pollers.py`).
+A query for each request, in a thread, would take more processor time than the rest of `GET /jobs`
+(`benchmarks/service_pollers.py`). What is found is never older than the request: its query begins afterwards.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from starlette.concurrency import run_in_threadpool
 
+Key = TypeVar("Key", bound=Hashable)
 Found = TypeVar("Found")
 PAUSE_S = 0.01
 """Seconds between two queries, in which keys are gathered for the second one."""
 
 
-class JointLookup(Generic[Found]):
+class JointLookup(Generic[Key, Found]):
     """Reads one key at once, and all that are asked for soon after it by the next query.
 
     A server has one event loop. Where several use one service, as in-process clients do, each gathers the
@@ -29,11 +30,13 @@ class JointLookup(Generic[Found]):
         read: finds the values of keys; called in a thread, by one query of a loop at a time.
     """
 
-    def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Found]]) -> None:
+    def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Found]]) -> None:
         self._read = read
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering[Found]] = WeakKeyDictionary()
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering[Key, Found]] = (
+            WeakKeyDictionary()
+        )
 
-    async def find(self, key: str) -> Found | None:
+    async def find(self, key: Key) -> Found | None:
         """The value of a key, None for none; what `read` raises, this raises."""
         loop = asyncio.get_running_loop()
         gathering = self._by_loop.get(loop)
@@ -42,24 +45,24 @@ class JointLookup(Generic[Found]):
         return await gathering.find(key)
 
 
-class _Gathering(Generic[Found]):
+class _Gathering(Generic[Key, Found]):
     """The keys that requests of one event loop wait for."""
 
-    def __init__(self, read: Callable[[Sequence[str]], Mapping[str, Found]]) -> None:
+    def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Found]]) -> None:
         self._read = read
         self._is_reading = asyncio.Lock()
         self._free_at = 0.0
-        self._keys: set[str] = set()
-        self._next: asyncio.Task[Mapping[str, Found]] | None = None
+        self._keys: set[Key] = set()
+        self._next: asyncio.Task[Mapping[Key, Found]] | None = None
 
-    async def find(self, key: str) -> Found | None:
+    async def find(self, key: Key) -> Found | None:
         if self._next is None:
             self._next = asyncio.create_task(self._read_next())
         self._keys.add(key)
         found = await asyncio.shield(self._next)  # a cancelled request must not cancel it for others
         return found.get(key)
 
-    async def _read_next(self) -> Mapping[str, Found]:
+    async def _read_next(self) -> Mapping[Key, Found]:
         async with self._is_reading:
             await asyncio.sleep(self._free_at - time.monotonic())
             keys, self._keys, self._next = self._keys, set(), None
