@@ -2,7 +2,8 @@
 
 A service is one Python interpreter, which works for one request or thread at a time (`Interpreter`), one
 database that makes changes durable (`Joint`: changes that arrive during a sync share the next one), keys that
-are looked up together, slots for jobs, and the processors of its machine. Times are in milliseconds.
+are looked up together, slots for jobs, and the processors of its machine. Replicas also read pages together,
+from a database that computes on processors of its own, or on theirs. Times are in milliseconds.
 
 What it leaves out: the scheduling of the operating system, memory, the network's limits, retries, and that an
 interpreter serves its threads in turns of 5 ms rather than first come, first served.
@@ -21,17 +22,18 @@ SLICE_MS = 5.0
 """Longest time for which a thread keeps the interpreter while others wait (`sys.getswitchinterval`)."""
 REMEMBER_MS = 5000.0
 GATHER_MS = 10.0
-"""Pause between two queries for keys (`joint_lookup.PAUSE_S`)."""
+"""Pause between two queries for keys, and for pages (`joint_lookup.PAUSE_S`)."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Measured times in milliseconds, of processor if not said otherwise.
+    """Measured times with one kind of database in ms, of the service's processor if not said otherwise.
 
     Attributes:
         poll: `GET /jobs` of an account with a few jobs, whose key is known.
         lookup: a query for keys.
         lookup_key: one more key in that query.
+        read: a query for pages of accounts with a few jobs; 0 for SQLite, where no request waits for others.
         page: `GET /jobs` with 1,000 records.
         submit: `POST /submit-job`.
         job: the service's part of one job after its submission.
@@ -40,11 +42,14 @@ class Figures:
         sync: making a change durable, on the clock.
         transit: a request and its answer outside the service, on the clock.
         download_mb: one MB (2**20 bytes) of a download.
+        server_poll: processor of the database's server for one `poll` with its key; 0 for SQLite.
+        server_page: the same for one `page`.
     """
 
     poll: float
     lookup: float
     lookup_key: float
+    read: float
     page: float
     submit: float
     job: float
@@ -53,6 +58,8 @@ class Figures:
     sync: float
     transit: float
     download_mb: float
+    server_poll: float
+    server_page: float
 
 
 class Interpreter:
@@ -143,7 +150,7 @@ class Machine:
         free: share of them that is free for the service.
         slots: jobs at once; 0 for none.
         is_elsewhere: whether engines run on other machines, so that they use none of these processors.
-        trip: time to the database and back, in ms; 0 for one in the same process.
+        trip: time to the database's server and back, in ms, without its work.
     """
 
     cores: int = 2
@@ -153,33 +160,62 @@ class Machine:
     trip: float = 0.0
 
 
+class DatabaseServer:
+    """The database that replicas share.
+
+    Attributes:
+        commits: changes that are made durable together.
+        busy: ms for which it computed, on all processors together.
+    """
+
+    def __init__(self, env: simpy.Environment, cores: Cores) -> None:
+        self._cores = cores
+        self.commits = Joint(env)
+        self.busy = 0.0
+
+    def compute(self, amount: float) -> Steps:
+        """Compute for `amount` ms."""
+        self.busy += amount
+        yield from self._cores.compute(amount, is_brief=True)
+
+
 class SimulatedService:
-    """One service. `commits` is shared by replicas, which have one database."""
+    """One service. `server` is shared by replicas; a service without one has a database of its own."""
 
     def __init__(
-        self, env: simpy.Environment, figures: Figures, machine: Machine, commits: Joint | None = None
+        self,
+        env: simpy.Environment,
+        figures: Figures,
+        machine: Machine,
+        cores: Cores,
+        server: DatabaseServer | None,
     ) -> None:
         self._env = env
         self.figures = figures
         self._machine = machine
-        self.cores = Cores(env, machine.cores, machine.free)
+        self.cores = cores
         self.interpreter = Interpreter(env, self.cores)
         self._keys = Joint(env, GATHER_MS)
-        self.commits = commits or Joint(env)
+        self._pages = Joint(env, GATHER_MS)
+        self._server = server
+        self.commits = server.commits if server else Joint(env)
         self._slots = simpy.Resource(env, machine.slots) if machine.slots else None
         self._known: dict[int, float] = {}
         self.ended = 0
 
-    def poll(self, account: int, times: list[float], amount: float | None = None) -> Steps:
-        """Answer `GET /jobs` of an account, and add its time."""
+    def poll(self, account: int, times: list[float], *, is_long: bool = False) -> Steps:
+        """Answer `GET /jobs` of an account, with 1,000 records if `is_long`, and add its time."""
         due = self._env.now
         yield self._env.timeout(self.figures.transit)
         if self._known.get(account, 0.0) <= self._env.now:
             asked = self._env.now
             yield self._keys.ask(self._look_up)
             self._known[account] = asked + REMEMBER_MS
-        yield from self._reach_database()
-        yield from self.interpreter.compute(self.figures.poll if amount is None else amount)
+        if self._server is not None:
+            yield self._pages.ask(self._read_pages)
+        if is_long:
+            yield from self._ask_server(self.figures.server_page)
+        yield from self.interpreter.compute(self.figures.page if is_long else self.figures.poll)
         times.append(self._env.now - due)
 
     def submit(self) -> Steps:
@@ -213,19 +249,25 @@ class SimulatedService:
         times.append(self._env.now - due)
 
     def _commit(self) -> Steps:
-        yield from self._reach_database()
+        yield from self._ask_server(0.0)
         yield self.commits.ask(self._sync)
 
     def _sync(self, _: int) -> Steps:
         yield self._env.timeout(self.figures.sync)
 
     def _look_up(self, count: int) -> Steps:
-        yield from self._reach_database()
+        yield from self._ask_server(0.0)
         yield from self.interpreter.compute(self.figures.lookup + count * self.figures.lookup_key)
 
-    def _reach_database(self) -> Steps:
-        if self._machine.trip:
+    def _read_pages(self, count: int) -> Steps:
+        yield from self._ask_server(count * self.figures.server_poll)
+        yield from self.interpreter.compute(self.figures.read)
+
+    def _ask_server(self, amount: float) -> Steps:
+        """Wait for the database's server, if there is one, which computes for `amount` ms."""
+        if self._server is not None:
             yield self._env.timeout(self._machine.trip)
+            yield from self._server.compute(amount)
 
 
 @dataclass(frozen=True)
@@ -235,6 +277,7 @@ class Plan:
     Attributes:
         services: number of services; each account belongs to one.
         has_one_database: whether they are replicas on one database, so that any of them takes any request.
+        is_on_one_machine: whether replicas and their database share a machine; else each has one of its own.
         pollers: accounts that ask for their jobs.
         every_s: seconds between two requests of an account.
         pages: pages of 1,000 jobs per second, all accounts together.
@@ -247,6 +290,7 @@ class Plan:
 
     services: int = 1
     has_one_database: bool = False
+    is_on_one_machine: bool = False
     pollers: int = 0
     every_s: float = 5.0
     pages: float = 0.0
@@ -269,6 +313,8 @@ class Outcome:
         answered: of these, how many were done at the end.
         ended: jobs that ended per second.
         busy: share of the time that the busiest interpreter computed.
+        services_busy: processors that all interpreters used on average.
+        server_busy: the same for the database's server.
     """
 
     times: Sequence[float]
@@ -278,6 +324,8 @@ class Outcome:
     answered: int
     ended: float
     busy: float
+    services_busy: float
+    server_busy: float
 
     def p(self, fraction: float) -> float:
         """The time that `fraction` of the pollers' answers do not exceed, in ms; infinite for none."""
@@ -288,8 +336,11 @@ class Outcome:
 def simulate(figures: Figures, machine: Machine, plan: Plan, seed: int = 1) -> Outcome:
     """Run the plan."""
     chance, env = random.Random(seed), simpy.Environment()
-    commits = Joint(env) if plan.has_one_database else None
-    services = [SimulatedService(env, figures, machine, commits) for _ in range(plan.services)]
+    machines = [Cores(env, machine.cores, machine.free) for _ in range(plan.services + 1)]
+    if plan.is_on_one_machine:
+        machines = machines[:1] * len(machines)
+    server = DatabaseServer(env, machines[-1]) if plan.has_one_database else None
+    services = [SimulatedService(env, figures, machine, cores, server) for cores in machines[: plan.services]]
     run = _Run(env, plan, services, chance)
     for service in services:
         for _ in range(plan.queued):
@@ -308,6 +359,8 @@ def simulate(figures: Figures, machine: Machine, plan: Plan, seed: int = 1) -> O
         answered=run.answered,
         ended=sum(each.ended for each in services) / plan.seconds,
         busy=max(each.interpreter.busy for each in services) / env.now,
+        services_busy=sum(each.interpreter.busy for each in services) / env.now,
+        server_busy=server.busy / env.now if server else 0.0,
     )
 
 
@@ -344,8 +397,8 @@ class _Run:
     def get_page(self) -> Steps:
         """A page of 1,000 jobs."""
         service = self._choose(self._chance.randrange(1_000_000))
-        amount = service.figures.page
-        yield from self._counted(service.poll(self._chance.randrange(1000), self.page_times, amount))
+        account = self._chance.randrange(1000)
+        yield from self._counted(service.poll(account, self.page_times, is_long=True))
 
     def do_job(self) -> Steps:
         """A job from its submission to its end."""
@@ -379,14 +432,16 @@ def find_most(
     """The highest value of one field of the plan at which it is still met, to 10 %.
 
     It is met if 95 % of the requests and jobs whose time has come are done, 99 % of the pollers' answers, if
-    there are any, come within `mark_ms`, and no interpreter computes for more than 95 % of the time.
+    there are any, come within `mark_ms`, and neither an interpreter nor the processors of the database's
+    server compute for more than 95 % of the time.
     """
 
     def is_met(value: float) -> bool:
         number = round(value) if field == "pollers" else value
         found = simulate(figures, machine, replace(plan, **{field: number}))
         is_slow = bool(found.times) and found.p(0.99) > mark_ms
-        return found.answered >= 0.95 * found.asked and found.busy <= 0.95 and not is_slow
+        is_busy = found.busy > 0.95 or found.server_busy > 0.95 * machine.cores
+        return found.answered >= 0.95 * found.asked and not is_busy and not is_slow
 
     low, high = 0.0, begin
     while is_met(high):

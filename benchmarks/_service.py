@@ -159,6 +159,12 @@ def cpu_with_children_s(pids: set[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def processor_ms(pid: int) -> float:
+    """Processor time of a process so far, in ms (Linux; finer than `cpu_s`)."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in files) / 1e6
+
+
 def say_load() -> None:
     """How busy the machine is, since the figures below depend on it."""
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())

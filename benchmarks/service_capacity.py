@@ -1,12 +1,14 @@
 """What one service, two replicas and a sharded set hold: measured times, and a simulation with them.
 
-First the times that the simulation needs are measured on a real service (`--figures FILE` keeps them). Then
-the simulation predicts what it was not given: the throughput of short jobs with two slots, and the answers to
-pollers at a given load. Both are measured, too, and the deviation is printed. At last it is asked for the
-highest load of each kind. `_capacity_model.py` says what the simulation leaves out. Nothing here is a test:
-machines differ.
+First the times that the simulation needs are measured on a real service (`--figures FILE` keeps them): with
+SQLite and, if `FOLDNOTE_STORE_URL` names a server on this machine, with PostgreSQL. Then the simulation
+predicts what it was not given: the throughput of short jobs with two slots, and the answers to pollers at a
+given load, of one service and of two replicas. These are measured, too, and the deviation is printed. At last
+it is asked for the highest load of each kind. `_capacity_model.py` says what the simulation leaves out.
+Nothing here is a test: machines differ.
 
     python benchmarks/service_capacity.py [--rows 200] [--pollers 1000] [--figures FILE]
+    FOLDNOTE_STORE_URL=postgresql://… python benchmarks/service_capacity.py
 """
 
 from __future__ import annotations
@@ -22,16 +24,29 @@ import socket
 import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from _capacity_model import Figures, Machine, Plan, find_most, simulate
-from _service import SETTINGS, TOOL, ServiceRun, cpu_s, cpu_with_children_s, say_load, share, tree
+from _postgres import VARIABLE, DatabaseServer, own_database
+from _service import (
+    SETTINGS,
+    TOOL,
+    ServiceRun,
+    cpu_s,
+    cpu_with_children_s,
+    processor_ms,
+    say_load,
+    share,
+    tree,
+)
 from service_pollers import fill, measure
 
+from foldnote import settings
 from foldnote.service.config import ServiceConfig
+from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.jobs.insertion import NewJob, insert_jobs
 from foldnote.service.store.store import Store
 
@@ -40,14 +55,9 @@ JOBS = 5
 TOGETHER = 50
 RECORDS = 1000
 TRIP_MS = 1.0
-"""Assumed, not measured: to a database on another machine and back, with its query."""
+"""Assumed, not measured: to a database on another machine and back, without its work."""
+STORES = ("sqlite", "postgresql")
 MARK_S = 1.5
-
-
-def processor_ms(pid: int) -> float:
-    """Processor time of a process so far, in ms (Linux; finer than `cpu_s`)."""
-    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(each.read_text().split()[0]) for each in files) / 1e6
 
 
 def low(values: Iterable[float]) -> float:
@@ -95,19 +105,25 @@ def read_answer(connection: socket.socket) -> None:
 
 def measure_requests() -> dict[str, float]:
     """Processor ms of each kind of request, and the time that a request takes outside the service."""
-    with tempfile.TemporaryDirectory() as name:
+    with own_database(), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         keys = [line.split()[0] for line in fill(folder, ACCOUNTS, JOBS)]
         add_records(folder)
+        server = DatabaseServer()
         with ServiceRun(folder, ("/bin/true",), "--workers", "0") as service:
             asker = Asker(service, keys)
-            asker.ask(keys[:TOGETHER])
+            for _ in range(10):  # until its statements are prepared
+                asker.ask(keys[:TOGETHER])
             groups = [keys[begin : begin + TOGETHER] for begin in range(TOGETHER, ACCOUNTS, TOGETHER)]
+            begun = server.cpu_ms()
             together = low(asker.ask(group) for group in groups)
+            server_poll = (server.cpu_ms() - begun) / (len(groups) * TOGETHER)
             poll = low(asker.ask(keys[:TOGETHER]) for _ in _remembered(asker, keys))
             alone = low(asker.ask(keys[:1]) for _ in _remembered(asker, keys))
             apart = low(asker.ask([key]) for key in _forgotten(keys))
+            begun = server.cpu_ms()
             page = low(asker.ask([service.key] * 5, f"/jobs?limit={RECORDS}") for _ in range(20))
+            server_page = (server.cpu_ms() - begun) / 100
             pings = [_seconds(lambda: asker.ask(keys[:1])) * 1000 for _ in range(50)]
             begun = processor_ms(service.process.pid)
             for number in range(100):
@@ -115,13 +131,17 @@ def measure_requests() -> dict[str, float]:
             submit = (processor_ms(service.process.pid) - begun) / 100
             asker.close()
     lookup = max(0.0, apart - alone)
+    read = max(0.0, alone - poll) if settings.store_url() else 0.0
     return {
-        "poll": poll,
+        "poll": poll - read / TOGETHER,
         "lookup": lookup,
         "lookup_key": max(0.0, together - poll - lookup / TOGETHER),
+        "read": read,
         "page": page,
         "submit": submit,
         "transit": max(0.0, low(pings) - alone),
+        "server_poll": server_poll,
+        "server_page": server_page,
     }
 
 
@@ -141,7 +161,7 @@ def _forgotten(keys: Sequence[str]) -> Iterator[str]:
 def add_records(folder: Path) -> None:
     """Give the account of the service's own key a page of jobs."""
     data = folder / "data"
-    store = Store(data / "service.sqlite3")
+    store = Store(StoreAddress.read({}, settings.store_url()) or data / "service.sqlite3")
     account = store.accounts.ensure_account(ServiceConfig(data).email)
     jobs = [NewJob(f"job-{number}", TOOL, SETTINGS, SETTINGS) for number in range(RECORDS)]
     with store.database.write() as connection:
@@ -153,6 +173,7 @@ def measure_batch(rows: int, slots: int) -> tuple[float, float, float]:
     """Short jobs a second with so many slots; processor ms of a job in the service and outside it."""
     settings = [SETTINGS | {"sequence": SETTINGS["sequence"] + "A" * (row % 50)} for row in range(rows)]
     with (
+        own_database(),
         tempfile.TemporaryDirectory() as folder,
         ServiceRun(Path(folder), ("/bin/cp", "job.json", "outputs/"), "--workers", str(slots)) as service,
     ):
@@ -180,7 +201,7 @@ def _count_ended(service: ServiceRun) -> int:
 
 def measure_download(megabytes: int = 512) -> float:
     """Processor ms of the service for one MB of a download over a kept connection."""
-    with tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder)) as service:
+    with own_database(), tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder)) as service:
         service.client.put("/upload/big.bin", content=bytes(megabytes << 20)).raise_for_status()
         before = processor_ms(service.process.pid)
         with service.client.stream("GET", "/files/big.bin") as answer:
@@ -239,28 +260,36 @@ def measure_figures(rows: int) -> Figures:
     )
 
 
-def validate(figures: Figures, rows: int, pollers: int, seconds: float) -> None:
-    """Predict two measurements that were no input, and print the deviations."""
+def validate_jobs(figures: Figures, rows: int) -> None:
+    """Predict the throughput of one service with two slots, which was no input, and print the deviation."""
     number = os.cpu_count() or 1
     free = measure_free()
-    machine = Machine(number, free, 2)
-    predicted = simulate(figures, machine, Plan(queued=2000, seconds=10.0)).ended
+    predicted = simulate(figures, Machine(number, free, 2), Plan(queued=2000, seconds=10.0)).ended
     measured, _, _ = measure_batch(rows, 2)
     print(f"Free processors: {free:.0%} of {number}.")
     deviate("short jobs a second, two slots", predicted, measured, "")
+
+
+def validate_polling(figures: Figures, replicas: int, pollers: int, seconds: float) -> None:
+    """The same of answers to pollers; several replicas share a database, all on this machine."""
     options = argparse.Namespace(processes=1, seconds=seconds, every=5.0, spread=None)
-    with tempfile.TemporaryDirectory() as name:
+    with own_database(), tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         lines = fill(Path(name), pollers, JOBS)
-        with ServiceRun(Path(name), ("/bin/true",), "--workers", "0") as service:
-            found = measure([service], Path(name), lines, options)
-    free = measure_free()
-    told = simulate(figures, Machine(number, free, 0), Plan(pollers=pollers, seconds=seconds))
-    what = f"GET /jobs, {pollers} accounts every 5 s,"
+        services = [
+            stack.enter_context(ServiceRun(Path(name), ("/bin/true",), "--workers", "0"))
+            for _ in range(replicas)
+        ]
+        found = measure(services, Path(name), lines, options)
+    plan = Plan(replicas, settings.store_url() is not None, True, pollers=pollers, seconds=seconds)
+    told = simulate(figures, Machine(os.cpu_count() or 1, measure_free(), 0), plan)
+    what = f"GET /jobs, {replicas} services, {pollers} accounts every 5 s,"
     deviate(f"{what} median", told.p(0.5), share(found.times_ms, 0.5), "ms")
     deviate(f"{what} p99", told.p(0.99), share(found.times_ms, 0.99), "ms")
-    deviate(
-        f"{what} processor of the service", told.busy * 100, found.service_cpu_s / found.seconds * 100, "%"
-    )
+    used_s = {"services": found.service_cpu_s}
+    if found.database_cpu_s:
+        used_s["database"] = found.database_cpu_s
+    for name, busy in zip(used_s, (told.services_busy, told.server_busy), strict=False):
+        deviate(f"{what} processor of the {name}", busy * 100, used_s[name] / found.seconds * 100, "%")
 
 
 def deviate(what: str, predicted: float, measured: float, unit: str) -> None:
@@ -270,23 +299,25 @@ def deviate(what: str, predicted: float, measured: float, unit: str) -> None:
 
 
 SETS = {
-    "one service": (Machine(cores=2, slots=2), Plan()),
+    "one service": ("sqlite", Machine(cores=2, slots=2), Plan()),
     "two replicas, one database": (
+        "postgresql",
         Machine(cores=2, slots=2, trip=TRIP_MS),
         Plan(services=2, has_one_database=True),
     ),
-    "two services, accounts divided": (Machine(cores=2, slots=2), Plan(services=2)),
+    "two services, accounts divided": ("sqlite", Machine(cores=2, slots=2), Plan(services=2)),
 }
-"""Each service on a machine of its own with two processors that do nothing else."""
+"""The store, and each service and server on a machine of its own with two processors that do nothing else."""
 
 
-def tell_limits(figures: Figures) -> None:
+def tell_limits(figures: Mapping[str, Figures]) -> None:
     """Print the highest load of each kind that each set of services holds, as a Markdown table."""
-    print("\n| load | " + " | ".join(SETS) + " |\n|---|" + "---|" * len(SETS))
+    sets = {name: row for name, row in SETS.items() if row[0] in figures}
+    print("\n| load | " + " | ".join(sets) + " |\n|---|" + "---|" * len(sets))
     for what, row in LOADS.items():
         print(f"| {what} |", end="", flush=True)
-        for machine, plan in SETS.values():
-            print(f" {row(figures, machine, plan)} |", end="", flush=True)
+        for store, machine, plan in sets.values():
+            print(f" {row(figures[store], machine, plan)} |", end="", flush=True)
         print()
 
 
@@ -356,17 +387,37 @@ def main() -> None:
     tell_surroundings()
     say_load()
     if options.figures is not None and options.figures.exists():
-        figures = Figures(**json.loads(options.figures.read_text()))
+        kept = json.loads(options.figures.read_text())
+        figures = {store: Figures(**kept[store]) for store in STORES if store in kept}
     else:
-        figures = measure_figures(options.rows)
+        figures = {store: measure_figures(options.rows) for store in _each_store()}
         if options.figures is not None:
-            options.figures.write_text(json.dumps(asdict(figures), indent=2) + "\n")
-    for name, value in asdict(figures).items():
-        print(f"    {name}: {value:.3f} ms")
+            kept = {store: asdict(each) for store, each in figures.items()}
+            options.figures.write_text(json.dumps(kept, indent=2) + "\n")
+    for store, each in figures.items():
+        print(f"{store}:")
+        for name, value in asdict(each).items():
+            print(f"    {name}: {value:.3f} ms")
     if options.only in (None, "validate"):
-        validate(figures, options.rows, options.pollers, options.seconds)
+        for store in _each_store():
+            if store in figures:
+                validate_jobs(figures[store], options.rows)
+                replicas = 1 if store == "sqlite" else 2
+                validate_polling(figures[store], replicas, options.pollers, options.seconds)
     if options.only in (None, "limits"):
         tell_limits(figures)
+
+
+def _each_store() -> Iterator[str]:
+    """SQLite and, if there is a server, PostgreSQL; services that start meanwhile use it."""
+    url = os.environ.pop(VARIABLE, None)
+    try:
+        yield STORES[0]
+    finally:
+        if url is not None:
+            os.environ[VARIABLE] = url
+    if url is not None:
+        yield STORES[1]
 
 
 if __name__ == "__main__":

@@ -2,15 +2,15 @@
 
 Each account has a key of its own and some jobs, and asks `GET /jobs` every five seconds, with the rate limit
 that a service has by default. The pollers run in processes of their own (`_poller_load.py`), over connections
-that they keep; then again with a new connection for each request. The processor time of the services and of
-the pollers is printed, since both share this machine, and so is the longest delay of the pollers themselves.
-Nothing here is a test: machines differ.
+that they keep; then again with a new connection for each request. The processor time of the services, of
+the database's server and of the pollers is printed, since all share this machine, and so is the longest delay
+of the pollers themselves. Nothing here is a test: machines differ.
 
     python benchmarks/service_pollers.py [--pollers 2000] [--seconds 30] [--processes 2]
     python benchmarks/service_pollers.py --pollers 10000 --seconds 300 [--kept-only | --new-only]
     FOLDNOTE_STORE_URL=postgresql://… python benchmarks/service_pollers.py --replicas 2
 
-Replicas need an empty database; each poller asks one of them.
+Replicas get a new database on the server of that address; each poller asks one of them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from _postgres import DatabaseServer, own_database
 from _service import SETTINGS, TOOL, ServiceRun, cpu_s, memory_mb, report, say_load, share
 
 from foldnote import settings
@@ -56,6 +57,7 @@ class Polled:
         errors: number of failures of each kind.
         connections: number of connections that were opened.
         service_cpu_s: processor seconds of all replicas of the service.
+        database_cpu_s: processor seconds of the database's server; 0 with SQLite, which is in the service.
         load_cpu_s: processor seconds of the pollers.
         max_delay_ms: longest delay of the pollers themselves.
         service_mb: memory (PSS) of all replicas at the end, in MB.
@@ -69,6 +71,7 @@ class Polled:
     errors: Counter[str]
     connections: int
     service_cpu_s: float
+    database_cpu_s: float
     load_cpu_s: float
     max_delay_ms: float
     service_mb: float
@@ -113,7 +116,8 @@ def measure(
     for part, (owned, _) in enumerate(parts):
         owned.write_text("\n".join(lines[part::number]))
     pids = {service.process.pid for service in services}
-    before_mb, before_s = memory_mb(pids), cpu_s(pids)
+    server = DatabaseServer()
+    before_mb, before_s, before_server_s = memory_mb(pids), cpu_s(pids), server.cpu_s()
     begun = time.time() + 1.0 + len(lines) / 10_000
     common = ["--seconds", str(options.seconds), "--every", str(options.every), "--begin", str(begun)]
     common += ["--spread", str(options.every if options.spread is None else options.spread), *more]
@@ -135,6 +139,7 @@ def measure(
         errors=sum((Counter(each["errors"]) for each in told), Counter()),
         connections=sum(each["connected"] for each in told),
         service_cpu_s=cpu_s(pids) - before_s,
+        database_cpu_s=server.cpu_s() - before_server_s,
         load_cpu_s=sum(each["cpu_s"] for each in told),
         max_delay_ms=max(each["max_delay_ms"] for each in told),
         service_mb=after_mb,
@@ -162,11 +167,15 @@ def tell(what: str, found: Polled, pollers: int) -> None:
     print()
     report("    p99 from the moment due", share(found.times_ms, 0.99), MARK_MS, "ms")
     core, load = found.service_cpu_s / found.seconds, found.load_cpu_s / found.seconds
+    server = found.database_cpu_s / found.seconds
     print(
         f"    service: {found.cpu_ms_per_request:.3f} ms of processor per request, {core:.0%} of a core,"
         f" {found.service_mb:.0f} MB, {found.mb_more / pollers * 1024:.1f} kB more per poller;"
         f" {found.body_bytes:.0f} bytes per answer"
     )
+    if server:
+        each_ms = found.database_cpu_s / max(found.requests, 1) * 1000
+        print(f"    database: {each_ms:.3f} ms of processor per request, {server:.0%} of a core")
     print(f"    pollers: {load:.0%} of a core, longest delay of their own {found.max_delay_ms:.0f} ms")
 
 
@@ -191,7 +200,7 @@ def main() -> None:
         f"Open files: {soft}, {hard} at most. {options.pollers} pollers, every {options.every:g} s,"
         f" {options.replicas} services."
     )
-    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+    with own_database(), tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         lines = fill(folder, options.pollers, options.jobs)
         serve = ("--workers", "0", *options.serve)
