@@ -341,6 +341,19 @@ def test_the_gpu_memory_of_a_run_of_less_than_a_second_is_seen(make_service, tmp
     assert ended["peakGpuMemoryMb"] == 300
 
 
+def test_the_gpu_memory_of_a_run_that_is_stopped_is_asked_for_once_more(make_service, tmp_path):
+    """Between two regular questions, the second of which would come too late."""
+    service = GpuService(make_service, tmp_path, anarci="gpus = 1")
+    service.submit("grows")
+    assert service.gpus_of("grows") == "0"
+    time.sleep(1.7)
+    (use,) = (service.machine / "uses").iterdir()
+    use.write_text("900")
+    stopped = service.process.client.post("/stop-job", json={"jobName": "grows"})
+    assert stopped.status_code == 200
+    assert service.process.wait("grows")["peakGpuMemoryMb"] == 900
+
+
 @pytest.mark.parametrize(("used", "peak"), [("[N/A]", None), ("0", None), ("512", 512.0)])
 def test_an_amount_that_the_driver_does_not_tell_is_null_and_not_0(tmp_path, monkeypatch, used, peak):
     machine = make_gpu_machine(tmp_path / "machine")

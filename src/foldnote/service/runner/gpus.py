@@ -26,6 +26,8 @@ _MEASURE_FIRST_S = 0.1
 """Pause after the first question about a run's memory; each further one is twice as long, up to that."""
 _LAST_S = 0.5
 """How long the answer to the last question is waited for, if nothing was seen before."""
+_BEFORE_KILL_S = 2.0
+"""The same for a run that is ended by force, which waits for it."""
 _SAID = 200
 
 
@@ -188,8 +190,8 @@ class GpuMeter:
         self._pause_s = _MEASURE_FIRST_S
         self._is_possible = True
 
-    def measure(self, list_processes: Callable[[], Collection[int]]) -> None:
-        """Take the answer to the last question, if there is one, and ask again when it is time."""
+    def measure(self, list_processes: Callable[[], Collection[int]], *, is_due: bool = False) -> None:
+        """Take the answer to the last question, if there is one; ask again when it is time, or `is_due`."""
         if self._query is not None:
             if self._query.poll() is None:
                 if time.monotonic() - self._asked > _ANSWER_S:
@@ -197,17 +199,29 @@ class GpuMeter:
                 return
             self._note(self._query.communicate()[0], self._own.union(list_processes()))
             self._query = None
-        if self._is_possible and time.monotonic() - self._asked >= self._pause_s:
+        if self._is_possible and (is_due or time.monotonic() - self._asked >= self._pause_s):
             self._own = set(list_processes())
             self._ask()
 
-    def finish(self) -> None:
-        """Take the last answer, for which a short run is waited for, and stop measuring."""
-        if self._query is not None and (not self.peak_mb or self._query.poll() is not None):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._note(self._query.communicate(timeout=_LAST_S)[0], self._own)
-                self._query = None
+    def finish(self, list_processes: Callable[[], Collection[int]] | None = None) -> None:
+        """Take the last answer, for which a short run is waited for, and stop measuring.
+
+        Args:
+            list_processes: the processes of a run that is about to be ended, about which is asked once more.
+        """
+        if list_processes is not None:
+            self._take_answer(_BEFORE_KILL_S)
+            self.measure(list_processes, is_due=True)
+            self._take_answer(_BEFORE_KILL_S)
+        elif self._query is not None and (not self.peak_mb or self._query.poll() is not None):
+            self._take_answer(_LAST_S)
         self.close()
+
+    def _take_answer(self, patience_s: float) -> None:
+        if self._query is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._note(self._query.communicate(timeout=patience_s)[0], self._own)
+                self._query = None
 
     def close(self) -> None:
         """Stop measuring."""

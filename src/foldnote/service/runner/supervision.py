@@ -105,8 +105,10 @@ class Supervisor:
             self._pump(_TICK_S)
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
-        self._gpu_meter.finish()
-        if ending.state != "succeeded" and self._process.poll() is None:
+        goes_on = ending.state != "succeeded" and self._process.poll() is None
+        asks_again = goes_on and self._spec.gpus and not self._is_fenced
+        self._gpu_meter.finish(self._descendants if asks_again else None)
+        if goes_on:
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"
         self._kill_the_rest()
