@@ -47,8 +47,8 @@ from foldnote.service.operation.request_tally import RequestTally
 from foldnote.service.queue.executors.table import has_remote
 
 ROUTERS = (
+    jobs.router,  # asked most often
     submission.router,
-    jobs.router,
     cancellation.router,
     results.router,
     downloads.router,

@@ -17,13 +17,14 @@ from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted, AdmittedByGateway
+from foldnote.service.domain.access.gate import Admitted, admit_behind_gateway
 from foldnote.service.domain.requests import JobsQuery
 from foldnote.service.faults import job_not_found
 from foldnote.service.http.routes.responses import (
     Here,
     absolute,
     answers,
+    find_service,
     keyed,
     read_query,
     takes_query,
@@ -70,8 +71,9 @@ class GatewayMessage(WireModel):
     },
     openapi_extra=takes_query(JobsQuery),
 )
-async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -> Response:
+async def get_jobs(request: Request) -> Response:
     """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
+    service, caller = find_service(request), await admit_behind_gateway(request)
     asked = read_query(request, JobsQuery)
     key, since, mark = asked.start_key, asked.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)

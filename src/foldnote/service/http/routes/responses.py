@@ -40,9 +40,14 @@ class Message(WireModel):
     """A sentence on the result of the request."""
 
 
-async def _find_service(request: Request) -> Service:
+def find_service(request: Request) -> Service:
+    """The service of the application."""
     service: Service = request.app.state.service
     return service
+
+
+async def _find_service(request: Request) -> Service:  # FastAPI calls other functions in a thread
+    return find_service(request)
 
 
 Here = Annotated[Service, Depends(_find_service)]
