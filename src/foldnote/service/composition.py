@@ -89,7 +89,8 @@ class Service:
         self.page_keys = PageKeys(next(iter(secrets.values())))
         self.first_pages = JointLookup(self.store.first_pages.read)
         """First pages of accounts, where the database is shared."""
-        self.marks = JointLookup(partial(read_marks, self.store.database))
+        is_shared = self.store.database.is_shared
+        self.marks = JointLookup(partial(read_marks, self.store.database), is_brief=not is_shared)
         """State tokens of accounts."""
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)

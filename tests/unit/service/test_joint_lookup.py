@@ -3,6 +3,8 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from foldnote.service.domain.joint_lookup import JointLookup
 
 
@@ -61,3 +63,13 @@ def test_requests_of_several_event_loops_wait_each_in_its_own():
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(ask, "abcdefgh" * 5)) == list("ABCDEFGH" * 5)
+
+
+async def test_a_brief_query_is_asked_at_once_and_its_fault_is_raised():
+    table = Table()
+    lookup = JointLookup(table.read, is_brief=True)
+    assert await asyncio.gather(*map(lookup.find, ["a", "unknown"])) == ["A", None]
+    assert table.reads == [["a"], ["unknown"]]
+    table.fault = OSError("the disk failed")
+    with pytest.raises(OSError, match="the disk failed"):
+        await lookup.find("a")

@@ -1,7 +1,8 @@
-"""Read what many requests ask for together, so that thousands of callers need few queries.
+"""Read what many requests ask for together, so that thousands of callers need few queries of a server.
 
 A query for each request, in a thread, would take more processor time than the rest of `GET /jobs`
 (`benchmarks/service_pollers.py`). What is found is never older than the request: its query begins afterwards.
+SQLite, which is in the process, answers sooner than a thread begins, and is asked for each request.
 """
 
 from __future__ import annotations
@@ -28,16 +29,22 @@ class JointLookup(Generic[Key, Found]):
 
     Args:
         read: finds the values of keys; called in a thread, by one query of a loop at a time.
+        is_brief: it takes some microseconds, so that it is called at once, in the event loop.
     """
 
-    def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Found]]) -> None:
+    def __init__(
+        self, read: Callable[[Sequence[Key]], Mapping[Key, Found]], *, is_brief: bool = False
+    ) -> None:
         self._read = read
+        self._is_brief = is_brief
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering[Key, Found]] = (
             WeakKeyDictionary()
         )
 
     async def find(self, key: Key) -> Found | None:
         """The value of a key, None for none; what `read` raises, this raises."""
+        if self._is_brief:
+            return self._read([key]).get(key)
         loop = asyncio.get_running_loop()
         gathering = self._by_loop.get(loop)
         if gathering is None:

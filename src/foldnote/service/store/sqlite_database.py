@@ -193,7 +193,7 @@ class SqliteDatabase:
         return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
 
     @contextmanager
-    def glance(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:  # noqa: ARG002
+    def glance(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:
         """Open a read transaction on a bare sqlite3 connection, for queries that must be fast.
 
         Raises:
@@ -204,11 +204,13 @@ class SqliteDatabase:
                 connection = self._glances.pop()
             except IndexError:
                 connection = self._connect()
-            connection.execute("BEGIN")
+            if not is_single:
+                connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                connection.execute("COMMIT")
+                if not is_single:
+                    connection.execute("COMMIT")
                 self._glances.append(connection)
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc)) from exc

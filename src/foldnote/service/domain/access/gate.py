@@ -34,7 +34,7 @@ class Gate:
     """Authenticates callers; each key is looked up at most every five seconds."""
 
     def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
-        self._callers = JointLookup(accounts.find_callers)
+        self._callers = JointLookup(accounts.find_callers, is_brief=not accounts.is_shared)
         self._limiter = limiter
         self._known: dict[str, _Known] = {}
 

@@ -56,10 +56,15 @@ def find_account(connection: sa.Connection, email: str) -> int | None:
 
 
 class AccountStore:
-    """Queries about accounts and keys."""
+    """Queries about accounts and keys.
+
+    Attributes:
+        is_shared: whether they are at a server.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.is_shared = database.is_shared
 
     def ensure_account(self, email: str, tier: str = "full") -> int:
         """The row of the account with this address; it is created if missing."""
