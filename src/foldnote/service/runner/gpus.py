@@ -217,10 +217,10 @@ class GpuMeter:
             self._take_answer(_LAST_S)
         self.close()
 
-    def _take_answer(self, patience_s: float) -> None:
+    def _take_answer(self, limit_s: float) -> None:
         if self._query is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._note(self._query.communicate(timeout=patience_s)[0], self._own)
+                self._note(self._query.communicate(timeout=limit_s)[0], self._own)
                 self._query = None
 
     def close(self) -> None:

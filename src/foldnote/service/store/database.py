@@ -56,7 +56,7 @@ def marks(values: Collection[object]) -> str:
 def repeat_last(keys: Sequence[Found]) -> Sequence[Found]:
     """The keys, the last one repeated up to a power of two, so that few different statements are prepared."""
     number = len(keys)
-    return [*keys, *keys[-1:] * ((1 << (number - 1).bit_length()) - number)] if keys else keys
+    return [keys[min(each, number - 1)] for each in range(1 << (number - 1).bit_length())] if keys else []
 
 
 class BareConnection(Protocol):

@@ -196,7 +196,11 @@ class SqliteDatabase:
     def glance(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:
         """Open a read transaction on a bare sqlite3 connection, for queries that must be fast.
 
+        Args:
+            is_single: open no transaction.
+
         Raises:
+            DamagedDatabaseError: the file is damaged.
             StorageFaultError: the database cannot be read now.
         """
         try:
