@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePosixPath
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ class Model(NotebookRepr):
 
     Attributes:
         name: file name of its structure.
-        rank: 1 for the best model of its prediction.
+        rank: 1 for the best model of its prediction; its place in the order of names if nothing ranks them.
         ranked_by: where the rank comes from: ``the program's list`` (``ranking_debug.json``), ``file name``,
             a score such as ``ranking_score``, or ``the program's choice`` if the program only marked the best
             model by a copy at the top of the folder. "" if there is no ranking and the models are in the
@@ -53,6 +54,11 @@ class Model(NotebookRepr):
     scores: Mapping[str, Scalar]
     files: tuple[str, ...]
     _score_files: ScoreFiles = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        """Such as ``Rank 2``; the file's name where nothing ranks the models, as with designs."""
+        return f"Rank {self.rank}" if self.ranked_by else PurePosixPath(self.name).name
 
     @property
     def confidence(self) -> Confidence | None:
@@ -109,8 +115,9 @@ class Model(NotebookRepr):
         return values + means
 
     def __repr__(self) -> str:
-        by = f" by {self.ranked_by}" if self.ranked_by else ""
-        return f"<Model rank {self.rank}{by}: {self.name}>"
+        if not self.ranked_by:
+            return f"<Model {self.name}, not ranked>"
+        return f"<Model rank {self.rank} by {self.ranked_by}: {self.name}>"
 
 
 def make_geometry_table(models: Iterable[Model]) -> pd.DataFrame:

@@ -87,7 +87,8 @@ def _list_names(source: Source | ComparedItem) -> tuple[str, str]:
         name = find_job_name(source) or source.name
         return name, f"{name}, {source.structure.name}" if source.structure else name
     if isinstance(source, Model):
-        return f"Rank {source.rank}", f"{source.prediction} rank {source.rank}".strip()
+        longer = f"{source.prediction} rank {source.rank}".strip() if source.ranked_by else source.name
+        return source.title, longer
     if isinstance(source, Structure):
         return source.name, source.name
     if isinstance(source, str | Path):

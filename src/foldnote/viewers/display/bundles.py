@@ -443,11 +443,12 @@ def join_plots(plots: Sequence[Plot | None]) -> list[Bundle]:
 
 
 def _score_table(result: Result) -> Bundle:
-    """The scores of several models with their ranks, or else those of the score files."""
+    """The scores of several models with their ranks, if they have any, or else those of the score files."""
     models = result.model_table
     figures = [column for column in models.columns if column not in ("prediction", "rank", "model")]
     if len(models) > 1 and figures:
-        front = ["prediction", "rank"] if models["prediction"].nunique() > 1 else ["rank"]
+        front = ["prediction"] if models["prediction"].nunique() > 1 else []
+        front += ["rank"] if any(model.ranked_by for model in result.models) else []
         return table_bundle(models[[*front, *figures, "model"]], "Scores of every model")
     scores = result.score_table
     return table_bundle(scores, "Scores of every file") if len(scores) > 1 else {}

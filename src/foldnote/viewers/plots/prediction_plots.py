@@ -44,7 +44,7 @@ _DASHES = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
 
 
 def plot_plddt(models: Sequence[Model]) -> Plot | None:
-    """Plot the pLDDT of each residue, one line for each of the best five models; None without pLDDT.
+    """Plot the pLDDT of each residue, one line for each of the first five models; None without pLDDT.
 
     The plot's data are the rows of :func:`foldnote.results.list_plddt`.
     """
@@ -52,6 +52,8 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
     if data.empty:
         return None
     groups = list(data.groupby(["prediction", "rank", "model"], sort=False))[:_MAX_LINES]
+    ranked = {(model.prediction, model.rank, model.name) for model in models if model.ranked_by}
+    names = [f"rank {key[1]}" if key in ranked else str(key[2]) for key, _ in groups]
     starts = list_chain_starts(groups[0][1])
     edges = (100.0, 90.0, 70.0, 50.0, 0.0)
     marks: list[Mark] = [
@@ -65,13 +67,18 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
             palette.chain_color(place) if place else TEXT_COLOR,
             1.2 if place else 1.8,
             _DASHES[place],
-            f"rank {key[1]}",
+            names[place],
         )
-        for place, (key, rows) in reversed(list(enumerate(groups)))
+        for place, (_, rows) in reversed(list(enumerate(groups)))
     ]
     x = _residue_axis(int(data["position"].max()), starts)
     drawing = Drawing(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), marks)
-    return Plot("Confidence along the chain (pLDDT)", _describe_plddt(groups), data, drawing)
+    return Plot(
+        "Confidence along the chain (pLDDT)",
+        _describe_plddt(groups, names, is_ranked=bool(ranked)),
+        data,
+        drawing,
+    )
 
 
 def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
@@ -262,14 +269,16 @@ def _residue_axis(length: int, starts: pd.DataFrame) -> Axis:
     )
 
 
-def _describe_plddt(groups: Sequence[tuple[tuple[object, ...], pd.DataFrame]]) -> str:
-    parts = [f"rank {key[1]} {rows['plddt'].mean():.1f}" for key, rows in groups]
+def _describe_plddt(
+    groups: Sequence[tuple[tuple[object, ...], pd.DataFrame]], names: Sequence[str], *, is_ranked: bool
+) -> str:
+    parts = [f"{name} {rows['plddt'].mean():.1f}" for name, (_, rows) in zip(names, groups, strict=True)]
+    first = "the best model" if is_ranked else names[0]
     best = groups[0][1]["plddt"]
     low = float((best < 70).mean())
     lines = ", ".join(parts)
     return (
-        f"Mean pLDDT: {lines}. In the best model {low:.0%} of the residues are below 70. "
-        "The solid line is the best model."
+        f"Mean pLDDT: {lines}. In {first} {low:.0%} of the residues are below 70. The solid line is {first}."
     )
 
 

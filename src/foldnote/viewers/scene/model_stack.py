@@ -64,8 +64,9 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
         _place(scene.models[0], model.structure, fits[place], place)
         for place, (scene, model) in enumerate(zip(scenes, shown, strict=True))
     ]
+    first_name = "rank 1" if shown[0].ranked_by else shown[0].title
     steps = [
-        Step(label=_write_label(model), models=(place,), facts=_describe(model, fits[place]))
+        Step(label=_write_label(model), models=(place,), facts=_describe(model, fits[place], first_name))
         for place, model in enumerate(shown)
     ]
     colorings = join_colorings([scene.colorings for scene in scenes])
@@ -159,7 +160,9 @@ def _take(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
             break
         taken.append(model)
     left = len(models) - len(taken)
-    return taken, [f"The best {len(taken)} of {count(len(models), 'model')} can be chosen."] if left else []
+    which = "best" if models[0].ranked_by else "first"
+    note = f"The {which} {len(taken)} of {count(len(models), 'model')} can be chosen."
+    return taken, [note] if left else []
 
 
 def _place(model: SceneModel, structure: Structure, fit: Superposition | None, place: int) -> SceneModel:
@@ -176,17 +179,22 @@ def _drop_tags(model: SceneModel, place: int) -> SceneModel:
 
 
 def _name(model: Model) -> str:
-    return f"Rank {model.rank}, {model.structure.name}"
+    return f"{model.title}, {model.structure.name}" if model.ranked_by else model.structure.name
 
 
 def _write_label(model: Model) -> str:
-    """Rank, name and the score by which programs rank, such as ``Rank 1 · model_1.pdb · pTM 0.81``."""
+    """Rank, name and the score by which programs rank, such as ``Rank 1 · model_1.pdb · pTM 0.81``.
+
+    Models that nothing ranks, such as designs, have no rank here either.
+    """
     key = next((name for name in (model.ranked_by, *RANKING_NAMES) if _is_figure(model, name)), None)
     figure = f" · {_label(key)} {_write(model.scores[key])}" if key else ""
-    return f"Rank {model.rank} · {model.structure.name.rpartition('/')[2]}{figure}"
+    rank = f"{model.title} · " if model.ranked_by else ""
+    return f"{rank}{model.structure.name.rpartition('/')[2]}{figure}"
 
 
-def _describe(model: Model, fit: Superposition | None) -> Facts:
+def _describe(model: Model, fit: Superposition | None, first: str) -> Facts:
+    """Scores, confidence, and the distance to the model called ``first``."""
     facts = [(_label(key), _write(value)) for key, value in model.scores.items() if _is_figure(model, key)]
     facts = facts[:_MAX_SCORES]
     mean = model.structure.mean_plddt
@@ -194,7 +202,7 @@ def _describe(model: Model, fit: Superposition | None) -> Facts:
         facts.append(("Mean pLDDT of the structure", f"{mean:.1f} of 100"))
     if fit is not None:
         tm = "" if fit.tm_score is None else f", TM-score {fit.tm_score:.3f}"
-        facts.append(("To rank 1", f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')}{tm}"))
+        facts.append((f"To {first}", f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')}{tm}"))
     return tuple(facts)
 
 
