@@ -16,15 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
-from foldnote.io import hold_lock
 from foldnote.service.engines.engine import (
     ENVIRONMENT,
     READY,
@@ -54,6 +53,7 @@ from foldnote.service.engines.pip import (
 )
 from foldnote.service.engines.plan import PipStep, plan_first, plan_last
 from foldnote.service.engines.shared_files import STORE, drop_unused_files, share_files
+from foldnote.service.engines.turns import describe_holder, try_turn, wait_for_turn
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.state import RECORD
 from foldnote.service.engines.weights.store import Offer, WeightStore, find_offered
@@ -108,6 +108,8 @@ def install(
 ) -> None:
     """Make the environment of ``engine`` and fetch its weights, or go on where an earlier try stopped.
 
+    Where another process installs or removes it, this waits until that has ended, and tells so.
+
     Args:
         engine: what to install.
         report: gets each event.
@@ -140,8 +142,10 @@ def install(
     try:
         record_acceptances(engine.name, asked)
         engine.home.mkdir(parents=True, exist_ok=True)
-        with _lock(engine):
-            _Installation(engine, report, with_hashes, offer).run(wanted)
+        installation = _Installation(engine, report, with_hashes, offer)
+        with wait_for_turn(_name_lock(engine), f"installing {engine.name}", installation.tell_wait):
+            wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
+            installation.run(wanted)
     except OSError as exc:
         raise EngineInstallError(
             f"The engine {engine.name} is not installed: {engine.home} cannot be used: {exc.strerror or exc}."
@@ -157,7 +161,12 @@ def remove(engine: Engine) -> bool:
     """
     if not engine.home.exists():
         return False
-    with _lock(engine):
+    with try_turn(_name_lock(engine), f"removing {engine.name}") as is_mine:
+        if not is_mine:
+            raise EngineInstallError(
+                f"The engine {engine.name} is used by {describe_holder(_name_lock(engine))}. Remove it when"
+                " that has ended."
+            )
         try:
             for name in (READY, STEPS, RECORD):  # first, so that remains of a crash are rebuilt
                 (engine.home / name).unlink(missing_ok=True)
@@ -180,9 +189,15 @@ class _Installation:
         self._download_bytes = 0
         self._fetched_bytes = 0
         self._files: dict[str, Any] = {}
+        self._has_waited = False
         self._began = time.monotonic()
         self._env = engine.home / ENVIRONMENT
         self._log = engine.home / INSTALL_LOG
+
+    def tell_wait(self, holder: str) -> None:
+        """Say who must end first; the first time is a milestone."""
+        self._tell(f"waiting for {holder}", is_milestone=not self._has_waited)
+        self._has_waited = True
 
     def run(self, wanted: Sequence[Weights]) -> None:
         """Run the remaining steps, and fetch the ``wanted`` weights."""
@@ -560,15 +575,9 @@ def _list_wanted_weights(engine: Engine, offer: Offer | None, with_optional: boo
     )
 
 
-@contextmanager
-def _lock(engine: Engine) -> Iterator[None]:
-    """Allow one installer at a time per engine; the lock ends with its holder."""
-    with hold_lock(engine.home.with_name(f".{engine.name}.lock")) as is_held:
-        if not is_held:
-            raise EngineInstallError(
-                f"The engine {engine.name} is being installed or removed by another process. Wait for it."
-            )
-        yield
+def _name_lock(engine: Engine) -> Path:
+    """The file on which one installer at a time holds a lock, which ends with its holder."""
+    return engine.home.with_name(f".{engine.name}.lock")
 
 
 def _used_mb(folder: Path) -> int:

@@ -1,10 +1,13 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
+import getpass
 import os
 import re
 import subprocess
 import sys
+import threading
 import venv
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fault_layer import FaultLayer
@@ -16,6 +19,9 @@ from foldnote.service.engines import Engine, read_engine
 from foldnote.service.engines.engine import read_ready
 from foldnote.service.engines.install import install, remove
 from foldnote.service.engines.pip import explain_failure, tells_full_disk
+from foldnote.service.engines.turns import describe_holder, try_turn
+
+PATIENCE_S = 30.0
 
 
 @pytest.fixture(autouse=True)
@@ -142,12 +148,76 @@ def test_the_environment_of_the_user_does_not_reach_pip(make_engine, monkeypatch
     assert engine.state().installed
 
 
-def test_two_installers_do_not_meet(make_engine):
+def test_an_installer_waits_for_another_one_and_says_for_whom(make_engine):
     engine = make_engine("firstpart==1.0")
     engine.home.mkdir(parents=True)
-    with hold_lock(engine.home.with_name(".tiny.lock")):
-        _, error = install_and_listen(engine)
-    assert "by another process" in error.message
+    messages = []
+
+    def report(event):
+        messages.append((event.message, event.is_milestone))
+        if len(messages) == 2:
+            release.set()
+
+    release, is_held = threading.Event(), threading.Event()
+
+    def hold():
+        with try_turn(engine.home.with_name(".tiny.lock"), "installing tiny") as is_mine:
+            assert is_mine
+            is_held.set()
+            release.wait(PATIENCE_S)
+
+    with ThreadPoolExecutor(1) as other:
+        held = other.submit(hold)
+        assert is_held.wait(PATIENCE_S)
+        install(engine, report)
+        held.result()
+    waited = (
+        f"waiting for process {os.getpid()} of {getpass.getuser()}, which has been installing tiny since "
+    )
+    assert messages[0][0].startswith(waited)
+    assert [is_milestone for _, is_milestone in messages[:2]] == [True, False]
+    assert engine.state().installed
+
+
+def test_a_wait_can_be_interrupted_and_leaves_nothing(make_engine):
+    engine = make_engine("firstpart==1.0")
+    engine.home.mkdir(parents=True)
+
+    def interrupt(_event):
+        raise KeyboardInterrupt
+
+    with hold_lock(engine.home.with_name(".tiny.lock")), pytest.raises(KeyboardInterrupt):
+        install(engine, interrupt)
+    assert list(engine.home.iterdir()) == []
+
+
+def test_an_engine_that_is_being_installed_is_not_removed(make_engine):
+    engine = make_engine("firstpart==1.0")
+    engine.home.mkdir(parents=True)
+    with (
+        try_turn(engine.home.with_name(".tiny.lock"), "installing tiny"),
+        pytest.raises(EngineInstallError, match=r"used by process \d+ of .+, which has been installing tiny"),
+    ):
+        remove(engine)
+
+
+def test_the_lock_of_an_installer_that_died_is_taken_over(make_engine):
+    """It is killed while it holds the lock, and leaves the file that names it."""
+    engine = make_engine("firstpart==1.0")
+    engine.home.mkdir(parents=True)
+    lock = engine.home.with_name(".tiny.lock")
+    program = (
+        "import sys, time; from pathlib import Path; from foldnote.service.engines.turns import try_turn\n"
+        "with try_turn(Path(sys.argv[1]), 'installing tiny'):\n    print('held', flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, lock], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        assert f"process {other.pid} of" in describe_holder(lock)
+        other.kill()
+    events, error = install_and_listen(engine)
+    assert error is None
+    assert not any("waiting for" in event.message for event in events)
+    assert describe_holder(lock) == "another process"
 
 
 def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):

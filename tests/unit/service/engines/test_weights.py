@@ -337,14 +337,18 @@ def test_two_entries_of_one_file_are_refused(make_engine):
         make_engine(text=f"{row.format('a')}[[weights]]\n{row.format('a/b')}")
 
 
-def test_a_second_installation_of_the_same_file_is_told_to_wait(make_engine, server, engines_dir):
+def test_a_second_installation_of_the_same_file_waits_and_takes_it(make_engine, server, engines_dir):
     engine, other = make_engine(), make_engine("other")
     server.cut_after, server.cuts, server.stall_s = 100_000, 1, 2.0
+    messages = []
     with start_installing("tiny") as process:
         next_part(engine)
-        message = refuse(other)
+        install(other, lambda event: messages.append(event.message))
         process.communicate()
-    assert message.startswith("Tiny weights: another installation is fetching it. Wait for it")
+    waits = [message for message in messages if "waiting for process" in message]
+    assert waits
+    assert waits[0].startswith(f"Tiny weights: waiting for process {process.pid} of ")
+    assert "Tiny weights is there already" in messages
     assert process.returncode == 0
     assert contents(engines_dir) == [SHA256]
 

@@ -25,6 +25,7 @@ from uuid import uuid4
 
 from foldnote.errors import EngineInstallError
 from foldnote.io import hash_bytes, hash_file, hold_lock, write_atomically
+from foldnote.service.engines.turns import wait_for_turn
 from foldnote.service.engines.weights.archives import BadArchiveError, hash_tree, name_git_tree, unpack
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.download import discard, download
@@ -66,7 +67,7 @@ class WeightStore:
         self.folder = folder
 
     def install(self, weights: Weights, home: Path, tell: Tell, offer: Offer | None = None) -> None:
-        """Put one file of weights into the engine whose home is ``home``.
+        """Put one file of weights into the engine whose home is ``home``, once nobody else fetches it.
 
         Args:
             weights: what to install.
@@ -75,11 +76,16 @@ class WeightStore:
             offer: the folder to take it from instead of its address.
 
         Raises:
-            EngineInstallError: it cannot be fetched, is not what was published, or is being fetched by
-                another installation; nothing that is incomplete counts as installed.
+            EngineInstallError: it cannot be fetched, or is not what was published; nothing that is
+                incomplete counts as installed.
             OSError: a folder cannot be written.
         """
-        with self._hold(weights):
+        lock = self._partial(weights).with_suffix(".lock")
+
+        def tell_wait(holder: str) -> None:
+            tell(f"{weights.name}: waiting for {holder}", 0)
+
+        with wait_for_turn(lock, f"fetching {weights.name}", tell_wait):
             state: WeightState = "stand-in" if offer and offer.is_stand_in else "published"
             expected = "" if state == "stand-in" else self.expected_hash(weights)
             content = self._find_content(weights, expected)
@@ -336,16 +342,6 @@ class WeightStore:
         folder.mkdir(parents=True, exist_ok=True)
         row = {"home": str(home), "contents": sorted(contents)}
         write_atomically(folder / f"{hash_bytes(str(home).encode())[:32]}.json", json.dumps(row, indent=1))
-
-    @contextmanager
-    def _hold(self, weights: Weights) -> Iterator[None]:
-        """One installation at a time for each address."""
-        with hold_lock(self._partial(weights).with_suffix(".lock")) as is_held:
-            if not is_held:
-                raise EngineInstallError(
-                    f"{weights.name}: another installation is fetching it. Wait for it, then install again."
-                )
-            yield
 
     @contextmanager
     def _hold_all(self) -> Iterator[None]:
