@@ -117,7 +117,8 @@ class Form:
         self.batch_table.write_code = self._write_batch_code
         self.surface = Surface(self, self.batch_table, self.verdicts)
         self.frame.show_surface(self.surface.widget)
-        self._beside = ExtensionFields(self, tool.extensions if self._has_job else ())
+        databases = tool.engine.databases if tool.engine is not None else ()
+        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), databases)
         if self._beside.section is not None:
             self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None

@@ -34,6 +34,9 @@ class ToolEngine(WireModel):
     """Limitations that a user must know to judge the result; null for none."""
     outputs: tuple[str, ...] = ()
     """The files of a result, each as ``name: contents``; empty where unknown."""
+    databases: tuple[str, ...] = ()
+    """Names of the databases on the service's machine that are searched for alignments, for which nothing is
+    sent; empty for none."""
 
 
 _SHAPES = {
@@ -143,6 +146,7 @@ class Tool(WireModel):
             "works on": self.modalities,
             "at this service": self._describe_engine(),
             "note": self.engine.note if self.engine else None,
+            "its databases": self.engine.databases if self.engine else (),
             "settings": str(self.origin) if self.origin != ToolOrigin() else None,
         }
         rows = list(list_settings(self.settings_schema))

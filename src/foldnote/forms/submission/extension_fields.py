@@ -27,17 +27,19 @@ from foldnote.models.extensions import (
 from foldnote.models.verdict import Problem
 
 SOURCE = "alignmentSource"
-OWN, NO_ALIGNMENT, SERVER = "own", "none", "server"
+OWN, NO_ALIGNMENT, DATABASES, SERVER = "own", "none", "databases", "server"
 USES_MSA = "useMSA"
 """The setting that disables the alignment of tools that align sequences."""
 _SENT_WORDS = {
     OWN: "My own file",
     NO_ALIGNMENT: "None (single sequence)",
+    DATABASES: "The service's own databases — nothing is sent",
     SERVER: "Public ColabFold server — your sequence leaves this machine",
 }
 _ABOUT = (
     "Where the alignment of related sequences comes from. Choosing the public server is your consent for this"
-    " job only; choose it again for the next one. Leave it open where the service has databases of its own."
+    " job only; choose it again for the next one. Leave it open where the service has databases, or a server,"
+    " of its own."
 )
 
 
@@ -58,10 +60,17 @@ class ExtensionHost(FieldHost, Protocol):
 class ExtensionFields:
     """The fields of one form; none where the service takes nothing that needs one."""
 
-    def __init__(self, form: ExtensionHost, taken: Sequence[str]) -> None:
+    def __init__(self, form: ExtensionHost, taken: Sequence[str], databases: Sequence[str] = ()) -> None:
+        """Make the fields.
+
+        Args:
+            form: the form that they belong to.
+            taken: the parts that the tool takes beside its settings.
+            databases: names of the databases on the service's machine that are searched for alignments.
+        """
         self._form = form
         self._verdicts: dict[str, str] = {}
-        schema = _write_schema(taken)
+        schema = _write_schema(taken, databases)
         self.section = Section(read_plan(schema, schema), self) if schema["properties"] else None
 
     @property
@@ -176,17 +185,19 @@ class ExtensionFields:
         return self._form.known_uploads()
 
 
-def _write_schema(taken: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of the fields for the parts that a tool takes."""
+def _write_schema(taken: Sequence[str], databases: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of the fields for the parts that a tool takes, and for databases of the service."""
     server, parts = name_consent(MSA_SERVER), set(taken)
     properties: dict[str, Any] = {}
     sources = [OWN] if ALIGNMENT in parts else []
     sources += [NO_ALIGNMENT] if parts & {ALIGNMENT, server} else []
+    sources += [DATABASES] if sources and databases else []
     sources += [SERVER] if server in parts else []
     if sources:
+        about = f"{_ABOUT} Those of this service are {', '.join(databases)}." if databases else _ABOUT
         properties[SOURCE] = {
             "title": "Alignment",
-            "description": _ABOUT,
+            "description": about,
             "type": "string",
             "oneOf": [{"const": source, "title": _SENT_WORDS[source]} for source in sources],
             "x-foldnote": {"group": "common", "order": 1},

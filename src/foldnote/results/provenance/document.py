@@ -67,6 +67,7 @@ def describe(result: Result) -> dict[str, Any]:
         },
         "engine": {"name": manifest.engine or None, "packages": dict(_part(engine, "packages"))},
         "addOns": [_describe_add_on(each) for each in manifest.add_ons],
+        "databases": [dict(each) for each in manifest.databases],
         "seed": manifest.seed,
         "seedNote": manifest.seed_note or None,
         "settingsChanged": dict(manifest.changed),

@@ -60,6 +60,8 @@ class Manifest:
         started: start of the run, RFC 3339, UTC.
         ended: end of the run, RFC 3339, UTC.
         add_ons: engines that were used in addition, such as GNINA's rescoring of Vina's poses.
+        databases: databases of the service that were searched: of each ``name``, ``modified`` (RFC 3339,
+            UTC), ``sizeBytes`` and ``program``.
         data: the complete manifest.
     """
 
@@ -78,6 +80,7 @@ class Manifest:
     started: str = ""
     ended: str = ""
     add_ons: tuple[AddOn, ...] = ()
+    databases: tuple[Mapping[str, Any], ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -95,6 +98,14 @@ class Manifest:
         """Whether the method ran with random stand-in weights, so that its figures mean nothing."""
         weights = _part(self.data, "engine").get("weights") or ()
         return any(isinstance(each, Mapping) and each.get("state") == "stand-in" for each in weights)
+
+    @property
+    def database_titles(self) -> tuple[str, ...]:
+        """Each database that was searched, such as ``uniref30_2302_db (2023-05-01)``."""
+        return tuple(
+            f"{each['name']} ({day})" if (day := _text(each, "modified")[:10]) else str(each["name"])
+            for each in self.databases
+        )
 
     @property
     def duration_s(self) -> float | None:
@@ -148,6 +159,7 @@ def make_manifest(content: Mapping[str, Any]) -> Manifest:
         started=_text(content, "started"),
         ended=_text(content, "ended", "completed"),
         add_ons=tuple(_read_add_ons(engine)),
+        databases=tuple(_read_databases(content)),
         data=content,
     )
 
@@ -176,6 +188,13 @@ def _read_add_ons(engine: Mapping[str, Any]) -> Iterator[AddOn]:
         if isinstance(each, Mapping) and each.get("used") is True:
             name = _text(each, "name")
             yield AddOn(name, _text(each, "method") or name, _text(each, "version"), each)
+
+
+def _read_databases(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    listed = content.get("databases")
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, Mapping) and _text(each, "name"):
+            yield each
 
 
 def _text(fields: Mapping[str, Any], *names: str) -> str:

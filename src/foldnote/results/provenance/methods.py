@@ -69,6 +69,8 @@ def _describe_group(group: Sequence[Manifest]) -> Iterator[str]:
         yield "This method is a substitute for the one that the tool is named after."
     if first.add_ons:
         yield f"In addition, {join_words([_name_add_on(each) for each in first.add_ons], 'and')} was used."
+    if searched := sorted({title for run in group for title in run.database_titles}):
+        yield f"Sequences were searched in {join_words(searched, 'and')}."
     yield from _describe_settings(group)
     yield from _describe_seeds(group)
     if inputs := _list_inputs(group):

@@ -7,6 +7,7 @@ checked before a job is queued.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,12 @@ from typing import Any, Literal, get_args
 from foldnote import settings
 from foldnote.errors import ConfigurationError
 
-OptionKind = Literal["folder", "file", "program", "choice", "arguments"]
+OptionKind = Literal["folder", "file", "program", "database", "number", "choice", "arguments"]
 _KINDS = get_args(OptionKind)
+_NOTHING: tuple[object, ...] = ("", (), [])
+"""Values that set nothing."""
+DATABASE_MARK = ".dbtype"
+"""Ending of the file that every MMseqs2 database has beside its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +35,19 @@ class EngineOption:
     """What it is, as a phrase that completes "set NAME: …"."""
     kind: OptionKind = "folder"
     """``folder`` and ``file``: a path; ``program``: a path, or a name that is searched on PATH;
-    ``choice``: one of ``choices``; ``arguments``: a list of strings."""
+    ``database``: the path of an MMseqs2 database, without the suffixes of its files; ``number``: from
+    ``least`` to ``most``; ``choice``: one of ``choices``; ``arguments``: a list of strings."""
     has: tuple[str, ...] = ()
     """Files that the folder must have, relative to it."""
+    least: float = 0.0
+    most: float = math.inf
     choices: tuple[str, ...] = ()
     default: str | tuple[str, ...] = ""
     """The value if the user sets none; empty for no value."""
     is_needed: bool = True
     """Whether the engine cannot run without it."""
+    needs: tuple[str, ...] = ()
+    """Options that must be set where this one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Configured:
     values: Mapping[str, str | list[str]] = field(default_factory=dict)
     """Usable values by name; paths are absolute. An option that is not set is not among them."""
     missing: tuple[EngineOption, ...] = ()
-    """Required options that are not set."""
+    """Options that are not set, and are required, always or by another option that is set."""
     mistakes: tuple[str, ...] = ()
     """What is wrong with the configured values, one phrase each."""
 
@@ -70,10 +80,12 @@ def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
     mistakes = [f"it has no option {name}" for name in given if name not in known]
     values: dict[str, str | list[str]] = {}
     missing = []
+    are_set = {name for name, value in given.items() if value not in _NOTHING}
+    needed = {name for option in options if option.name in are_set for name in option.needs}
     for option in options:
         value = given.get(option.name, option.default)
-        if value in ("", (), []):
-            missing += [option] if option.is_needed else []
+        if value in _NOTHING:
+            missing += [option] if option.is_needed or option.name in needed else []
             continue
         try:
             values[option.name] = _read(option, value)
@@ -99,14 +111,17 @@ def read_engine_options(rows: Sequence[Mapping[str, Any]]) -> tuple[EngineOption
         ValueError: a kind is unknown.
         TypeError: a key is missing or unknown.
     """
-    lists = ("has", "choices")
+    lists = ("has", "choices", "needs")
     tables: list[dict[str, Any]] = [
         {key: tuple(value) if key in lists else value for key, value in row.items()} for row in rows
     ]
     options = tuple(EngineOption(**table) for table in tables)
+    names = {option.name for option in options}
     for option in options:
         if option.kind not in _KINDS:
             raise ValueError(f"options has the kind {option.kind!r}; it must be one of {', '.join(_KINDS)}")
+        if unknown := sorted(set(option.needs) - names):
+            raise ValueError(f"the option {option.name} needs {unknown[0]!r}, which is not among options")
     return options
 
 
@@ -120,6 +135,8 @@ def _read(option: EngineOption, value: object) -> str | list[str]:
         if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
             raise ValueError("which is not a list of strings")
         return list(value)
+    if option.kind == "number":
+        return _read_number(option, value)
     if not isinstance(value, str):
         raise ValueError("which is not a string")
     if option.kind == "choice":
@@ -128,7 +145,25 @@ def _read(option: EngineOption, value: object) -> str | list[str]:
         return value
     if option.kind == "program":
         return _find_program(value)
+    if option.kind == "database":
+        return _find_database(Path(value).expanduser())
     return _check_path(option, Path(value).expanduser())
+
+
+def _read_number(option: EngineOption, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("which is not a number")
+    if not option.least <= value <= option.most:
+        raise ValueError(f"which is not from {option.least:g} to {option.most:g}")
+    return f"{value:g}"
+
+
+def _find_database(path: Path) -> str:
+    if not path.is_absolute():
+        raise ValueError("which is not an absolute path")
+    if not path.with_name(f"{path.name}{DATABASE_MARK}").is_file():
+        raise ValueError(f"which is no MMseqs2 database: there is no {path.name}{DATABASE_MARK}")
+    return str(path)
 
 
 def _find_program(value: str) -> str:

@@ -302,6 +302,13 @@ class Engine:
         """Its options as the user's configuration sets them now."""
         return find_configured(self.name, self.options)
 
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """Names of the databases on this machine that its runs search, as they are configured now."""
+        options = [option for option in self.options if option.kind == "database"]
+        values = self.configured().values if options else {}
+        return tuple(Path(str(values[each.name])).name for each in options if each.name in values)
+
     def environment_state(self) -> EngineState:
         """Whether its environment can be used, whatever its weights."""
         missing = find_missing(self)
@@ -336,6 +343,7 @@ class Engine:
             citation=engine.citation or None,
             note=engine.full_note or None,
             outputs=engine.outputs.get(tool, ()),
+            databases=engine.databases,
         )
 
 

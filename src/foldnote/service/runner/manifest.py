@@ -1,7 +1,7 @@
 """The manifest of a result: what was run, on which inputs, with which seed and settings.
 
 Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``, and
-``addOns`` where the engine has any: ``{"used", "reason"}`` by name.
+``addOns`` where the engine has any: ``{"used", "reason"}`` by name; ``databases`` lists what it searched.
 Without it, it is unknown whether the seed in ``job.json`` had any effect, and the manifest names none.
 """
 
@@ -47,6 +47,8 @@ class Used:
     """Settings that had no effect, each with the reason."""
     add_ons: Mapping[str, Any] = field(default_factory=dict)
     """By name, the engine's report on each add-on: ``used``, and the ``reason`` if it was not."""
+    databases: tuple[Mapping[str, Any], ...] = ()
+    """What was searched on this machine: ``name``, ``modified``, ``sizeBytes`` and ``program`` of each."""
 
     def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The manifest's fields on settings; ``given`` are those of ``job.json``."""
@@ -76,8 +78,8 @@ def read_used(attempt_dir: Path) -> Used:
     content = _read_json(attempt_dir, USED, _USED_BYTES)
     if not isinstance(content, dict):
         return Used(seed_note=_NOT_REPORTED)
-    names = ("seed", "settings", "ignored", "addOns")
-    seed, settings, ignored, add_ons = (content.get(name) for name in names)
+    names = ("seed", "settings", "ignored", "addOns", "databases")
+    seed, settings, ignored, add_ons, databases = (content.get(name) for name in names)
     is_seed = isinstance(seed, int) and not isinstance(seed, bool)
     note = _NO_SEED if "seed" in content and seed is None else _NOT_REPORTED
     return Used(
@@ -86,6 +88,9 @@ def read_used(attempt_dir: Path) -> Used:
         settings=settings if isinstance(settings, dict) else {},
         ignored={name: str(why) for name, why in ignored.items()} if isinstance(ignored, dict) else {},
         add_ons=add_ons if isinstance(add_ons, dict) else {},
+        databases=tuple(each for each in databases if isinstance(each, dict))
+        if isinstance(databases, list)
+        else (),
     )
 
 
@@ -110,6 +115,7 @@ def make_manifest(
         **(used.describe(spec.settings) if is_shown else {}),
         **({"extensions": dict(spec.extensions)} if spec.extensions else {}),
         "inputs": _list_inputs(spec, check),
+        **({"databases": list(used.databases)} if used.databases else {}),
         "engine": used.describe_engine(spec.engine),
         "notes": [*([STAND_IN_NOTE] if has_stand_ins(spec) else []), *_read_notes(spec.folder)],
         "state": state,

@@ -47,6 +47,7 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
         "Add-on" if len(manifest.add_ons) == 1 else "Add-ons": ", ".join(
             each.method_title for each in manifest.add_ons
         ),
+        "Databases": ", ".join(manifest.database_titles),
         "Note": " ".join(manifest.notes),
         "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
         "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),

@@ -15,12 +15,20 @@ from adapter_program import (
     ProgressSpan,
     copy_file,
     describe_program,
-    read_options,
     require_files,
     require_whole,
     run_program,
 )
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from engine_protocol import (
+    fail,
+    read_job,
+    read_options,
+    report,
+    write_notes,
+    write_score,
+    write_table,
+    write_used,
+)
 
 TARGET_COLUMNS = ("organism", "mhc_class", "mhc", "peptide")
 ORGANISMS = ("human", "mouse")

@@ -6,7 +6,6 @@ the user configured, in an environment that keeps libraries from calling other m
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import select
@@ -66,12 +65,6 @@ class ProgressSpan:
     def at(self, fraction: float) -> float:
         """The fraction of the job where this part is done to ``fraction``."""
         return self.begin + (self.end - self.begin) * min(max(fraction, 0.0), 1.0)
-
-
-def read_options() -> dict[str, Any]:
-    """The options of this engine as they are configured: a text or a list of texts by name."""
-    options: dict[str, Any] = json.loads(os.environ.get("FOLDNOTE_OPTIONS", "{}"))
-    return options
 
 
 def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:

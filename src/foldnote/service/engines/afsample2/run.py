@@ -17,11 +17,19 @@ from adapter_program import (
     describe_program,
     read_alignment,
     read_chains,
-    read_options,
     require_files,
     run_program,
 )
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from engine_protocol import (
+    fail,
+    read_job,
+    read_options,
+    report,
+    write_notes,
+    write_score,
+    write_table,
+    write_used,
+)
 from pdb_lines import mean_plddt
 
 ALIGNMENT = "foldnote.alignment"

@@ -19,12 +19,20 @@ from adapter_program import (
     read_alignment,
     read_bar,
     read_chains,
-    read_options,
     require_files,
     require_whole,
     run_program,
 )
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from engine_protocol import (
+    fail,
+    read_job,
+    read_options,
+    report,
+    write_notes,
+    write_score,
+    write_table,
+    write_used,
+)
 
 MODES = {"alphaflow": "alphafold", "esmflow": "esmfold"}
 """The task and what predict.py calls it."""

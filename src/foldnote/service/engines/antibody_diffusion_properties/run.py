@@ -20,12 +20,20 @@ from adapter_program import (
     describe_program,
     describe_weights,
     read_bar,
-    read_options,
     require_files,
     require_whole,
     run_program,
 )
-from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
+from engine_protocol import (
+    fail,
+    read_job,
+    read_options,
+    report,
+    write_notes,
+    write_score,
+    write_table,
+    write_used,
+)
 from pdb_lines import read_protein, read_residues
 
 NAME = "Antibody-Diffusion-Properties"

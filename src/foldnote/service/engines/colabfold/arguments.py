@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine_protocol import AMINO_ACIDS, clean_sequence, fail
+from engine_protocol import AMINO_ACIDS, clean_sequence, fail, read_options
+from own_databases import OwnDatabases, find_own_databases
 
 PUBLIC_SERVER = "https://api.colabfold.com"
 NO_SERVER = "http://127.0.0.1:9"
@@ -60,6 +61,10 @@ class RunPlan:
     arguments: list[str]
     alignment: Path | None = None
     """The user's own; None without one."""
+    databases: OwnDatabases | None = None
+    """The lab's own, in which the alignment is searched; None where it is not."""
+    pairing: str | None = None
+    """How rows of different chains are paired in that search; None for what ColabFold does by default."""
     relaxed: int = 0
     """How many of the best models are relaxed."""
     has_ipsae: bool = False
@@ -89,7 +94,8 @@ def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> RunPlan:
     ]
     server = choose_server(job, environment)
     plan.arguments += ["--host-url", server or NO_SERVER]
-    searches = plan_alignment(plan, settings, server)
+    asks_server = plan_alignment(plan, settings, server, find_own_databases(read_options(environment)))
+    searches = asks_server or plan.databases is not None
     plan_templates(plan, settings, files, server)
     plan_guess(plan, files)
     plan.relaxed = read_whole("numRelax", settings.get("numRelax", 0))
@@ -105,7 +111,7 @@ def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> RunPlan:
             plan.ignored["maxMsa"] = "There is one sequence for each chain, and so nothing to choose from."
     refuse_databases(plan, settings, searches=searches)
     plan_ipsae(plan, settings)
-    if server is not None and (searches or "--templates" in plan.arguments):
+    if server is not None and (asks_server or "--templates" in plan.arguments):
         plan.notes.append(f"The sequence was sent to {urlsplit(server).hostname}.")
     return plan
 
@@ -168,8 +174,13 @@ def choose_server(job: Mapping[str, Any], environment: Mapping[str, str]) -> str
     return PUBLIC_SERVER if has_agreed else None
 
 
-def plan_alignment(plan: RunPlan, settings: Mapping[str, Any], server: str | None) -> bool:
-    """Where the alignment comes from; gives whether a server is asked for it."""
+def plan_alignment(
+    plan: RunPlan, settings: Mapping[str, Any], server: str | None, own: OwnDatabases | None
+) -> bool:
+    """Where the alignment comes from; gives whether a server is asked for it.
+
+    Databases of the lab's own come before any server, since nothing is sent then.
+    """
     uses_msa, pairing = settings.get("useMSA", True), settings.get("pairMode")
     if plan.alignment is not None and not uses_msa:
         fail("There is an alignment, and useMSA is false, which means to use none. Leave out one of them.")
@@ -178,19 +189,22 @@ def plan_alignment(plan: RunPlan, settings: Mapping[str, Any], server: str | Non
     elif not uses_msa:
         plan.arguments += ["--msa-mode", "single_sequence"]
         reason = "Without an alignment there is nothing to pair."
-    elif server is None:
+    elif own is None and server is None:
         fail(
             "This job asks for an alignment, and nothing may be sent. Give an alignment, set useMSA to false,"
             " or agree to the public server for this job."
         )
     else:
-        plan.arguments += ["--msa-mode", "mmseqs2_uniref"]
         reason = "" if len(plan.chains) > 1 else "There is one chain, and so nothing to pair."
+        plan.databases = own
+        plan.arguments += [] if own is not None else ["--msa-mode", "mmseqs2_uniref"]
     if pairing is not None and reason:
         plan.ignored["pairMode"] = reason
+    elif plan.databases is not None:
+        plan.pairing = pairing
     elif pairing is not None:
         plan.arguments += ["--pair-mode", pairing]
-    return plan.alignment is None and uses_msa
+    return plan.alignment is None and plan.databases is None and uses_msa
 
 
 def plan_templates(
@@ -270,12 +284,14 @@ def count_residues(path: Path, *, is_cif: bool) -> int:
 def refuse_databases(plan: RunPlan, settings: Mapping[str, Any], *, searches: bool) -> None:
     """Databases that ColabFold does not have are refused where they would be searched."""
     database = settings.get("msaDatabase", "uniref")
+    searches_own = plan.databases is not None
+    subject = "The service's own databases have" if searches_own else "ColabFold's servers search"
     if not searches:
         plan.used["msaDatabase"] = "none"
     elif database != "uniref":
-        fail(f"msaDatabase is {database}; ColabFold's servers search UniRef30 only. Choose uniref.")
+        fail(f"{subject} UniRef30 and not Swiss-Prot, and msaDatabase is {database}. Choose uniref.")
     if settings.get("logan") and searches:
-        fail("ColabFold's servers do not search Logan. Leave logan off.")
+        fail(f"{subject} UniRef30 and not Logan. Leave logan off.")
     if settings.get("logan"):
         plan.ignored["logan"] = "No database is searched in this run."
     if settings.get("bfvdTemplates"):

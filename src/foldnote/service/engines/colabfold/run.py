@@ -3,29 +3,27 @@
 Reads job.json and its files. Writes what ColabFold writes into outputs/, and outputs/ranking.csv (a row for
 each model, in ColabFold's own order). A sequence leaves the machine only if the user agreed for this job, or
 if the lab has named a server of its own: without either, the program is given no server that could be asked.
+Where the lab has databases on this machine, the alignment is searched there, before anything else.
 """
 
 from __future__ import annotations
 
 import os
-import queue
 import re
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from alignments import write_alignment
 from arguments import PARAMETERS, RunPlan, plan_run
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
+from own_databases import END, describe, search
 from predictions import NAME, collect, has_templates, read_models, strip_confidence
+from program_lines import read_lines, start
 
 OUT = Path("colabfold")
 DATA = Path("data")
-QUIET_S = 5.0
-"""Seconds without a line of the program after which the progress is told again."""
 _MODEL = re.compile(r"model_(\d)_seed_\d+ recycle=(\d+)")
 _DONE = re.compile(r"model_\d_seed_\d+ took ")
 _FAULTS = (
@@ -40,11 +38,12 @@ def main() -> None:
     job = read_job()
     plan = plan_run(job, os.environ)
     report(0.01, "Preparing the input")
-    query = write_query(plan)
     link_parameters(plan.model_type)
-    write_used(seed=plan.seed, settings=plan.used, ignored=plan.ignored)
+    databases = describe(plan.databases) if plan.databases is not None else []
+    write_used(seed=plan.seed, settings=plan.used, ignored=plan.ignored, databases=databases)
+    query = write_query(plan)
     write_notes(plan.notes)
-    lines = follow(start(plan, query), plan)
+    lines = follow(start_prediction(plan, query), plan)
     rows = read_models(OUT)
     if not rows:
         fail(explain(lines), is_worth_repeating=True)
@@ -69,10 +68,18 @@ def main() -> None:
 
 
 def write_query(plan: RunPlan) -> Path:
-    """The input of the program: the sequence, or the user's alignment of it."""
+    """The input of the program: the sequence, or its alignment, the user's or from the lab's databases."""
     if plan.alignment is not None:
         path = Path(f"{NAME}.a3m")
         write_alignment(plan.alignment, plan.chains, path)
+        return path
+    if plan.databases is not None:
+        path = Path(f"{NAME}.a3m")
+        found = search(plan.chains, plan.pairing, plan.databases, path)
+        plan.notes.append(
+            f"The alignment was searched in the service's own databases, {plan.databases.names}, and nothing"
+            f" was sent for it; it has {found} sequences beside the job's."
+        )
         return path
     path = Path(f"{NAME}.fasta")
     path.write_text(f">{NAME}\n{':'.join(plan.chains)}\n", "utf-8")
@@ -92,8 +99,8 @@ def link_parameters(model_type: str) -> None:
     (DATA / "params" / family.mark).touch()
 
 
-def start(plan: RunPlan, query: Path) -> subprocess.Popen[str]:
-    """Start the program; all that it writes is one stream."""
+def start_prediction(plan: RunPlan, query: Path) -> subprocess.Popen[str]:
+    """Start ColabFold's batch program."""
     program = Path(sys.executable).with_name("colabfold_batch")
     command = [sys.executable, "-u", str(program), str(query), str(OUT), "--data", str(DATA), *plan.arguments]
     cache = Path(os.environ.get("XDG_CACHE_HOME", "cache")) / "jax"
@@ -102,15 +109,7 @@ def start(plan: RunPlan, query: Path) -> subprocess.Popen[str]:
         "JAX_COMPILATION_CACHE_DIR": str(cache),  # graphs of the same size are compiled once
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "1",
     }
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
-    )
+    return start(command, environment)
 
 
 def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
@@ -118,9 +117,14 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
     lines: list[str] = []
     steps = plan.models * (plan.recycles + 1)
     step, message, began = 0, "Loading the parameters", time.monotonic()
+    begin = 0.02 if plan.databases is None else END
+
+    def tell(more: str = "") -> None:
+        report(begin + (0.95 - begin) * step / steps, message + more)
+
     for line in read_lines(process):
         if line is None:
-            report(0.02 + 0.93 * step / steps, f"{message}, {time.monotonic() - began:.0f} s so far")
+            tell(f", {time.monotonic() - began:.0f} s so far")
             continue
         lines.append(line)
         sys.stdout.write(line)
@@ -134,7 +138,7 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
             step, message = steps, "Ranking the models"
         else:
             continue
-        report(0.02 + 0.93 * step / steps, message)
+        tell()
     if process.wait() < 0:
         fail("ColabFold was ended by the system, perhaps for want of memory.", is_worth_repeating=True)
     return lines
@@ -149,29 +153,6 @@ def relax(model: Path) -> str:
     program = Path(sys.executable).with_name("colabfold_relax")
     done = subprocess.run([sys.executable, "-u", str(program), str(model), str(relaxed)], check=False)
     return relaxed.name if done.returncode == 0 and relaxed.exists() else ""
-
-
-def read_lines(process: subprocess.Popen[str]) -> Iterator[str | None]:
-    """The lines of the program, and None where it has said nothing for a while."""
-    waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    stream = process.stdout
-    assert stream is not None
-
-    def pump() -> None:
-        for line in stream:
-            waiting.put(line)
-        waiting.put(None)
-
-    threading.Thread(target=pump, daemon=True).start()
-    while True:
-        try:
-            line = waiting.get(timeout=QUIET_S)
-        except queue.Empty:
-            yield None
-            continue
-        if line is None:
-            return
-        yield line
 
 
 def explain(lines: list[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -114,12 +115,19 @@ def read_add_ons(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     return add_ons
 
 
+def read_options(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """The options of this engine as they are configured: a text or a list of texts by name."""
+    options: dict[str, Any] = json.loads(environment.get("FOLDNOTE_OPTIONS", "{}"))
+    return options
+
+
 def write_used(
     *,
     seed: int | None,
     settings: Mapping[str, Any] | None = None,
     ignored: Mapping[str, str] | None = None,
     add_ons: Mapping[str, Mapping[str, Any]] | None = None,
+    databases: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write what the run used; the manifest records it.
 
@@ -128,8 +136,12 @@ def write_used(
         settings: values that differ from those in job.json, such as a default that was computed.
         ignored: settings that had no effect, each with the reason.
         add_ons: for each add-on whether it was ``used``, and the ``reason`` where it was not.
+        databases: of each that is searched ``name``, ``modified`` (RFC 3339 UTC), ``sizeBytes``, and
+            ``program``, name and version of what searches it.
     """
-    used = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
+    used: dict[str, Any] = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
     if add_ons:
         used["addOns"] = {name: dict(each) for name, each in add_ons.items()}
+    if databases:
+        used["databases"] = [dict(each) for each in databases]
     Path("used.json").write_text(json.dumps(used), "utf-8")

@@ -1,0 +1,218 @@
+"""Searches the lab's own MMseqs2 databases for the alignment of a job, by ColabFold's program for that.
+
+``colabfold_search`` runs the search, and pairs the sequences of a complex's chains, by the MMseqs2 and in the
+databases that the administrator has configured. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import fail, report
+from program_lines import read_lines, start
+
+FOLDER = Path("search")
+"""Where the program works, in the job's folder; it is removed afterwards."""
+BEGIN, END = 0.02, 0.2
+"""The part of the run's progress that the search is."""
+NEEDED_FLAGS = {"search": "--prefilter-mode", "pairaln": "--pairing-dummy-mode"}
+"""For each module of MMseqs2 a flag that ColabFold's program uses and earlier releases lack."""
+STEPS_OF_DATABASE, STEPS_OF_PAIRING = 9, 13
+"""About as many commands of MMseqs2 are run for each database, and to pair sequences."""
+LONGEST_QUOTE = 200
+_RUNNING = re.compile(r"Running \S+ (\w+)(.*)")
+_ERRORS = (
+    "error",
+    "invalid",
+    "cannot",
+    "can not",
+    "no such file",
+    "does not exist",
+    "not found",
+    "could not",
+)
+"""Words, one of which is in a line by which MMseqs2 says what is wrong."""
+
+
+@dataclass(frozen=True)
+class OwnDatabases:
+    """What the administrator has configured."""
+
+    program: str
+    """MMseqs2."""
+    uniref: Path
+    environmental: Path | None = None
+    sensitivity: str = ""
+    """Empty for that of ColabFold's server."""
+    arguments: tuple[str, ...] = ()
+    """More ones for ColabFold's program."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """The databases that are searched."""
+        return [self.uniref, *([self.environmental] if self.environmental else [])]
+
+    @property
+    def names(self) -> str:
+        """Their names in words."""
+        return " and ".join(path.name for path in self.paths)
+
+
+def find_own_databases(options: Mapping[str, Any]) -> OwnDatabases | None:
+    """The databases of the configuration; None without."""
+    if "uniref" not in options:
+        return None
+    environmental = options.get("environmental")
+    return OwnDatabases(
+        program=options["mmseqs"],
+        uniref=Path(options["uniref"]),
+        environmental=Path(environmental) if environmental else None,
+        sensitivity=options.get("sensitivity", ""),
+        arguments=tuple(options.get("search_arguments", ())),
+    )
+
+
+def describe(databases: OwnDatabases) -> list[dict[str, Any]]:
+    """What the manifest says of the databases: name, date, size, and by what they are searched."""
+    program = f"MMseqs2 {read_version(databases.program)}".strip()
+    rows = []
+    for path in databases.paths:
+        files = [each for each in path.parent.glob(f"{path.name}*") if each.is_file()]
+        newest = max(each.stat().st_mtime for each in files)
+        rows.append(
+            {
+                "name": path.name,
+                "modified": datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "sizeBytes": sum(each.stat().st_size for each in files),
+                "program": program,
+            }
+        )
+    return rows
+
+
+def read_version(program: str) -> str:
+    """The version that MMseqs2 says it is: a release, or the commit that it was built from."""
+    return _ask(program, "version").strip().partition("\n")[0][:LONGEST_QUOTE]
+
+
+def search(chains: Sequence[str], pairing: str | None, databases: OwnDatabases, target: Path) -> int:
+    """Search the databases and write the alignment; gives how many sequences it has beside the job's own.
+
+    Args:
+        chains: their sequences.
+        pairing: whether rows of a complex are paired; None for what ColabFold does by default.
+        databases: what is searched.
+        target: the A3M file, in the layout of ColabFold.
+    """
+    is_complex = len(chains) > 1
+    refuse_old_program(databases, is_complex=is_complex)
+    query = Path("query.fasta")
+    query.write_text(f">{target.stem}\n{':'.join(chains)}\n", "utf-8")
+    options = [] if pairing is None else ["--pair-mode", pairing]
+    process = start([*make_command(query, databases), *options], dict(os.environ))
+    module, lines = follow(process, list_steps(databases, is_complex=is_complex), databases)
+    found = FOLDER / target.name
+    if process.wait() or not found.is_file():
+        fail(explain(module, lines, databases), is_worth_repeating=True)
+    found.rename(target)
+    shutil.rmtree(FOLDER)
+    return max(0, target.read_text("utf-8", "replace").count(">") - 1)
+
+
+def refuse_old_program(databases: OwnDatabases, *, is_complex: bool) -> None:
+    """End the run where MMseqs2 is too old for ColabFold's program, which would fail after the first step."""
+    for module in ("search", "pairaln") if is_complex else ("search",):
+        if NEEDED_FLAGS[module] not in _ask(databases.program, module, "-h"):
+            fail(
+                f"MMseqs2 {read_version(databases.program)}, which this service is configured to search its"
+                f" databases with, has no {NEEDED_FLAGS[module]} of {module}: it is too old for ColabFold."
+                " The administrator of the service can install a newer one.",
+                is_worth_repeating=True,
+            )
+
+
+def make_command(query: Path, databases: OwnDatabases) -> list[str]:
+    """The command line of ColabFold's program, without the pairing."""
+    program = Path(sys.executable).with_name("colabfold_search")
+    environmental = databases.environmental
+    return [
+        *(sys.executable, "-u", str(program), str(query), str(databases.uniref.parent), str(FOLDER)),
+        *("--mmseqs", databases.program, "--threads", os.environ.get("OMP_NUM_THREADS", "1")),
+        *("--db1", databases.uniref.name, "--use-env", str(int(environmental is not None))),
+        *(("--db3", str(environmental)) if environmental else ()),
+        *(("-s", databases.sensitivity) if databases.sensitivity else ()),
+        *databases.arguments,
+    ]
+
+
+def list_steps(databases: OwnDatabases, *, is_complex: bool) -> int:
+    """About how many commands of MMseqs2 the search is."""
+    return len(databases.paths) * STEPS_OF_DATABASE + is_complex * STEPS_OF_PAIRING + 4
+
+
+def follow(process: subprocess.Popen[str], steps: int, databases: OwnDatabases) -> tuple[str, list[str]]:
+    """Copy what the program says into the log and tell how far it is; gives its last module and lines."""
+    lines: list[str] = []
+    done, module, began = 0, "", time.monotonic()
+    message = f"Searching {databases.uniref.name}"
+    report(BEGIN, message)
+    for line in read_lines(process):
+        if line is not None:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            lines = [*lines[-200:], line.strip()]
+            if not (found := _RUNNING.search(line)):
+                continue
+            done, module = min(done + 1, steps), found[1]
+            name = next((path.name for path in reversed(databases.paths) if path.name in found[2]), "")
+            message = f"Searching {name} (mmseqs {module})" if name else f"Searching (mmseqs {module})"
+        report(BEGIN + (END - BEGIN) * done / steps, f"{message}, {time.monotonic() - began:.0f} s so far")
+    return module, lines
+
+
+def explain(module: str, lines: Sequence[str], databases: OwnDatabases) -> str:
+    """Why the search failed, in a sentence without paths."""
+    said = next(_find_errors(lines), "")
+    where = f" in mmseqs {module}" if module else ""
+    quote = f": {said}" if said else ""
+    return (
+        f"The search of the service's own databases ({databases.names}) failed{where}{quote}. The log has all"
+        " of it. The administrator of the service can check the databases, or give an alignment of your own."
+    )
+
+
+def _find_errors(lines: Sequence[str]) -> Iterator[str]:
+    """Lines of MMseqs2 that say what is wrong, the last first, with names in place of paths.
+
+    What ColabFold's program says after them is only where it noticed.
+    """
+    own = list(itertools.takewhile(lambda line: not line.startswith("Traceback"), lines))
+    for line in reversed(own):
+        if any(word in line.lower() for word in _ERRORS):
+            yield re.sub(r"\S*/(\S+)", r"\1", line)[:LONGEST_QUOTE].rstrip(".! ")
+
+
+def _ask(program: str, *arguments: str) -> str:
+    """What MMseqs2 writes when it is called with these arguments."""
+    try:
+        done = subprocess.run(
+            [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    except OSError as exc:
+        fail(
+            f"MMseqs2, which this service is configured to search its databases with, could not be started:"
+            f" {exc.strerror or exc}. The administrator of the service can correct that.",
+            is_worth_repeating=True,
+        )
+    return done.stdout + done.stderr
