@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from real_engine import load_engines, prepare_run
+from real_engine import load_engines, prepare_run, run_engine
 
+from foldnote import catalog
 from foldnote.service.engines import Engine
 from foldnote.service.engines.engine import ENVIRONMENT, READY
 from foldnote.service.engines.install import install
 from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.weights.store import MARKER, Offer
+from foldnote.service.runner.attempt import Outcome
 
 MAKERS = Path(__file__).parent / "stand_in_makers"
 
@@ -61,3 +63,46 @@ def run_as_published(
     done = subprocess.run(spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return work, done.stdout
+
+
+class StandInRuns:
+    """Small runs of an engine whose first tool has the engine's name, with stand-in weights."""
+
+    def __init__(self, name: str, small: dict) -> None:
+        """``small`` has the settings that make a run short."""
+        self.name = name
+        self._small = small
+
+    def make_engine_fixture(self):
+        """The fixture ``engine`` of a module: the engine with its stand-ins, for all tests of the module."""
+
+        @pytest.fixture(scope="module", autouse=True, name="engine")
+        def engine(tmp_path_factory):
+            with install_stand_ins(self.name, tmp_path_factory.mktemp(self.name)) as made:
+                yield made
+
+        return engine
+
+    def make_run_fixture(self, texts: dict | None = None, **settings: object):
+        """The fixture ``run`` of a module: the outputs of one run that succeeded."""
+
+        @pytest.fixture(scope="module", name="run")
+        def run(tmp_path_factory):
+            outcome, outputs = self.run(tmp_path_factory.mktemp("run"), texts, **settings)
+            assert outcome.state == "succeeded", outcome.error
+            return outputs
+
+        return run
+
+    def run(self, folder: Path, texts: dict | None = None, **settings: object) -> tuple[Outcome, Path]:
+        """Run it through its runner; gives the outcome and the folder of outputs."""
+        return run_engine(self.name, folder, self._complete(settings), 7, texts)
+
+    def run_as_published(
+        self, folder: Path, texts: dict | None = None, **settings: object
+    ) -> tuple[Path, str]:
+        """The same as if the weights were the published ones; gives the work folder and the standard output."""
+        return run_as_published(self.name, folder, self._complete(settings), 7, texts)
+
+    def _complete(self, settings: dict) -> dict:
+        return catalog.default_settings(catalog.tool(self.name)) | self._small | settings

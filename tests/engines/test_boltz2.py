@@ -12,8 +12,7 @@ import gemmi
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_engine
-from stand_ins import install_stand_ins, run_as_published, skip_unless_installed
+from stand_ins import StandInRuns, skip_unless_installed
 
 from foldnote import catalog
 from foldnote.results import open_result
@@ -36,29 +35,13 @@ COMPLEX = {
 ALIGNMENT = f">a\n{A}\n>b\n{A[:5]}kk{A[5:10]}-{A[11:]}\n"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine(tmp_path_factory):
-    with install_stand_ins("boltz2", tmp_path_factory.mktemp("boltz2")) as engine:
-        yield engine
-
-
-def predict(folder, texts=None, **settings):
-    given = catalog.default_settings(catalog.tool("boltz2")) | SMALL | settings
-    return run_engine("boltz2", folder, given, 7, texts)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    outcome, outputs = predict(tmp_path_factory.mktemp("run"), **COMPLEX)
-    assert outcome.state == "succeeded", outcome.error
-    return outputs
+RUNS = StandInRuns("boltz2", SMALL)
+engine, run, predict = RUNS.make_engine_fixture(), RUNS.make_run_fixture(**COMPLEX), RUNS.run
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    given = catalog.default_settings(catalog.tool("boltz2")) | SMALL | COMPLEX
-    folder, texts = tmp_path_factory.mktemp("whole"), {"alignments": [ALIGNMENT]}
-    work, _ = run_as_published("boltz2", folder, given, 7, texts)
+    work, _ = RUNS.run_as_published(tmp_path_factory.mktemp("whole"), {"alignments": [ALIGNMENT]}, **COMPLEX)
     return work / "outputs"
 
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import run_engine
-from stand_ins import install_stand_ins, run_as_published, skip_unless_installed
+from stand_ins import StandInRuns, skip_unless_installed
 
 from foldnote import catalog
 from foldnote.results import open_result
@@ -41,29 +40,18 @@ MODELS = [f"prediction_seed_{seed}_sample_{sample}" for seed in (7, 8) for sampl
 FIGURES = "sample_ranking_score", "iptm", "ptm", "avg_plddt", "gpde"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine(tmp_path_factory):
-    with install_stand_ins("openfold3", tmp_path_factory.mktemp("openfold3")) as engine:
-        yield engine
-
-
-def predict(folder, texts=None, **settings):
-    given = catalog.default_settings(catalog.tool("openfold3")) | SMALL | settings
-    return run_engine("openfold3", folder, given, 7, texts)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    outcome, outputs = predict(tmp_path_factory.mktemp("run"), {"alignments": [ALIGNMENT]}, **COMPLEX)
-    assert outcome.state == "succeeded", outcome.error
-    return outputs
+RUNS = StandInRuns("openfold3", SMALL)
+engine, run, predict = (
+    RUNS.make_engine_fixture(),
+    RUNS.make_run_fixture({"alignments": [ALIGNMENT]}, **COMPLEX),
+    RUNS.run,
+)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    given = catalog.default_settings(catalog.tool("openfold3")) | SMALL | COMPLEX
     folder, texts = tmp_path_factory.mktemp("whole"), {"alignments": [ALIGNMENT]}
-    work, told = run_as_published("openfold3", folder, given, 7, texts)
+    work, told = RUNS.run_as_published(folder, texts, **COMPLEX)
     (work / "told.txt").write_text(told)
     return work / "outputs"
 

@@ -15,8 +15,8 @@ import numpy
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import load_engines, make_settings, prepare_run, run_engine
-from stand_ins import install_stand_ins, skip_unless_installed
+from real_engine import make_settings, run_engine
+from stand_ins import StandInRuns, skip_unless_installed
 
 from foldnote import catalog
 from foldnote.service.engines.launch import make_environment
@@ -39,27 +39,19 @@ BINDER = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine(tmp_path_factory):
-    with install_stand_ins("rfdiffusion3", tmp_path_factory.mktemp("rfdiffusion3")) as engine:
-        yield engine
+RUNS = StandInRuns("rfdiffusion3", SMALL)
+engine = RUNS.make_engine_fixture()
+run = RUNS.make_run_fixture({"structure": DNA_COMPLEX}, **BINDER)
 
 
 def design(folder, structure=DNA_COMPLEX, **settings):
-    given = catalog.default_settings(catalog.tool("rfdiffusion3")) | SMALL | settings
-    return run_engine("rfdiffusion3", folder, given, 7, {"structure": structure} if structure else None)
+    return RUNS.run(folder, {"structure": structure} if structure else None, **settings)
 
 
 def design_as_published(folder, structure=DNA_COMPLEX, **settings):
     """The same as if the weights were the published ones, so that figures stay; gives the work folder."""
-    given = catalog.default_settings(catalog.tool("rfdiffusion3")) | SMALL | settings
     texts = {"structure": structure} if structure else None
-    spec = prepare_run(load_engines()["rfdiffusion3"], folder, given, 7, texts)
-    variables = {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
-    work = spec.folder / "work"
-    done = subprocess.run(spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return work
+    return RUNS.run_as_published(folder, texts, **settings)[0]
 
 
 def design_directly(engine, folder, specification, *options):
@@ -80,13 +72,6 @@ def design_directly(engine, folder, specification, *options):
 
 def without_date(text):
     return re.sub(r"_entry\.(author|date|time) .*\n", "", text)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    outcome, outputs = design(tmp_path_factory.mktemp("run"), **BINDER)
-    assert outcome.state == "succeeded", outcome.error
-    return outputs
 
 
 @pytest.fixture(scope="module")

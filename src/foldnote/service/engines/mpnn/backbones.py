@@ -10,6 +10,7 @@ from typing import Any
 
 import gemmi
 from engine_protocol import fail
+from structure_files import read_structure_file
 
 BACKBONE = ("N", "CA", "C", "O")
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
@@ -62,19 +63,8 @@ class Backbone:
 
 def read_backbone(path: Path) -> Backbone:
     """The backbone of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
-    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    try:
-        if "_atom_site." in text:
-            structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
-        else:
-            structure = gemmi.read_pdb_string(text)
-    except (RuntimeError, ValueError, IndexError) as exc:
-        fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}")
-    if not len(structure) or not structure[0].count_atom_sites():
-        fail("The file holds no atoms. Give the structure of a protein as PDB or mmCIF.")
-    found = Backbone(structure=structure)
-    if len(structure) > 1:
-        found.notes.append(f"The first of {len(structure)} models was used.")
+    found = Backbone()
+    found.structure = structure = read_structure_file(path, found.notes)
     structure.merge_chain_parts()
     for chain in structure[0]:
         residues, others = read_chain(chain)

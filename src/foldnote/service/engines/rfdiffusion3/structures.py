@@ -16,6 +16,7 @@ from typing import Any
 import gemmi
 from contigs import name_places
 from engine_protocol import fail
+from structure_files import read_structure_file
 
 Place = tuple[str, int]
 """Chain and number of a residue."""
@@ -151,19 +152,8 @@ class SourceStructure:
 
 def read_structure(path: Path) -> SourceStructure:
     """The structure of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
-    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    try:
-        if "_atom_site." in text:
-            structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
-        else:
-            structure = gemmi.read_pdb_string(text)
-    except (RuntimeError, ValueError, IndexError) as exc:
-        fail(f"The structure cannot be read: {' '.join(str(exc).split())[:200]}.")
-    if not len(structure) or not structure[0].count_atom_sites():
-        fail("The structure's file holds no atoms. Give a PDB or mmCIF file.")
     found = SourceStructure()
-    if len(structure) > 1:
-        found.notes.append(f"The first of the structure's {len(structure)} models was used.")
+    structure = read_structure_file(path, found.notes)
     structure.setup_entities()
     structure.merge_chain_parts()
     structure.remove_hydrogens()
