@@ -303,6 +303,7 @@ def test_the_doctor_says_what_is_wrong(alone, monkeypatch):
     assert code == 1
     assert "cannot be reached" in findings["service"]["found"]
     assert findings["profile"]["advice"]
+    assert not [what for what in findings if what.startswith("engine")]  # they run at that service
 
 
 def test_a_home_that_cannot_be_written_is_named_with_what_to_do(alone, monkeypatch, tmp_path):
@@ -313,6 +314,7 @@ def test_a_home_that_cannot_be_written_is_named_with_what_to_do(alone, monkeypat
     told = f"{tmp_path}/file/home/data cannot be used: Not a directory (set FOLDNOTE_HOME to use another folder)."
     assert (code, findings["folders"]["found"]) == (1, told)
     assert findings["3Dmol.js"]["is_good"]
+    assert "engine anarci" in findings
     code, _, err = alone("jobs")
     assert (code, "FOLDNOTE_HOME" in err) == (6, True)
 

@@ -122,6 +122,9 @@ def _bucket() -> list[DoctorFinding]:
 
 
 def _engines() -> list[DoctorFinding]:
+    """The engines of this machine, which only its embedded service runs."""
+    if not settings.active_profile().is_embedded:
+        return []
     if sys.platform == "win32":
         return [DoctorFinding("engines", False, UnsupportedSystemError().message, is_needed=False)]
     from foldnote.service.engines.registry import load_engines
