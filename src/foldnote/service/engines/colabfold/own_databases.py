@@ -28,8 +28,10 @@ BEGIN, END = 0.02, 0.2
 """The part of the run's progress that the search is."""
 NEEDED_FLAGS = {"search": "--prefilter-mode", "pairaln": "--pairing-dummy-mode"}
 """For each module of MMseqs2 a flag that ColabFold's program uses and earlier releases lack."""
-STEPS_OF_DATABASE, STEPS_OF_PAIRING = 9, 13
-"""About as many commands of MMseqs2 are run for each database, and to pair sequences."""
+STEPS, STEPS_OF_SECOND, STEPS_OF_PAIRING = 20, 10, 19
+"""Commands of MMseqs2 for one database, for a second one, and to pair sequences."""
+FIRST_NAME = 101
+"""ColabFold calls the chains of a job 101, 102, …"""
 LONGEST_QUOTE = 200
 _RUNNING = re.compile(r"Running \S+ (\w+)(.*)")
 _ERRORS = (
@@ -107,7 +109,7 @@ def read_version(program: str) -> str:
 
 
 def search(chains: Sequence[str], pairing: str | None, databases: OwnDatabases, target: Path) -> int:
-    """Search the databases and write the alignment; gives how many sequences it has beside the job's own.
+    """Search the databases and write the alignment; gives how many rows it has beside the job's own.
 
     Args:
         chains: their sequences.
@@ -127,7 +129,9 @@ def search(chains: Sequence[str], pairing: str | None, databases: OwnDatabases, 
         fail(explain(module, lines, databases), is_worth_repeating=True)
     found.rename(target)
     shutil.rmtree(FOLDER)
-    return max(0, target.read_text("utf-8", "replace").count(">") - 1)
+    own = {str(FIRST_NAME + number) for number in range(len(chains))}
+    with target.open(encoding="utf-8", errors="replace") as stream:
+        return sum(line.startswith(">") and not set(line[1:].split()) <= own for line in stream)
 
 
 def refuse_old_program(databases: OwnDatabases, *, is_complex: bool) -> None:
@@ -158,7 +162,7 @@ def make_command(query: Path, databases: OwnDatabases) -> list[str]:
 
 def list_steps(databases: OwnDatabases, *, is_complex: bool) -> int:
     """About how many commands of MMseqs2 the search is."""
-    return len(databases.paths) * STEPS_OF_DATABASE + is_complex * STEPS_OF_PAIRING + 4
+    return STEPS + (len(databases.paths) - 1) * STEPS_OF_SECOND + is_complex * STEPS_OF_PAIRING
 
 
 def follow(process: subprocess.Popen[str], steps: int, databases: OwnDatabases) -> tuple[str, list[str]]:

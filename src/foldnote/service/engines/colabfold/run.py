@@ -78,7 +78,7 @@ def write_query(plan: RunPlan) -> Path:
         found = search(plan.chains, plan.pairing, plan.databases, path)
         plan.notes.append(
             f"The alignment was searched in the service's own databases, {plan.databases.names}, and nothing"
-            f" was sent for it; it has {found} sequences beside the job's."
+            f" was sent for it; it has {found} rows beside the job's own."
         )
         return path
     path = Path(f"{NAME}.fasta")

