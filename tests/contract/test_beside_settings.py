@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from probe_engine import write_probe_engine
 
-from foldnote import catalog
+from foldnote import catalog, settings
 from foldnote.client import Client, Stage, inline
 from foldnote.client.local.ledger import identify
 from foldnote.errors import BadRequestError, BatchSettingsError, NotSentWarning, SettingsError
@@ -26,8 +26,14 @@ extensions = ["alignment", "external:msa-server"]
 settings = { useMSA = true }
 unless = ["alignment", "external:msa-server"]
 unless_set = ["FOLDNOTE_TEST_MSA_SERVER"]
+unless_configured = ["uniref"]
 field = "useMSA"
 sentence = "Give an alignment, set useMSA to false, or agree to the public server."
+[[options]]
+name = "uniref"
+kind = "database"
+is_needed = false
+help = "a copy of UniRef30"
 """
 
 
@@ -89,6 +95,22 @@ def test_each_way_on_is_taken(http, name, foldnote, settings):
 def test_databases_of_the_lab_are_a_way_on(http, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_TEST_MSA_SERVER", "http://msa.lab.test")
     assert submit(http, "of-the-lab").status_code == 200
+
+
+def test_databases_on_the_services_machine_are_a_way_on_while_they_are_there(http, tmp_path):
+    (tmp_path / "uniref30_2302_db.dbtype").write_bytes(b"")
+    config = settings.config_dir() / "config.toml"
+    config.write_text(f'[engines.probe]\nuniref = "{tmp_path}/uniref30_2302_db"\n')
+    try:
+        assert submit(http, "own-databases").status_code == 200
+        (tmp_path / "uniref30_2302_db.dbtype").unlink()
+        answer = submit(http, "gone")
+        assert (answer.status_code, "there is no uniref30_2302_db.dbtype" in answer.text) == (400, True), (
+            answer.text
+        )
+    finally:
+        config.unlink()
+    assert submit(http, "without").json()["code"] == "not_agreed"
 
 
 @pytest.mark.parametrize(

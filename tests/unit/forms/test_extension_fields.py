@@ -5,7 +5,7 @@ from engine_folder import write_probe_engine
 from form_builders import make_tool
 from starlette.testclient import TestClient
 
-from foldnote import catalog
+from foldnote import catalog, settings
 from foldnote.client import Client
 from foldnote.forms import Form
 from foldnote.service.config import ServiceConfig
@@ -13,14 +13,25 @@ from foldnote.service.http.app import create_app
 
 URL = "http://service.test"
 A3M = ">query\nMKTAYIAKQR\n>other\nMKTAYLAKQR\n"
-LABELS = {"own": "My own file", "none": "None", "server": "Public ColabFold server — your sequence leaves"}
+LABELS = {
+    "databases": "The service's own databases",
+    "own": "My own file",
+    "none": "None",
+    "server": "Public ColabFold server — your sequence leaves",
+}
 DECLARED = """
 extensions = ["alignment", "external:msa-server"]
 [[refusals]]
 settings = { useMSA = true }
 unless = ["alignment", "external:msa-server"]
+unless_configured = ["uniref"]
 field = "useMSA"
 sentence = "Choose where the alignment comes from."
+[[options]]
+name = "uniref"
+kind = "database"
+is_needed = false
+help = "a copy of UniRef30"
 """
 
 
@@ -80,6 +91,7 @@ def test_a_form_has_the_choice_only_where_the_service_takes_it(client):
 
 
 def test_nothing_is_chosen_at_first_and_the_service_refuses_at_its_field(form):
+    assert "own databases" not in str([getattr(each, "options", "") for each in walk(form.widget)])
     assert form.extensions == {}
     assert "this job only" in said(form)
     assert form.submit() is None
@@ -96,6 +108,17 @@ def test_the_public_server_says_that_the_sequence_leaves_and_consent_is_for_one_
     assert client.jobs.get(job.job_name).record.extensions == {"external": ["msa-server"]}
     assert form.extensions == {}
     assert form.submit() is None
+
+
+def test_databases_of_the_service_are_offered_where_it_has_some_and_send_nothing(client, tmp_path):
+    (tmp_path / "uniref30_2302_db.dbtype").write_bytes(b"")
+    config = settings.config_dir() / "config.toml"
+    config.write_text(f'[engines.probe]\nuniref = "{tmp_path}/uniref30_2302_db"\n')
+    form = Form(client.tools.get("alphafold"), client, values={"sequence": "MKTAYIAKQR", "useMSA": False})
+    assert "Those of this service are uniref30_2302_db." in said(form)
+    choose(form, "databases")
+    assert (form.extensions, form.value["useMSA"]) == ({}, True)
+    assert client.jobs.get(form.submit().job_name).record.extensions in (None, {})
 
 
 def test_no_alignment_is_a_setting_and_can_be_taken_back(form):
