@@ -110,10 +110,15 @@ def test_the_public_server_says_that_the_sequence_leaves_and_consent_is_for_one_
     assert form.submit() is None
 
 
-def test_databases_of_the_service_are_offered_where_it_has_some_and_send_nothing(client, tmp_path):
+@pytest.fixture
+def databases(tmp_path):
+    """A database that the administrator has configured before the service began."""
     (tmp_path / "uniref30_2302_db.dbtype").write_bytes(b"")
     config = settings.config_dir() / "config.toml"
     config.write_text(f'[engines.probe]\nuniref = "{tmp_path}/uniref30_2302_db"\n')
+
+
+def test_databases_of_the_service_are_offered_where_it_has_some_and_send_nothing(databases, client):
     form = Form(client.tools.get("alphafold"), client, values={"sequence": "MKTAYIAKQR", "useMSA": False})
     assert "Those of this service are uniref30_2302_db." in said(form)
     choose(form, "databases")

@@ -19,6 +19,7 @@ from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
 from foldnote.models.wire import lower_first
 
 _TEXTS: Final = ("displayName", "description", "family", "unavailableReason")
+_ENGINE_LISTS = ("outputs", "databases")
 _LISTS: Final = ("modalities", "functions", "extensions")
 _FILLED: Final = ("display_name", "description", "family", "modalities", "functions", "example_job")
 _FORMS: Final = ("schema", "parameters", "settings")
@@ -178,10 +179,13 @@ def _read_engine(value: Any) -> dict[str, Any] | None:
         for key, each in value.items()
         if isinstance(each, str) or key not in ToolEngine.model_fields
     }
-    given = value.get("outputs")
-    outputs = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    lists = {key: _keep_texts(value.get(key)) for key in _ENGINE_LISTS}
     names = {"name": texts.get("method", ""), "method": texts.get("name", "")}
-    return names | texts | ({"outputs": outputs} if outputs else {})
+    return names | texts | {key: each for key, each in lists.items() if each}
+
+
+def _keep_texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _read_component(tool_type: str, group: str, schema: dict[str, Any]) -> Tool:
