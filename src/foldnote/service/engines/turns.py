@@ -70,7 +70,8 @@ def describe_holder(path: Path) -> str:
 def _say_holder(path: Path, doing: str) -> Iterator[None]:
     since = datetime.now().astimezone().strftime("%H:%M")
     row = {"pid": os.getpid(), "user": _name_user(), "doing": doing, "since": since}
-    write_atomically(_holder(path), json.dumps(row))
+    with suppress(OSError):  # a full disk is told by what needs the room
+        write_atomically(_holder(path), json.dumps(row))
     try:
         yield
     finally:
