@@ -8,6 +8,7 @@ import json
 import shutil
 import stat
 import subprocess
+import sys
 import time
 
 import pytest
@@ -18,6 +19,7 @@ from tiny_databases import find_mmseqs, write_database
 
 from foldnote import catalog, settings
 from foldnote.results import open_result
+from foldnote.service.engines.launch import make_environment
 from foldnote.service.runner.attempt import PROGRESS, Outcome, request_cancel
 
 MMSEQS = find_mmseqs()
@@ -119,20 +121,48 @@ def test_both_databases_are_searched_as_by_hand_and_the_record_names_them(config
     assert len(result.alignments[0].sequences) == len(names)
 
 
+SEARCH = """
+import sys
+from pathlib import Path
+from engine_protocol import read_options
+from own_databases import find_own_databases, search
+
+chains, pairing = sys.argv[1].split(":"), sys.argv[2] or None
+print("ROWS", search(chains, pairing, find_own_databases(read_options()), Path("prediction.a3m")))
+"""
+
+
+def search(folder, chains, pairing=""):
+    """The engine's own search, without a prediction after it; gives the alignment and what was said."""
+    engine = load_engines()["colabfold"]
+    said = run_directly(engine, [str(engine.python), "-c", SEARCH, ":".join(chains), pairing], folder)
+    return (folder / "prediction.a3m").read_text(), said
+
+
 def test_the_chains_of_a_complex_are_paired_by_species_as_by_hand(configured, databases, tmp_path):
-    outcome, outputs = predict(tmp_path / "run", f"{FSD}:{PARTNER}", useMSA=True, pairMode="unpaired_paired")
-    assert outcome.state == "succeeded", outcome.error
-    text = (outputs / "prediction.a3m").read_text()
+    text, said = search(tmp_path, [FSD, PARTNER], "unpaired_paired")
     by_hand = search_by_hand(databases, tmp_path, [FSD, PARTNER], "--pair-mode", "unpaired_paired")
     assert text == by_hand
     assert f">UniRef100_A2\tUniRef100_B1\n{OTHER}{PARTNER}\n" in text
-    assert "pairMode" not in read_manifest(outputs)["settingsIgnored"]
+    rows = [line for line in text.splitlines() if line.startswith(">") and not line.startswith(">10")]
+    assert f"ROWS {len(rows)}\n" in said
+    fractions = [
+        json.loads(line.split(" ", 1)[1])["fraction"] for line in said.splitlines() if "PROGRESS" in line
+    ]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == pytest.approx(0.2)
 
 
-def test_a_protein_that_nothing_is_like_is_predicted_alone(configured, tmp_path):
-    outcome, outputs = predict(tmp_path, "MSGGTWPHCNDLLYFVKESRQAIMTGHWKDPECN", useMSA=True)
-    assert outcome.state == "succeeded", outcome.error
-    assert "it has 0 rows" in " ".join(read_manifest(outputs)["notes"])
+def test_unpaired_chains_have_no_rows_in_common(configured, tmp_path):
+    text, _ = search(tmp_path, [FSD, PARTNER], "unpaired")
+    assert "UniRef100_A2\t58" in text
+    assert f"{OTHER}{PARTNER}" not in text
+
+
+def test_a_protein_that_nothing_is_like_has_no_row_but_its_own(configured, tmp_path):
+    text, said = search(tmp_path, ["MSGGTWPHCNDLLYFVKESRQAIMTGHWKDPECN"])
+    assert text.count(">") == 1
+    assert "ROWS 0\n" in said
 
 
 def start(folder, time_limit_s=None):
@@ -198,16 +228,45 @@ def test_an_mmseqs_that_is_too_old_is_told_before_the_search(databases, tmp_path
     )
 
 
-def test_an_own_alignment_and_none_are_not_searched(configured, tmp_path):
-    for place, (texts, changed) in enumerate(
-        [({"foldnote.alignment": f">a\n{FSD}\n>b\n{OTHER}\n"}, {"useMSA": True}), (None, {"useMSA": False})]
-    ):
-        outcome, outputs = predict(tmp_path / str(place), texts=texts, **changed)
-        assert outcome.state == "succeeded", outcome.error
-        assert "databases" not in read_manifest(outputs)
-        assert "UniRef100" not in (outputs / "prediction.a3m").read_text()
+PLAN = """
+import dataclasses, json, os, sys
+from arguments import plan_run
+
+plan = plan_run(json.load(sys.stdin), os.environ)
+print(json.dumps({"arguments": plan.arguments, "own": plan.databases is not None, "notes": plan.notes}))
+"""
 
 
-def test_a_database_that_is_not_searched_is_refused(configured, tmp_path):
-    outcome, _ = predict(tmp_path, useMSA=True, msaDatabase="swissprot")
-    assert outcome.error.startswith("The service's own databases have UniRef30 and not Swiss-Prot")
+def plan(folder, files=None, external=(), **settings):
+    """What the engine would do with a job."""
+    engine = load_engines()["colabfold"]
+    given = catalog.default_settings(catalog.tool("alphafold")) | {"sequence": FSD} | settings
+    job = {"settings": given, "files": files or {}, "seed": 7, "extensions": {"external": list(external)}}
+    done = subprocess.run(
+        [sys.executable, "-c", PLAN],
+        input=json.dumps(job),
+        env=make_environment(engine, 1),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def test_databases_come_before_servers_and_after_an_own_alignment_and_none(configured, tmp_path):
+    assert plan(tmp_path)["own"]
+    agreed = plan(tmp_path, external=["msa-server"], templateMode="none")
+    assert (agreed["own"], agreed["notes"]) == (True, [])
+    with_templates = plan(tmp_path, external=["msa-server"])
+    assert (with_templates["own"], with_templates["notes"]) == (
+        True,
+        ["The sequence was sent to api.colabfold.com."],
+    )
+    assert not plan(tmp_path, files={"foldnote.alignment": ["own.a3m"]})["own"]
+    assert not plan(tmp_path, useMSA=False)["own"]
+
+
+def test_a_database_that_is_not_there_is_refused(configured, tmp_path):
+    told = "The service's own databases have UniRef30 and not Swiss-Prot, and msaDatabase is swissprot."
+    assert told in plan(tmp_path, msaDatabase="swissprot")

@@ -883,6 +883,11 @@ export interface components {
              */
             citation: string | null;
             /**
+             * Databases
+             * @default []
+             */
+            databases: string[];
+            /**
              * Fullversion
              * @default null
              */
