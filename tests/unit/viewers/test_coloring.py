@@ -192,8 +192,10 @@ def test_a_user_chooses_the_first_colours_where_a_structure_has_them(monkeypatch
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#212121"])
-def test_magnitudes_contrast_with_the_grounds_of_both_themes(ground):
-    contrasts = [find_contrast(color, ground) for color in palette.ramp(palette.MAGNITUDE, 24)]
+@pytest.mark.parametrize("key", ["rainbow", "secondary", "hydrophobicity", "b-factor"])
+def test_colours_of_a_structure_contrast_with_the_grounds_of_both_themes(key, ground):
+    coloring = next(one for one in compose(make(float)).colorings if one.key == key)
+    contrasts = [find_contrast(color, ground) for color in coloring.palette]
     assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, of graphics"
 
 

@@ -1,6 +1,7 @@
 """A scene is plain data; CDRs are marked only where the numbering fits the structure."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,30 @@ def test_all_six_cdrs_are_marked_with_the_definition(scene):
     assert [mark.label for mark in scene.models[0].highlights] == CDRS
     assert scene.marking == "CDRs by the IMGT definition, IMGT numbering"
     assert len({mark.color for mark in scene.models[0].highlights}) == 6
+
+
+@pytest.mark.parametrize("names", [{"H": "B", "L": "A"}, {"H": "D", "L": "G"}, {"H": "X", "L": "Y"}])
+def test_cdrs_of_other_receptors_and_of_unknown_chains_are_told_apart(scene, names):
+    lines = [
+        f"{line[:21]}{names.get(line[21:22], ' ')}{line[22:]}"
+        for line in FV.splitlines()
+        if line[:4] == "ATOM"
+    ]
+    regions = [replace(region, chain=names[region.chain]) for region in REGIONS]
+    (model,) = compose(Structure("receptor.pdb", "pdb", "\n".join(lines)), regions).models
+    colors = {mark.label: mark.color for mark in model.highlights}
+    for chain in names.values():
+        own = [colors[f"CDR-{chain}{number}"] for number in "123"]
+        assert sorted(own, key=find_lightness, reverse=True) == own
+        assert len(set(own)) == 3
+    assert {chain.name for chain in model.chains} == set(names.values())
+    assert not {chain.color for chain in model.chains} & set(colors.values())
+    if "X" not in names.values():  # as the antibody's chains are
+        assert [chain.color for chain in model.chains] == [chain.color for chain in scene.models[0].chains]
+
+
+def find_lightness(color):
+    return sum(int(color[place : place + 2], 16) for place in (1, 3, 5))
 
 
 def test_the_words_name_chains_and_cdrs_and_no_confidence(scene):

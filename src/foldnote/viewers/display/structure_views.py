@@ -89,7 +89,7 @@ def show_aggregation(result: Result) -> list[Any]:
         values,
         key="a3d",
         source=_RESIDUES,
-        scale=Scale(palette.ramp(palette.DIVERGING, _SHADES), -limit, limit),
+        scale=Scale(palette.ramp(palette.SIGNED, _SHADES), -limit, limit),
         ends=(", soluble", "", ", tends to aggregate"),
     )
     profile = plot_profile(frame, _SCORE, "A3D score along the chain", level=0.0)
@@ -152,7 +152,7 @@ def _color_by_shift(groups: pd.DataFrame, structure: Structure) -> Coloring:
         values,
         key="pka-shift",
         source="pka.csv",
-        scale=Scale(palette.ramp(palette.DIVERGING, _SHADES), -limit, limit),
+        scale=Scale(palette.ramp(palette.SIGNED, _SHADES), -limit, limit),
         ends=(", more acidic than in water", "", ", less acidic than in water"),
     )
 

@@ -39,7 +39,7 @@ _HYDROPATHY = {
     "A": 1.8, "R": -4.5, "N": -3.5, "D": -3.5, "C": 2.5, "Q": -3.5, "E": -3.5, "G": -0.4, "H": -3.2, "I": 4.5,
     "L": 3.8, "K": -3.9, "M": 1.9, "F": 2.8, "P": -1.6, "S": -0.8, "T": -0.7, "W": -0.9, "Y": -1.3, "V": 4.2,
 }  # fmt: skip
-_SECONDARY = {"H": ("Helix", "#cc3377"), "E": ("Strand", "#e0a800"), "C": ("Coil", "#8f979f")}
+_SECONDARY = {"H": ("Helix", "#cc3377"), "E": ("Strand", "#b88600"), "C": ("Coil", "#868e96")}
 _STEPS = 24
 
 
@@ -309,7 +309,7 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
         {chain.name: [_HYDROPATHY.get(letter) for letter in chain.sequence] for chain in proteins},
         key="hydrophobicity",
         source="Kyte and Doolittle 1982",
-        scale=Scale(palette.ramp(palette.DIVERGING, _STEPS), -4.5, 4.5),
+        scale=Scale(palette.ramp(palette.SIGNED, _STEPS), -4.5, 4.5),
         ends=(", hydrophilic", "", ", hydrophobic"),
     )
     return made.model_copy(update={"values": ()})  # the residue name implies the value

@@ -6,7 +6,7 @@ another numbering, by position in the chain. Otherwise a note says which CDRs ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -52,7 +52,6 @@ def compose(
     if structure.format in MOLECULE_FORMATS:
         return compose_molecule_file(structure, title=title, height_px=height_px)
     cdrs, notes = _place_cdrs(structure, regions)
-    is_antibody = bool(cdrs)
     traces = read_traces(structure)
     everything = join_points(traces)
     highlights = tuple(
@@ -61,14 +60,15 @@ def compose(
             region.chain,
             numbers,
             traces,
-            palette.CDRS.get(region.label, palette.OTHER_REGION),
+            palette.cdr_color(region.chain, region.name[3:]),
             region.sequence,
         )
         for region, numbers in cdrs
     )
     drawn = write_model_text(structure)
     bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
-    chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
+    numbered = {region.chain for region, _ in cdrs}
+    chains = tuple(_make_chain(chain, i, numbered, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
         raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw.")
     colorings = find_colorings(structure, traces)
@@ -100,8 +100,10 @@ def compose(
     )
 
 
-def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str]) -> SceneChain:
-    role = _ROLES.get(chain.name) if is_antibody else None
+def _make_chain(chain: Chain, index: int, numbered: Collection[str], bare: frozenset[str]) -> SceneChain:
+    """A chain; of an antibody, where some chains are numbered, by its role."""
+    role = _ROLES.get(chain.name) if numbered else None
+    pale = palette.receptor_color(chain.name) if role or chain.name in numbered else None
     kind = chain.kind if chain.kind != "protein" else "Chain"
     return SceneChain(
         name=chain.name,
@@ -111,7 +113,7 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str
         numbers=chain.numbers,
         sequence=chain.sequence,
         is_trace=chain.name in bare,
-        color=palette.ANTIBODY_CHAINS[chain.name] if role else palette.chain_color(index),
+        color=pale or palette.chain_color(index),
     )
 
 

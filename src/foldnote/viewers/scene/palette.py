@@ -1,8 +1,10 @@
 """Colour palettes that are safe for colour-blind viewers.
 
 In antibodies hue encodes the chain (heavy blue, light orange) and lightness the CDR, so that CDRs 1, 2 and 3
-can be told apart in greyscale. Other chains use the palette of Okabe and Ito ("Color Universal Design",
-2008), ordered so that neighbours differ. Legend, labels and hover text repeat what a colour means.
+can be told apart in greyscale. The chains of T-cell receptors have the hue of their counterparts: beta and
+delta, which have a D segment, that of heavy chains. Other chains use the palette of Okabe and Ito ("Color
+Universal Design", 2008), ordered so that neighbours differ. Legend, labels and hover text repeat what a
+colour means.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 CHAINS: tuple[str, ...] = ("#0072b2", "#e69f00", "#56b4e9", "#d55e00", "#f0e442", "#cc79a7", "#009e73")
 """Colours of chains without a role, used cyclically."""
 
+_COUNTERPARTS = {"H": "H", "B": "H", "D": "H", "L": "L", "K": "L", "A": "L", "G": "L"}
+"""The antibody's chain that a chain of a receptor is coloured like."""
 ANTIBODY_CHAINS = {"H": "#b8cadd", "L": "#f0e2bf"}
 """Pale, so that the CDRs stand out."""
 
@@ -22,9 +26,8 @@ CDRS = {
     "CDR-L3": "#963810",
 }
 
-OTHER_REGION = "#7a5195"
-"""Marked regions other than the six CDRs."""
-
+_OTHER_CDRS = {"1": "#b48cce", "2": "#8f68b4", "3": "#6b3d94"}
+"""CDRs of chains that are not called as those of receptors are."""
 
 TOUCHED = "#c2c8cf"
 """Carbon atoms of residues in contact with a molecule."""
@@ -59,10 +62,14 @@ MAGNITUDE = ("#3d78f2", "#7f6fcb", "#b2609c", "#d0625e", "#d07e10")
 ground (#212121), so that structures in these colours are seen in both themes."""
 
 DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
-"""Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers."""
+"""Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers;
+for areas side by side."""
 
-RAINBOW = ("#3b4cc0", "#00a6ca", "#35b779", "#f9c80e", "#e4572e")
-"""Blue to red along a chain, as is customary, but with a single maximum of lightness."""
+SIGNED = ("#2d7fe8", "#8f9093", "#d1571c")
+"""Blue, grey, orange: below zero, zero, above it. Contrasts as those of ``MAGNITUDE`` do."""
+
+RAINBOW = ("#4466e8", "#008fc0", "#289c6b", "#bd8b00", "#d0342c")
+"""Blue to red along a chain, as is customary. Contrasts as those of ``MAGNITUDE`` do."""
 
 
 def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
@@ -81,6 +88,17 @@ def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
 def chain_color(index: int) -> str:
     """Colour of the chain with this 0-based index, as ``#rrggbb``."""
     return CHAINS[index % len(CHAINS)]
+
+
+def cdr_color(chain: str, number: str) -> str:
+    """Colour of CDR ``1``, ``2`` or ``3`` of a chain, or of a region of another name, as ``#rrggbb``."""
+    known = CDRS.get(f"CDR-{_COUNTERPARTS.get(chain)}{number}")
+    return known or _OTHER_CDRS.get(number, _OTHER_CDRS["2"])
+
+
+def receptor_color(chain: str) -> str | None:
+    """Colour of a numbered chain by its name; None if it is not called as those of receptors are."""
+    return ANTIBODY_CHAINS.get(_COUNTERPARTS.get(chain, ""))
 
 
 def structure_color(index: int) -> str:
