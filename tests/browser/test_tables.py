@@ -160,7 +160,8 @@ from foldnote.viewers.display.batch_rows import BatchRow
 from foldnote.viewers.display.bundles import rows_bundle
 from IPython.display import publish_display_data
 rows = [BatchRow(f"d{n}", "Complete", scores={"affinity": -n / 2, "centerX": 42.5, "heavyAtoms": n},
-                 settings={"receptorFile": "target.pdb", "ligandFile": "C" * n}) for n in range(1, 6)]
+                 settings={"sequence": "MKTAYIAKQR" * 11, "receptorFile": "target.pdb", "ligandFile": "C" * n})
+        for n in range(1, 6)]
 publish_display_data(rows_bundle(rows, "docked"))
 """
 
@@ -175,9 +176,10 @@ def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):
     headings = [text.partition(" (")[0] for text in shown.locator("th").all_inner_texts()]
     assert headings == ["name", "state", "ligand file", "affinity", "heavy atoms"]
     line = shown.locator(".fnt-same summary")
-    expect(line).to_have_text("Same in all rows: center X 42.5 · receptor file target.pdb")
+    told = "Same in all rows: center X 42.5 · receptor file target.pdb · sequence MKTAYIAKQRMK…TAYIAKQR"
+    expect(line).to_have_text(told)
     line.press("Enter")
-    expect(shown.locator(".fnt-same dd").last).to_have_text("target.pdb")
+    expect(shown.locator(".fnt-same dd")).to_have_text(["42.5", "target.pdb", "MKTAYIAKQR" * 11])
     expect(shown.locator(".fnt-open[data-job=d1]")).to_be_visible()
     assert page.accessibility_faults(".fnt-rows") == []
     shown.get_by_label("Filter rows").fill("target")
@@ -189,5 +191,5 @@ def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):
         shown.get_by_role("button", name="Save CSV").click()
     first = next(csv.reader(Path(saved.value.path()).read_text().splitlines()))
     assert first == ["name", "state", "settings.ligandFile", "score.affinity", "score.centerX", "score.heavyAtoms",
-                     "settings.receptorFile"]  # fmt: skip
+                     "settings.sequence", "settings.receptorFile"]  # fmt: skip
     page.resize(1100, 900)

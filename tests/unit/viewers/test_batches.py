@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from foldnote.models import Job, JobStatus
 from foldnote.results import open_result
 from foldnote.viewers import compose_result, default_view, result_bundles
 from foldnote.viewers.display import bundles
-from foldnote.viewers.display.batch_rows import make_row, tabulate_rows
+from foldnote.viewers.display.batch_rows import BatchRow, make_row, tabulate_rows
 from foldnote.viewers.display.batches import list_tables
 from foldnote.viewers.display.bundles import rows_bundle
 
@@ -131,6 +132,29 @@ def test_molecules_stand_first_and_what_all_rows_share_above_the_table():
     assert told in bundle["text/plain"]
     assert f"<p>{told}</p>" in bundle["text/html"].partition("<script>")[0]
     assert "centerX" not in bundle["text/html"].partition("<script>")[0]
+
+
+def make_numbering(name):
+    settings = {"sequence": "EVQLVESGGG" * 11, "scheme": "imgt"}
+    figures = {"CDR-H3": "SRWGGDGFYAMDY"}
+    return BatchRow(
+        name, "Complete", scores={"scheme": "imgt", "chains": 2}, figures=figures, settings=settings
+    )
+
+
+def test_what_all_rows_share_is_said_once_and_sequences_last():
+    bundle = rows_bundle([make_numbering("a"), make_numbering("b")], "b")
+    told = f"Same in all rows: CDR-H3 SRWGGDGFYAMDY; scheme imgt; chains 2; sequence {'EVQLVESGGG' * 11}."
+    assert told in bundle["text/plain"]
+    assert f"<p>{told}</p>" in bundle["text/html"].partition("<script>")[0]
+    columns = {each["name"]: each["same"] for each in unpack(bundle["text/html"])["columns"]}
+    assert columns["settings.scheme"] == "said"
+    assert columns["score.scheme"] == "all"
+
+
+def test_a_figure_that_differs_from_the_setting_of_its_name_is_said_too():
+    rows = [replace(make_numbering(name), settings={"scheme": "kabat"}) for name in "ab"]
+    assert "scheme imgt; chains 2; scheme kabat." in rows_bundle(rows, "b")["text/plain"]
 
 
 def test_a_value_that_only_two_of_many_jobs_have_so_far_stays_a_column():

@@ -3,7 +3,7 @@
 // drawings of molecules by table_pictures.js.
 (function (root, data, addRows, addPlot, addPictures) {
   var rowPx = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
-  var MOST_PRINTED = 2000, isPrinted = false;
+  var MOST_PRINTED = 2000, SHORT = 24, isPrinted = false;
   var order = [], sorted = -1, falling = false, words = '', marked = null;
   var shown = listShown();  // places of the columns in the table; the others are the same in all rows
   var make = function (tag, name, parent) {
@@ -152,23 +152,30 @@
     });
   }
 
-  // What all rows have in common: a line above the table, which opens.
+  // What all rows have in common: a line above the table, which opens. Short values come first, and are not lost
+  // behind a sequence, of which the line has the ends. What another column has said is not repeated.
   function tellSame() {
     same.hidden = shown.length === columns.length;
     var line = same.firstChild, list = make('dl', '', same);
     line.textContent = 'Same in all rows';
     same.replaceChildren(line, list);
     var told = columns.flatMap(function (column, index) {
-      if (!column.same) return [];
-      var name = column.label, row = data.values[index].findIndex(function (value) { return value !== null; });
-      var unit = column.unit.replace(/(, )?[↑↓]$/, ''), value = write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '');
-      var term = make('dt', '', list);
-      term.textContent = name + (column.same === 'known' ? ' (of those that have one)' : '');
-      term.title = column.about;
-      make('dd', '', list).textContent = value;
-      return [name + ' ' + value];
+      if (!column.same || column.same === 'said') return [];
+      var row = data.values[index].findIndex(function (value) { return value !== null; });
+      var unit = column.unit.replace(/(, )?[↑↓]$/, '');
+      return [{ column: column, value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
     });
-    make('span', '', line).textContent = ': ' + told.join(' · ');
+    told.sort(function (a, b) { return (a.value.length > SHORT) - (b.value.length > SHORT); });
+    told.forEach(function (each) {
+      var term = make('dt', '', list);
+      term.textContent = each.column.label + (each.column.same === 'known' ? ' (of those that have one)' : '');
+      term.title = each.column.about;
+      make('dd', '', list).textContent = each.value;
+    });
+    make('span', '', line).textContent = ': ' + told.map(function (each) {
+      var value = each.value, isLong = value.length > SHORT;
+      return each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value);
+    }).join(' · ');
   }
 
   function saveCsv() {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -30,6 +30,10 @@ _MANY_ROWS = 12
 """Tables with fewer rows are split rather than set on a page of their own."""
 SAME = {"all": "Same in all rows", "known": "Same in all rows that have it"}
 """Headings of what the rows of a table have in common, by the kind of column."""
+SAID = "said"
+"""The kind of a column that says what another one of these has said, such as a setting beside its figure."""
+_SHORT = 24
+"""Letters of the longest value that stands before long ones, such as sequences."""
 _BREAK = re.compile(r"(?<=[_./])(?=\w)")
 
 
@@ -90,14 +94,20 @@ def _write_same(table: Mapping[str, Any]) -> str:
     """What all rows have in common, above the table; empty if nothing."""
     lines = []
     for kind, heading in SAME.items():
-        told = "; ".join(
-            f"{escape(_name(column))} <b>{escape(_find_value(column, values))}</b>"
+        pairs = [
+            (_name(column), _find_value(column, values))
             for column, values in zip(table["columns"], table["values"], strict=True)
             if column["same"] == kind
-        )
+        ]
+        told = "; ".join(f"{escape(name)} <b>{escape(value)}</b>" for name, value in put_long_last(pairs))
         if told:
             lines.append(f'<p class="fnt-same">{heading}: {told}.</p>')
     return "".join(lines)
+
+
+def put_long_last(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names and values with long values, such as sequences, last."""
+    return sorted(pairs, key=lambda pair: len(pair[1]) > _SHORT)
 
 
 def _find_value(column: Mapping[str, Any], values: Sequence[Any]) -> str:

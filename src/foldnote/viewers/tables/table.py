@@ -24,7 +24,15 @@ from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
 from foldnote.viewers.render.paper import is_paper
 from foldnote.viewers.tables.molecule_column import MoleculePictures, draw_column
-from foldnote.viewers.tables.printed_table import FIRST_ROWS, MAX_ROWS, SAME, write_printed_table, write_value
+from foldnote.viewers.tables.printed_table import (
+    FIRST_ROWS,
+    MAX_ROWS,
+    SAID,
+    SAME,
+    put_long_last,
+    write_printed_table,
+    write_value,
+)
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
@@ -187,17 +195,20 @@ def _print_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, *, i
 def _find_same(frame: pd.DataFrame, opens: RowResults | None) -> dict[Any, str]:
     """The columns that say nothing about a row: ``all`` or, where values are missing, ``known`` by name.
 
-    A value that few rows have may differ in others, whose jobs have not ended. Job, state and reason are
-    never among them.
+    One of the label and value of an earlier one is ``said``. A value that few rows have may differ in others,
+    whose jobs have not ended. Job, state and reason are never among them.
     """
     own = {opens.column, opens.state, opens.reason} if opens else set()
     if len(frame) < 2 or not frame.columns.is_unique:
         return {}
-    found = {}
+    found, said = {}, set()
     for name, values in frame.items():
         known = values.dropna()
-        if name not in own and len(known) >= min(_FEW, len(values)) and known.astype(str).nunique() == 1:
-            found[name] = "all" if len(known) == len(values) else "known"
+        if name in own or len(known) < min(_FEW, len(values)) or known.astype(str).nunique() != 1:
+            continue
+        told = (_write_label(str(name))[0].casefold(), _write_first(known))
+        found[name] = SAID if told in said else "all" if len(known) == len(values) else "known"
+        said.add(told)
     return found if len(found) < len(frame.columns) else {}
 
 
@@ -209,13 +220,13 @@ def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str]) -> list[str]:
     """What all rows have in common, in sentences."""
     lines = []
     for kind, heading in SAME.items():
-        told = [
-            f"{_write_label(str(name))[0]} {_write_first(frame[name].dropna())}"
+        pairs = [
+            (_write_label(str(name))[0], _write_first(frame[name].dropna()))
             for name, found in same.items()
             if found == kind
         ]
-        if told:
-            lines.append(f"{heading}: {'; '.join(told)}.")
+        if pairs:
+            lines.append(f"{heading}: {'; '.join(' '.join(pair) for pair in put_long_last(pairs))}.")
     return lines
 
 
