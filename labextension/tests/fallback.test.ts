@@ -12,6 +12,7 @@ const LIVE = 'application/vnd.jupyter.widget-view+json';
 class Registry {
   text = 'alive';
   made = 0;
+  shown: unknown = null;
   factory = {};
   mimeTypes = [LIVE];
 
@@ -23,7 +24,9 @@ class Registry {
     this.made += 1;
     const widget = new Widget();
     widget.node.innerHTML = `<button>${this.text}</button>`;
-    return Object.assign(widget, { renderModel: () => Promise.resolve() });
+    return Object.assign(widget, {
+      renderModel: (model: IRenderMime.IMimeModel) => Promise.resolve(void (this.shown = model.data[LIVE]))
+    });
   }
 }
 
@@ -58,6 +61,16 @@ describe('a live widget', () => {
     expect(output.node.querySelector('button')).toBe(button);
     await output.renderModel(bundle('two', 'third'));
     expect(output.node.querySelector('button')).not.toBe(button);
+  });
+
+  it('is found in our own part of a bundle, which other programs do not prefer to the text', async () => {
+    Widget.attach(output, document.body);
+    const hidden = bundle('one', 'first');
+    await output.renderModel({ ...hidden, data: { [OURS]: { view: { model_id: 'two' } }, 'text/html': 'second' } });
+    expect(registry.shown).toEqual({ model_id: 'two' });
+    expect(output.node.textContent).toBe('alive');
+    await output.renderModel({ ...hidden, data: { [OURS]: {}, 'text/html': 'kept' } });
+    expect(output.node.textContent).toContain('kept');
   });
 
   it('is made anew when the notebook has got its widget manager', async () => {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 EMBEDDED = "embedded"
+_FRONT_END = "FOLDNOTE_FRONT_END"
 ENVIRONMENT = "environment"
 """Name of the profile defined by ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY``."""
 HUB = "jupyterhub"
@@ -551,6 +552,21 @@ def is_completing() -> bool:
 def notebook_path() -> str:
     """Path of this kernel's notebook when the kernel started; empty outside of notebooks."""
     return os.environ.get("JPY_SESSION_NAME", "")
+
+
+def announce_front_end() -> None:
+    """Tell the kernels that this server starts that its notebooks have the lab extension."""
+    os.environ[_FRONT_END] = "1"
+
+
+def has_front_end() -> bool:
+    """Whether the server of this kernel has the lab extension."""
+    return os.environ.get(_FRONT_END) == "1"
+
+
+def serves_voila() -> bool:
+    """Whether this kernel runs a notebook for a visitor of Voilà."""
+    return any(name.startswith("VOILA_") for name in os.environ)
 
 
 def process_environment(**options: str) -> dict[str, str]:

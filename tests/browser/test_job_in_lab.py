@@ -390,7 +390,7 @@ def test_nothing_that_the_page_heard_or_the_notebook_keeps_holds_a_key_or_a_sign
     show_notebook(lab)
     lab.save()
     notebook = (server.notebooks / "work.ipynb").read_text()
-    assert "application/vnd.jupyter.widget-view+json" in notebook
+    assert "application/vnd.foldnote.widget+json" in notebook
     addresses = " ".join(address for address, _ in heard)
     for part in (
         "foldnote/api/jobs",

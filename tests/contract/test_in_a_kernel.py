@@ -5,6 +5,7 @@ import re
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 from served import SETTINGS
 from traitlets.config import Config
 
@@ -36,8 +37,8 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def cells(served, tmp_path_factory):
-    """The cells of a notebook after they ran."""
+def book(served, tmp_path_factory):
+    """A notebook after it ran."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("kernel")))
@@ -45,6 +46,12 @@ def cells(served, tmp_path_factory):
         patch.setenv("FOLDNOTE_API_KEY", served.key)
         NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True, config=IPC).execute()
     assert served.key not in nbformat.writes(book)
+    return book
+
+
+@pytest.fixture(scope="module")
+def cells(book):
+    """Its cells."""
     return book.cells
 
 
@@ -58,6 +65,16 @@ def shown(cell):
     ]
     lines = "\n".join("\n".join(part) if isinstance(part, list) else part for part in parts)
     return re.sub(r"\x1b\[[0-9;]*m", "", lines)
+
+
+def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_network(book):
+    """The notebook has the state of widgets, for which nbconvert's pages need a program from the network."""
+    assert len(book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]) > 10
+    page, _ = HTMLExporter().from_notebook_node(book)
+    text = re.sub(r"<[^>]+>", " ", page)
+    assert "ANARCI: settings" in text
+    assert "kernel.waited" in text
+    assert 'type="application/vnd.jupyter.widget-view+json"' not in page
 
 
 def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):

@@ -7,9 +7,13 @@
  */
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-/** MIME type in the bundles of our forms and cards. */
+/**
+ * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has that under its own
+ * type, which pages that are made of a notebook would show in place of the saved text.
+ */
 export const OURS = 'application/vnd.foldnote.widget+json';
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';
@@ -69,7 +73,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
   private async display(model: IRenderMime.IMimeModel): Promise<void> {
     const registry = this.findRegistry(this.node);
-    if (!(LIVE in model.data) || !registry.mimeTypes.includes(LIVE)) {
+    if (!findView(model) || !registry.mimeTypes.includes(LIVE)) {
       this.showSaved();
       return;
     }
@@ -92,7 +96,9 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     this.stack.addWidget(live);
     this.observer.disconnect();
     this.observer.observe(live.node, { childList: true, characterData: true, subtree: true });
-    void live.renderModel(model).then(() => this.judge());
+    const { metadata, trusted } = model;
+    const data = { ...model.data, [LIVE]: findView(model) };
+    void live.renderModel({ data, metadata, trusted, setData: change => model.setData(change) }).then(() => this.judge());
   }
 
   /**
@@ -158,8 +164,14 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
 /** Model id of the widget in a bundle; null without one. */
 function widgetId(model: IRenderMime.IMimeModel | null): unknown {
-  const view: unknown = model?.data[LIVE];
+  const view: unknown = model && findView(model);
   return view instanceof Object && 'model_id' in view ? view.model_id : null;
+}
+
+/** The live widget of a bundle. */
+function findView(model: IRenderMime.IMimeModel): ReadonlyPartialJSONValue | undefined {
+  const ours = model.data[OURS];
+  return model.data[LIVE] ?? (ours instanceof Object && 'view' in ours ? ours.view : undefined);
 }
 
 /**

@@ -14,7 +14,7 @@ from foldnote.forms.form import Form
 from foldnote.forms.jobs.background_calls import has_running_loop, start
 from foldnote.forms.schema.spec import MISSING, Choice, FieldSpec, read_specs
 from foldnote.forms.schema_form import SchemaForm
-from foldnote.forms.submission.cell import cell_key, keeps_live_outputs
+from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.reopening import take_kept
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Variable",
     "cell_key",
     "has_running_loop",
-    "keeps_live_outputs",
     "kind_for",
     "kinds",
     "list_names",

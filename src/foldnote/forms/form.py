@@ -40,6 +40,7 @@ from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
 from foldnote.forms.view.page_events import Surface
 from foldnote.forms.view.static_table import write_static_html, write_static_text
+from foldnote.kernel import WIDGET_VIEW
 from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
@@ -523,7 +524,7 @@ class Form:
         return {
             "text/plain": write_static_text(title, rows, closing),
             "text/html": write_static_html(title, rows, closing),
-            "application/vnd.jupyter.widget-view+json": {
+            WIDGET_VIEW: {
                 "version_major": 2,
                 "version_minor": 0,
                 "model_id": self.widget.model_id,

@@ -10,6 +10,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
+from foldnote import settings
 from foldnote.lab.handlers.files import UPLOADS
 from foldnote.lab.handlers.jobs import REGISTRY
 from foldnote.lab.handlers.routes import ROUTES
@@ -22,8 +23,9 @@ class FoldnoteExtension(ExtensionApp):
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Create no session registry before the first request."""
+        """Create no session registry before the first request, and tell kernels of the lab extension."""
         self.settings[REGISTRY] = None
+        settings.announce_front_end()
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -35,8 +37,8 @@ class FoldnoteExtension(ExtensionApp):
         server = self.serverapp
         if server is None:
             return
-        settings = server.web_app.settings  # those of the handlers; the extension's are a copy
-        registry, uploads = settings.get(REGISTRY), settings.get(UPLOADS)
+        shared = server.web_app.settings  # those of the handlers; the extension's are a copy
+        registry, uploads = shared.get(REGISTRY), shared.get(UPLOADS)
         if registry is not None:
             await registry.close()
         if uploads is not None:

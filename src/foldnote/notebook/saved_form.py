@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from foldnote.forms import Form, SchemaForm, has_running_loop, keeps_live_outputs, start
+from foldnote.forms import Form, SchemaForm, has_running_loop, start
+from foldnote.kernel import keeps_live_outputs
 from foldnote.viewers.card.output import LiveOutput
 
 _QUIET_S = 1.5

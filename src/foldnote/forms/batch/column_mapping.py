@@ -300,8 +300,8 @@ def map_columns(
     for setting, columns in found.rivals.items():
         said = join_words([*columns], "and")
         raise ArgumentError(
-            f"The columns {said} both mean the setting {setting}. Name the one that is meant:"
-            f" columns={{{columns[0]!r}: {setting!r}}}."
+            f"The columns {said} all fit the setting {setting}. Name the one that is meant:"
+            f" columns={{{columns[0]!r}: {setting!r}}}. For jobs of several, submit the table once with each."
         )
     for name in found.kept:
         near = find_misspelt(name, [spec.name for spec in specs if spec.name not in found.columns])

@@ -7,9 +7,9 @@ end) there is no key, and the form does not remember its job.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from foldnote.kernel import read_request
 
 _RANDOM_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[0-9a-f]{8,32}$")
 """Ids that JupyterLab and nbformat generate; others were chosen by a person and may not be unique."""
@@ -42,7 +42,7 @@ def cell_key(tool_type: str) -> CellKey | None:
 
     A second form for the same tool in one execution gets a different key (``…#2``).
     """
-    parent = _parent_message()
+    parent = read_request()
     cell_id = (parent.get("metadata") or {}).get("cellId")
     if not isinstance(cell_id, str) or not cell_id:
         return None
@@ -57,32 +57,9 @@ def cell_key(tool_type: str) -> CellKey | None:
     return CellKey(f"{_notebook_path()}#{name}", f"#{name}" if _RANDOM_ID.match(cell_id) else None)
 
 
-def keeps_live_outputs() -> bool:
-    """Whether the front end keeps showing a widget when its output's text representation is updated.
-
-    JupyterLab and Notebook do, with the lab extension; they are recognised by the cell id without VS Code's
-    variable.
-    """
-    from IPython.core.getipython import get_ipython
-
-    is_known = bool((_parent_message().get("metadata") or {}).get("cellId"))
-    return is_known and "__vsc_ipynb_file__" not in getattr(get_ipython(), "user_ns", {})
-
-
 def _notebook_path() -> str:
     """The notebook's path when its kernel started; empty if unknown."""
     from IPython.core.getipython import get_ipython
 
     names = getattr(get_ipython(), "user_ns", {})
     return str(names.get("__vsc_ipynb_file__") or names.get("__session__") or "")
-
-
-def _parent_message() -> Mapping[str, Any]:
-    """The execute request that is being handled; empty outside a kernel."""
-    from IPython.core.getipython import get_ipython
-
-    kernel = getattr(get_ipython(), "kernel", None)
-    if kernel is None:
-        return {}
-    parent = kernel.get_parent("shell") if hasattr(kernel, "get_parent") else {}
-    return parent if isinstance(parent, Mapping) else {}

@@ -15,6 +15,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.kernel import find_front_end
 from foldnote.models import Job, JobStatus
 from foldnote.viewers.card.card_html import (
     NO_NOTE,
@@ -24,7 +25,7 @@ from foldnote.viewers.card.card_html import (
     write_log,
     write_plain_card,
 )
-from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.card.output import shape_for
 from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
 
 _CONFIRM_S = 5.0
@@ -163,7 +164,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         live = super()._repr_mimebundle_(**kwargs)
         if not isinstance(live, dict):
             return live
-        return {**live, **self.bundle(), WIDGET_MIME: {}}
+        return shape_for(find_front_end(), {**live, **self.bundle()})
 
     def take(self, job: Job) -> None:
         """Show a record that was received elsewhere, such as by waiting for the job in a cell."""

@@ -1,7 +1,9 @@
 """Outputs of a cell: live widgets, and ordinary outputs that are saved in the notebook.
 
 A widget is lost with its kernel, so the result is an ordinary output, which is updated in place when the job
-is final. Outside a notebook, progress is written to standard error and nothing else is shown.
+is final. The output of a widget is saved with HTML that tells its last state. It has the widget's own MIME
+type, too, unless the lab extension shows it: pages that are made of the notebook would prefer that to the
+HTML, and could not show it. Outside a notebook, progress is written to standard error and nothing else is shown.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from foldnote.kernel import WIDGET_VIEW, FrontEnd, find_front_end
 from foldnote.models import Job
 from foldnote.results import Result
 from foldnote.viewers.card.card_html import write_card, write_plain_card
 
 WIDGET_MIME = "application/vnd.foldnote.widget+json"
-"""Marks widget outputs; without the kernel, the lab extension shows their saved HTML."""
+"""Widget outputs for the lab extension, which shows their saved HTML without the kernel: ``view`` is the live
+widget, unless the output has that under its own MIME type."""
 
 
 def is_notebook() -> bool:
@@ -51,13 +55,29 @@ class CellOutput:
 
 
 class LiveOutput(CellOutput):
-    """An output with a widget and the HTML that the lab extension shows without its kernel."""
+    """An output with a widget and the HTML that tells its last state."""
+
+    _front_end = FrontEnd.OTHER
+
+    def show(self, bundle: Mapping[str, Any]) -> None:
+        """Show a mime bundle in the running cell."""
+        self._front_end = find_front_end()
+        super().show(bundle)
 
     def _publish(self, bundle: Mapping[str, Any], *, is_update: bool) -> None:
-        is_widget = "application/vnd.jupyter.widget-view+json" in bundle
-        super()._publish(
-            {WIDGET_MIME: {"version": 1}, **bundle} if is_widget else bundle, is_update=is_update
-        )
+        super()._publish(shape_for(self._front_end, bundle), is_update=is_update)
+
+
+def shape_for(front_end: FrontEnd, bundle: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mime bundle of a widget with what the front end can show; others are unchanged."""
+    if WIDGET_VIEW not in bundle:
+        return bundle
+    still = {kind: data for kind, data in bundle.items() if kind not in (WIDGET_VIEW, WIDGET_MIME)}
+    if front_end is FrontEnd.NONE:
+        return still
+    if front_end is FrontEnd.OWN:
+        return {WIDGET_MIME: {"version": 1, "view": bundle[WIDGET_VIEW]}, **still}
+    return {WIDGET_MIME: {"version": 1}, WIDGET_VIEW: bundle[WIDGET_VIEW], **still}
 
 
 class ResultSlot:

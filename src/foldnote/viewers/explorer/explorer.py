@@ -19,8 +19,9 @@ import pandas as pd
 import traitlets
 
 from foldnote.errors import ArgumentError
+from foldnote.kernel import find_front_end
 from foldnote.results import Model, Pae, Structure
-from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.card.output import shape_for
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
@@ -73,7 +74,7 @@ class Explorer(anywidget.AnyWidget):
         """The live explorer, and the scene for pages without its kernel."""
         live = super()._repr_mimebundle_(**kwargs)
         data = live[0] if isinstance(live, tuple) else live  # None without a display
-        return {**data, **self._scene._repr_mimebundle_(), WIDGET_MIME: {"version": 1}} if data else live
+        return shape_for(find_front_end(), {**data, **self._scene._repr_mimebundle_()}) if data else live
 
     def _list_residues(self) -> list[list[Any]]:
         """For each residue: chain, number, letter, confidence and 3Dmol.js selection."""
