@@ -196,9 +196,12 @@ def test_a_table_without_a_known_column_is_refused_with_its_columns(foldnote, tm
         in foldnote.err
     )
     assert "such as --column sequence=Lot" in foldnote.err
-    table.write_text(f"VH,Seq\n{SEQUENCE},{SEQUENCE}\n")
+    table.write_text(f"VH,V H,scheme\n{SEQUENCE},{SEQUENCE},imgt\n")
     foldnote("batch", "anarci", str(table), code=2)
-    assert "Name the one that is meant: --column sequence=VH." in foldnote.err
+    assert (
+        "Choose one, --column sequence=VH --column scheme=scheme or --column 'sequence=V H' --column"
+        " scheme=scheme, or submit the table once with each." in foldnote.err
+    )
 
 
 def test_a_large_batch_is_asked_about(foldnote, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from foldnote.forms.batch.mapped_table import MappedTable
     from foldnote.models import Tool
 
-_PYTHON = re.compile(r"columns=\{(['\"])(?P<column>.+?)\1: (['\"])(?P<setting>.+?)\3\}")
-"""How messages about tables write a column in Python."""
+_PYTHON = re.compile(r"columns=(\{.+?['\"]\})")
+"""How messages about tables write columns in Python."""
 
 
 def map_columns(
@@ -43,8 +45,14 @@ def map_columns(
             return map_table(tool, _read_rows(data, path), columns or None, names, taken)
         return map_table_bytes(tool, data, name, columns or None, names, taken)
     except ArgumentError as exc:
-        message = _PYTHON.sub(r"--column \g<setting>=\g<column>", exc.message)
+        message = _PYTHON.sub(lambda found: _write_options(found[1]), exc.message)
         raise ArgumentError(message.replace("With columns=", "With --column")) from exc
+
+
+def _write_options(columns: str) -> str:
+    """Columns as options, in place of a dict in Python."""
+    pairs = ast.literal_eval(columns).items()
+    return " ".join(f"--column {shlex.quote(f'{setting}={column}')}" for column, setting in pairs)
 
 
 def describe_columns(mapped: MappedTable) -> str:

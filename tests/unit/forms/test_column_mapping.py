@@ -144,8 +144,12 @@ def test_a_mapping_in_code_that_cannot_be_meant_is_refused(columns, sentence):
 
 
 def test_in_code_nothing_ambiguous_is_guessed():
-    with pytest.raises(ArgumentError, match=r"Name the one that is meant: columns=\{'VH': 'sequence'\}"):
-        map_columns(table(VH=["E"], VL=["D"]), list_specs(catalog.tool("anarci")))
+    sentence = (
+        r"VH and VL both fit the setting sequence. Choose one, columns=\{'VH': 'sequence', 'scheme': 'scheme'\}"
+        r" or columns=\{'VL': 'sequence', 'scheme': 'scheme'\}, or submit the table once with each"
+    )
+    with pytest.raises(ArgumentError, match=sentence):
+        map_columns(table(VH=["E"], VL=["D"], scheme=["imgt"]), list_specs(catalog.tool("anarci")))
 
 
 @pytest.mark.parametrize(

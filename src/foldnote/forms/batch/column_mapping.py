@@ -298,10 +298,12 @@ def map_columns(
     rest = TextTable(tuple(others), tuple(zip(*(table.cells(name) for name in others), strict=True)))
     found = propose_mapping(rest, specs, taken)
     for setting, columns in found.rivals.items():
-        said = join_words([*columns], "and")
+        others = {column: use for use, column in found.columns.items() if use != setting}
+        choices = [f"columns={ {name: setting, **others} }" for name in columns]
+        said = f"{join_words([*columns], 'and')} {'both' if len(columns) == 2 else 'all'}"
         raise ArgumentError(
-            f"The columns {said} all fit the setting {setting}. Name the one that is meant:"
-            f" columns={{{columns[0]!r}: {setting!r}}}. For jobs of several, submit the table once with each."
+            f"The columns {said} fit the setting {setting}. Choose one,"
+            f" {join_words(choices, 'or')}, or submit the table once with each."
         )
     for name in found.kept:
         near = find_misspelt(name, [spec.name for spec in specs if spec.name not in found.columns])

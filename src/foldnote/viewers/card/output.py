@@ -3,7 +3,7 @@
 A widget is lost with its kernel, so the result is an ordinary output, which is updated in place when the job
 is final. The output of a widget is saved with HTML that tells its last state. It has the widget's own MIME
 type, too, unless the lab extension shows it: pages that are made of the notebook would prefer that to the
-HTML, and could not show it. Outside a notebook, progress is written to standard error and nothing else is shown.
+HTML, and could not show it. Outside a notebook, progress is written to standard error only.
 """
 
 from __future__ import annotations
