@@ -1,5 +1,6 @@
 """Batches in a cell: looked at before they are submitted, waited for with a bar, joined with their results."""
 
+from lab_page import find_place
 from playwright.sync_api import expect
 
 _LOOK = """
@@ -33,6 +34,10 @@ def test_the_card_of_a_batch_follows_it_and_shows_its_table(lab, server):
     expect(lab.page.locator(".jp-OutputArea table").last).to_contain_text("shown-7", timeout=30_000)
     card.scroll_into_view_if_needed()
     lab.picture("batch-card")
+    lab.resize(1000, 900)
+    edges = [find_place(each) for each in (card, lab.page.locator(".fnt-rows").last)]
+    assert len({(round(edge["x"]), round(edge["x"] + edge["width"])) for edge in edges}) == 1
+    lab.resize(1600, 1000)
 
 
 _STOPPED = """

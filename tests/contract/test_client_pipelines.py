@@ -1,6 +1,7 @@
 """Pipelines, screenings and models beyond the catalog, through both faces, on our service and on others."""
 
 import json
+import re
 
 import pytest
 from fastapi.testclient import TestClient
@@ -449,6 +450,27 @@ async def test_a_run_again_from_the_start_reuses_nothing(api, settle, name, fail
     with pytest.raises(JobFailedError):
         await settle(again.finish(60))
     assert [job.reused_from for job in await settle(again.stages())] == [None, None, None]
+
+
+async def test_a_stage_runs_again_by_itself_with_the_files_of_earlier_stages(api, settle, name, failing):
+    run = await _fail(api, settle, name, failing())
+    first, second, last = await settle(run.stages())
+    again = await settle(second.run_again())
+    assert again.job_name == f"{second.job_name}-2"
+    with pytest.raises(JobFailedError, match="The probe was asked to fail"):
+        await settle(again.finish(60))
+    assert (await settle(again.refresh())).record.settings["pdbFiles"][0] == f"{first.job_name}/file-0.txt"
+    assert (await settle(second.own_settings())) == again.settings
+    with pytest.raises(SettingsError, match="has no result"):
+        await settle(last.run_again())
+
+
+async def test_a_stage_whose_files_the_pipeline_chooses_refers_to_its_pipeline(api, settle, name, failing):
+    fold, scan, _ = failing()
+    scan = Stage(scan.name, scan.tool, {"pdbFiles": [fold.file("")]})
+    run = await _fail(api, settle, name, [fold, scan])
+    with pytest.raises(ArgumentError, match=re.escape(f"fn.job('{run.job_name}').run_again()")):
+        await settle((await settle(run.stages()))[1].run_again())
 
 
 async def test_the_pipeline_of_a_run_has_its_inputs_and_its_references(api, settle, name, failing):

@@ -1,5 +1,7 @@
 """Pipelines: saved, run stage by stage on what earlier stages made, stopped whole when one fails."""
 
+import re
+
 import httpx
 import pytest
 from service_process import PDB, SEQUENCE
@@ -254,6 +256,36 @@ def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
     assert service.wait(f"{name}s")["status"] == "Complete"
     names = [f"{name}s-{stage}" for stage in ("fold.output-2", "slow.output-1", "last")]
     assert reused_from(service, *names) == [f"{name}r-fold.output-2", None, None]
+
+
+@pytest.mark.parametrize(
+    ("stage", "reason"),
+    [
+        ("big.memory-400.sleep-30", r"used \d+ MB of memory; it may use 200 MB. Try a smaller input."),
+        ("slow.sleep-30", "was ended at its time limit of 3 s."),
+    ],
+)
+def test_a_run_goes_on_from_the_stage_that_met_a_limit(make_service, stage, reason):
+    service = make_service("--no-rate-limit")
+    recipe = service.engines / "probe" / "engine.toml"
+    plain = recipe.read_text()
+    service.end()
+    limited = plain.replace("memory_limit_mb = 0", "memory_limit_mb = 200")
+    recipe.write_text(re.sub("time_limit_s = .+", "time_limit_s = 3", limited) if "slow" in stage else limited)
+    service.start()
+    save(service, "p", fold(), bind("fold.output-2/file-1.txt", stage), bind(PDB, "last", chain="A"))
+    run(service, "p")
+    parent = service.wait("pr")
+    assert (parent["status"], parent["error"].partition(":")[0]) == ("Stopped", f"The stage {stage} failed")
+    assert re.search(reason, parent["error"])
+    assert re.search(reason, service.job(f"pr-{stage}")["error"])
+    assert service.job("pr-last")["error"].startswith(f"The stage {stage} failed: ")
+    service.end()
+    recipe.write_text(plain)
+    service.start()
+    run(service, "p", jobName="ps", **REUSE)
+    service.wait(f"ps-{stage}", ("Running",))
+    assert reused_from(service, "ps-fold.output-2") == ["pr-fold.output-2"]
 
 
 def test_a_result_of_another_engine_version_is_not_reused(make_service):

@@ -30,7 +30,7 @@ def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     head = "".join(f'<th scope="col" style="{_LEFT}">{escape(name)}</th>' for name in columns)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
-    return f'<div style="max-width:60em">{escape(title)}</div>{table}'
+    return (f'<div style="max-width:60em">{escape(title)}</div>' if title else "") + table
 
 
 def write_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

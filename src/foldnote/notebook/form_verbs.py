@@ -183,11 +183,12 @@ def _reopen(
         )
     tool = asked.tools.get(job.record.tool_type)
     names = set(list_names(tool))
-    kept = {name: value for name, value in job.record.settings.items() if name in names}
+    settings = job.own_settings()
+    kept = {name: value for name, value in settings.items() if name in names}
     label = take_label(tool, label, values)
     made = NotebookForm(tool, asked, {**kept, **values}, job_name, label)
     take_kept(made, values)
-    gone = [name for name in job.record.settings if name not in names]
+    gone = [name for name in settings if name not in names]
     lost = f" {', '.join(gone)} was omitted: {tool.type} no longer has this setting." if gone else ""
     made.frame.say(f"These are the settings of {job.job_name}.{lost}")
     return made

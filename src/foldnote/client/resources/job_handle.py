@@ -21,20 +21,23 @@ from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
 from foldnote.client.local.annotations import Annotations
 from foldnote.client.local.ledger import Ledger
+from foldnote.client.resources.pipeline_plan import settle_files
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
 from foldnote.client.submission.extensions import read_label
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
-from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError
-from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError, NotFoundError
+from foldnote.models import BatchStatus, Job, JobStatus, Tool
 from foldnote.models.html_repr import show_pairs
 from foldnote.models.job import PIPELINE
+from foldnote.text import join_words
 
 if TYPE_CHECKING:
     from foldnote.results import Result
 
 _TAIL_LINES = 20
+_MAX_STAGES = 1000
 
 
 class JobHandleOperations(Api):
@@ -367,8 +370,11 @@ class JobHandleOperations(Api):
     def run_again(self) -> Operation[Self]:
         """Submit the job's settings again as a new job, named after this one; returns the new job.
 
+        The job of a stage is run by itself, with the same files of earlier stages.
+
         Raises:
-            ArgumentError: it is a batch or pipeline.
+            ArgumentError: it is a batch or pipeline, or a stage that takes files which its settings do not
+                name.
             UnknownToolError: the service no longer has the tool.
             ToolUnavailableError: the service cannot run the tool; the message says what to do.
             SettingsError: the service no longer accepts the settings; nothing was sent.
@@ -383,13 +389,46 @@ class JobHandleOperations(Api):
             connection,
             Ledger(service=connection.service),
             tool,
-            name_uploads(tool, old.settings),
+            (yield from self._find_own_settings(tool)),
             job_name=old.job_name,
             project_tag=old.project_tag,
             extensions=old.extensions,
             again=True,
         )
         return type(self)(job, connection, self._transport)
+
+    @operation
+    def own_settings(self) -> Operation[dict[str, Any]]:
+        """Get settings with which the job can be submitted by itself.
+
+        They are its settings, where the files that a stage of a pipeline takes of earlier stages are named as
+        those of their jobs.
+
+        Raises:
+            ArgumentError: a stage takes files which its settings do not name.
+            UnknownToolError: the service no longer has the tool.
+        """
+        return (yield from self._find_own_settings((yield from recall_tool(self._connection, self.tool))))
+
+    def _find_own_settings(self, tool: Tool) -> Operation[dict[str, Any]]:
+        record, settings = self.record, self.record.settings
+        if record.batch is not None and (yield from self._is_stage(record.batch)):
+            jobs = yield from job_pages.list_many(self._connection, {"batch": record.batch}, _MAX_STAGES)
+            settings, unnamed = settle_files(record, jobs, tool, settings)
+            if unnamed:
+                stages = join_words(unnamed, "and")
+                raise ArgumentError(
+                    f"{record.job_name!r} takes files of {stages} that the pipeline chooses; run its pipeline"
+                    f" again: fn.job({record.batch!r}).run_again()"
+                )
+        return name_uploads(tool, settings)
+
+    def _is_stage(self, parent: str) -> Operation[bool]:
+        """Whether the batch of this job is the run of a pipeline; not, if it was deleted."""
+        try:
+            return (yield from job_pages.get_job(self._connection, parent)).tool == PIPELINE
+        except NotFoundError:
+            return False
 
     def _seen(self, record: Job) -> Self:
         """A handle of the same job with a newer ``record``."""
@@ -517,4 +556,6 @@ def next_action(job: Job) -> str:
 def _write_again(job: Job) -> str:
     if job.is_batch:
         return "run_again()" if job.tool == PIPELINE else "retry()"
+    if job.batch:
+        return f"fn.job({job.job_name!r}).run_again()"
     return f"fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldnote.client.inputs.file_values import StageFile, is_file_field, name_uploads
+from foldnote.client.inputs.file_values import FileValue, StageFile, is_file_field, name_uploads
 from foldnote.client.inputs.stages import Pipeline, Stage
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job, JobStatus, Tool
@@ -171,6 +171,43 @@ def _mark_files(stage: Stage, earlier: Sequence[str], tool: Tool | None) -> Stag
         extensions[ALIGNMENT] = _refer(extensions[ALIGNMENT], earlier)
     marked = name_uploads(tool, settings) if tool else settings
     return Stage(stage.name, stage.tool, marked, extensions or None)
+
+
+def settle_files(
+    job: Job, jobs: Iterable[Job], tool: Tool, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The settings of a stage's job with files of earlier stages named as those of their jobs.
+
+    Args:
+        job: the record of the stage's job.
+        jobs: the records of its run.
+        tool: its tool.
+        settings: its settings.
+
+    Returns:
+        The settings, and the names of earlier stages of which no single file is named: a stage that takes
+        all models, or the one that the service chooses, has no value for a job of its own.
+    """
+    stem = f"{job.batch}-"
+    stages = {each.job_name.removeprefix(stem) for each in jobs if each.job_name != job.job_name}
+    fields = (tool.settings_schema or {}).get("properties", {})
+    open_ended: list[str] = []
+
+    def settle(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [settle(each) for each in value]
+        stage, mark, path = value.partition("/") if isinstance(value, str) else ("", "", "")
+        if not mark or "\n" in value or stage not in stages:
+            return value
+        if not path or path.endswith("/") or "*" in path:
+            open_ended.append(stage)
+        return FileValue(f"{stem}{value}")
+
+    found = {
+        name: settle(value) if name in fields and is_file_field(fields[name]) else value
+        for name, value in settings.items()
+    }
+    return found, list(dict.fromkeys(open_ended))
 
 
 def _refer(value: Any, earlier: Sequence[str]) -> Any:

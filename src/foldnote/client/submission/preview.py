@@ -12,6 +12,7 @@ from foldnote.client.submission.batch_submission import BatchAttempt
 from foldnote.client.submission.experience import Experience
 from foldnote.models import Job, RowVerdict
 from foldnote.models.extensions import ON_FAILURE, RETRIES, STOP
+from foldnote.models.html_repr import show_grid
 from foldnote.text import count, format_duration, format_size
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ class Preview:
         frame = self.to_frame().head(_FIRST)
         columns = [name for name in frame if name not in ("valid", "field", "error")]
         shown = frame[columns].map(_short).rename(columns=lambda name: name.removeprefix("settings."))
-        table = shown.rename_axis("job").reset_index().to_html(border=0, index=False, justify="left")
+        rows = shown.rename_axis("job").reset_index()
+        table = show_grid("", rows.columns, rows.itertuples(index=False))
         more = f"<p>… and {self.count - _FIRST} more</p>" if self.count > _FIRST else ""
         return f"<p><b>{first}</b><br>{'<br>'.join(rest)}</p>{table}{more}"
 

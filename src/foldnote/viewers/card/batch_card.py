@@ -119,6 +119,7 @@ class BatchCard(JobCard):
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
             run_again=run_again, edit=edit, label=batch.label, note=CardNote(batch.notes, batch.tags),
         )  # fmt: skip
+        self.add_class("foldnote-batch")  # as wide as its table
         if self._graph is not None:
             first, *others = self.children
             self.set_trait("children", (first, self._graph, *others))

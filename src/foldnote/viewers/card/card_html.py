@@ -92,6 +92,8 @@ def describe_rerun(job: Job) -> str:
         return f"To go on from the stage without a result: `fn.job({job.job_name!r}).run_again()`"
     if job.is_batch:
         return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
+    if job.batch:  # a stage's settings name files of stages, which only its run knows
+        return f"To run it again with the same settings: `fn.job({job.job_name!r}).run_again()`"
     return (
         "To run it again with the same settings: "
         f"`fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)`"
@@ -111,7 +113,7 @@ def write_card(
         note: what the user wrote down about the job.
     """
     look = find_appearance(job)
-    shown = escape(visible(job.label) or job.job_name)
+    shown, wide = escape(visible(job.label) or job.job_name), " fnc-batch" if job.is_batch else ""
     parts = [
         _write_top(job, look),
         _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
@@ -129,7 +131,7 @@ def write_card(
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {shown}">'
+        f'<div class="fnc fnc-{look.key}{wide}" role="group" aria-label="Job {shown}">'
         f"{''.join(parts)}</div>"
     )
 
