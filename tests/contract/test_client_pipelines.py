@@ -453,21 +453,25 @@ async def test_a_run_again_from_the_start_reuses_nothing(api, settle, name, fail
 
 
 async def test_a_stage_runs_again_by_itself_with_the_files_of_earlier_stages(api, settle, name, failing):
-    run = await _fail(api, settle, name, failing())
-    first, second, last = await settle(run.stages())
+    fold = Stage("fold.atom", FOLD.tool, failing()[0].settings)
+    scan = Stage("scan.fail", "align-pdbs", {"pdbFiles": [fold.file("model.pdb"), inline(PDB)]})
+    last = Stage("last", "align-pdbs", {"pdbFiles": [scan.file("model.pdb"), inline(PDB)]})
+    run = await _fail(api, settle, name, [fold, scan, last])
+    first, second, third = await settle(run.stages())
     again = await settle(second.run_again())
     assert again.job_name == f"{second.job_name}-2"
     with pytest.raises(JobFailedError, match="The probe was asked to fail"):
         await settle(again.finish(60))
-    assert (await settle(again.refresh())).record.settings["pdbFiles"][0] == f"{first.job_name}/file-0.txt"
-    assert (await settle(second.own_settings())) == again.settings
-    with pytest.raises(SettingsError, match="has no result"):
-        await settle(last.run_again())
+    settings = (await settle(again.refresh())).settings
+    assert settings["pdbFiles"][0] == f"{first.job_name}/model.pdb"
+    assert await settle(second.own_settings()) == settings
+    with pytest.raises(FoldnoteError, match=rf"{second.job_name}' has no file 'model.pdb'"):
+        await settle(third.run_again())
 
 
 async def test_a_stage_whose_files_the_pipeline_chooses_refers_to_its_pipeline(api, settle, name, failing):
     fold, scan, _ = failing()
-    scan = Stage(scan.name, scan.tool, {"pdbFiles": [fold.file("")]})
+    scan = Stage(scan.name, scan.tool, {"pdbFiles": [StageFile(f"{fold.name}/"), inline(PDB)]})
     run = await _fail(api, settle, name, [fold, scan])
     with pytest.raises(ArgumentError, match=re.escape(f"fn.job('{run.job_name}').run_again()")):
         await settle((await settle(run.stages()))[1].run_again())

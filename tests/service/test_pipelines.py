@@ -271,7 +271,9 @@ def test_a_run_goes_on_from_the_stage_that_met_a_limit(make_service, stage, reas
     plain = recipe.read_text()
     service.end()
     limited = plain.replace("memory_limit_mb = 0", "memory_limit_mb = 200")
-    recipe.write_text(re.sub("time_limit_s = .+", "time_limit_s = 3", limited) if "slow" in stage else limited)
+    recipe.write_text(
+        re.sub("time_limit_s = .+", "time_limit_s = 3", limited) if "slow" in stage else limited
+    )
     service.start()
     save(service, "p", fold(), bind("fold.output-2/file-1.txt", stage), bind(PDB, "last", chain="A"))
     run(service, "p")

@@ -6,7 +6,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
 """
 
 import fcntl
@@ -110,6 +110,11 @@ def structure(_: str) -> None:
     Path("outputs/model.pdb").write_bytes(fv.read_bytes())
 
 
+def atom(_: str) -> None:
+    line = "ATOM      1  CA  ALA A   1       1.000   0.000   0.000  1.00 50.00           C"
+    Path("outputs/model.pdb").write_text(line + "\n")
+
+
 def echo(_: str) -> None:
     Path("outputs/job.json").write_bytes(Path("job.json").read_bytes())
 
@@ -158,6 +163,7 @@ DOINGS = {
         tell,
         score,
         structure,
+        atom,
         echo,
         silent,
         env,
