@@ -68,7 +68,8 @@ def find_regions(item: ComparedItem) -> tuple[tuple[StructureRegion, ...], str]:
         definition = name_scheme(item.regions[0].definition)
         return placed, f"CDRs by the {definition} definition, from the numbering of {item.name}"
     found = [region for chain in item.structure.chains for region in _number_chain(chain)]
-    return tuple(found), "CDRs by the IMGT definition, numbered by immunum" if found else ""
+    source = f"CDRs by the IMGT definition, from immunum's numbering of {item.name}"
+    return tuple(found), source if found else ""
 
 
 def select_residues(

@@ -89,7 +89,7 @@ def _describe_table(comparison: Comparison) -> str:
         f"superpositions, normalized by {comparison.reference} and by the structure's own length. "
         "Identity: fraction of the pairs."
     )
-    source = f" {comparison.region_source}, of {comparison.reference}." if comparison.regions else ""
+    source = f" {comparison.region_source}." if comparison.regions else ""
     return text + source
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from foldnote.results import Structure
 from foldnote.results.structure.interfaces.chain_interfaces import CONTACT_A, SALT_BRIDGE_A
-from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A
+from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 from foldnote.results.structure.interfaces.surface_area import METHOD
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line
@@ -20,8 +20,8 @@ MAX_RESIDUES = 3_000
 """Interfaces of larger structures are not computed for a view."""
 MAX_ROWS = 60
 CRITERIA = (
-    f"Contacts: residues with heavy atoms at most {CONTACT_A:.0f} Å apart. Hydrogen bonds: N and O at most "
-    f"{HYDROGEN_BOND_A} Å apart. Salt bridges: Asp or Glu with Lys or Arg, at most {SALT_BRIDGE_A:.0f} Å. "
+    f"Contacts: residues with heavy atoms at most {CONTACT_A:.0f} Å apart. Hydrogen bonds: donor and acceptor, N"
+    f" or O, at most {HYDROGEN_BOND_A} Å apart, and at least {MIN_ANGLE_DEGREES:.0f}° at a hydrogen. Salt bridges: Asp or Glu with Lys or Arg, at most {SALT_BRIDGE_A:.0f} Å. "
     f"Buried area: both chains together, {METHOD}."
 )
 

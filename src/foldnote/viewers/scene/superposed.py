@@ -87,7 +87,7 @@ def compose_comparison(comparison: Comparison) -> Scene | None:
     return scene.model_copy(
         update={
             "models": (marked, *scene.models[1:]),
-            "marking": f"{comparison.region_source}, of {names[0]}" if marks else "",
+            "marking": comparison.region_source if marks else "",
             "group": "job" if is_jobs else "structure",
         }
     )
