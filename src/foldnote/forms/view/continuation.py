@@ -12,6 +12,9 @@ from foldnote.client.inputs.file_values import job_file
 from foldnote.errors import FoldnoteError
 from foldnote.text import join_words
 
+_NOTHING = ""
+"""Value of the entry that asks for a choice; None would be shown as an empty list."""
+
 
 def write_cell(job_name: str, continuation: Continuation, profile: str = "") -> str:
     """The call of ``fn.form`` with the files and sequences of a job, by reference.
@@ -73,7 +76,7 @@ class ContinuationChooser(widgets.VBox):  # type: ignore[misc]
             open_form: returns the form of one of them.
         """
         self._open_form = open_form
-        options = [("Choose a tool…", None), *((describe(each), each) for each in continuations)]
+        options = [("Choose a tool…", _NOTHING), *((describe(each), each) for each in continuations)]
         self.choice = widgets.Dropdown(
             options=options, description="Continue with", layout={"width": "min(100%, 44rem)"}
         )
@@ -83,8 +86,8 @@ class ContinuationChooser(widgets.VBox):  # type: ignore[misc]
         super().__init__([self.choice, self._place] if continuations else [nothing])
         self.choice.observe(lambda change: self._choose(change["new"]), names="value")
 
-    def _choose(self, continuation: Continuation | None) -> None:
-        if continuation is None:
+    def _choose(self, continuation: Continuation | str) -> None:
+        if isinstance(continuation, str):
             self._place.children = ()
             return
         try:

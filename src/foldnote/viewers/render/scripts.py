@@ -22,8 +22,9 @@ def save_script(scene: Scene, path: str | Path) -> Path:
     write = _WRITERS.get(place.suffix.lower())
     if write is None:
         raise ArgumentError(
-            f"{place.name} has no suffix of a script. Use .pml for PyMOL or .cxc for ChimeraX; a page is"
-            " written by foldnote.viewers.write_page."
+            f"{place.name} has no suffix of a script. Use .pml for PyMOL or .cxc for ChimeraX. A page (.html,"
+            " .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save picture*"
+            " above the view."
         )
     place.parent.mkdir(parents=True, exist_ok=True)
     write(scene, place)

@@ -20,9 +20,10 @@ MAX_RESIDUES = 3_000
 """Interfaces of larger structures are not computed for a view."""
 MAX_ROWS = 60
 CRITERIA = (
-    f"Contacts: residues with heavy atoms at most {CONTACT_A:.0f} Å apart. Hydrogen bonds: donor and acceptor, N"
-    f" or O, at most {HYDROGEN_BOND_A} Å apart, and at least {MIN_ANGLE_DEGREES:.0f}° at a hydrogen. Salt bridges: Asp or Glu with Lys or Arg, at most {SALT_BRIDGE_A:.0f} Å. "
-    f"Buried area: both chains together, {METHOD}."
+    f"Contacts: residues with heavy atoms at most {CONTACT_A:.0f} Å apart. Hydrogen bonds: donor and acceptor"
+    f" (N or O) at most {HYDROGEN_BOND_A} Å apart, {MIN_ANGLE_DEGREES:.0f}° or more at hydrogens. "
+    f"Salt bridges: Asp or Glu with Lys or Arg, at most {SALT_BRIDGE_A:.0f} Å."
+    f" Buried area: both chains together, {METHOD}."
 )
 
 
