@@ -95,7 +95,7 @@ def _write_page(row: Mapping[str, Any], engine: Engine | None) -> Iterator[str]:
     yield "## Settings\n"
     for argument in read_arguments(row["schema"]):
         yield from _write_setting(argument)
-    yield f"The same as [JSON Schema](path:../extra/schemas/{name}.json), or by `foldnote schema {name}`.\n"
+    yield f"As JSON Schema: [{name}.json](path:../extra/schemas/{name}.json), or `foldnote schema {name}`.\n"
     yield "## Outputs\n"
     outputs = list(list_outputs(row["outputs"]))
     if outputs:
@@ -118,7 +118,7 @@ def _write_page(row: Mapping[str, Any], engine: Engine | None) -> Iterator[str]:
 
 def _write_engine(name: str, engine: Engine | None) -> Iterator[str]:
     if engine is None:
-        yield f"{explain_unserved(name)} [Where each tool runs](../../tools.md) has the ways on.\n"
+        yield f"{explain_unserved(name)} [Where each tool runs](../../tools.md) explains both.\n"
         return
     engine = engine.for_tool(name)
     yield "| what | here |\n|---|---|"

@@ -25,7 +25,11 @@ def split(requirement):
 def test_the_conda_recipe_has_the_requirements_of_the_project():
     recipe = yaml.safe_load(RECIPE)
     wanted = {split(each) for each in PROJECT["project"]["dependencies"] if ";" not in each}
-    assert {split(each) for each in recipe["requirements"]["run"]} == wanted | {("python", ">=3.11")}
+    assert {split(each) for each in recipe["requirements"]["run"]} == wanted | {("python", ">=<python_min>")}
+    assert PROJECT["project"]["requires-python"] == f">={recipe['context']['python_min']}"
+    bundled = PROJECT["tool"]["hatch"]["build"]["hooks"]["jupyter-builder"]["ensured-targets"]
+    notices = {path for path in bundled if re.search(r"LICENSE\.txt$|third-party-licenses\.json$", path)}
+    assert set(recipe["about"]["license_file"]) == {"LICENSE", *notices}
     built_with = {split(each) for each in PROJECT["build-system"]["requires"]}
     assert {split(each) for each in recipe["requirements"]["host"]} >= built_with
     (script,) = PROJECT["project"]["scripts"].items()
