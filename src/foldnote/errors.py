@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from foldnote.models.job import Job
-    from foldnote.models.verdict import Problem, RowVerdict
+    from foldnote.models.problem import Problem
+    from foldnote.models.verdict import RowVerdict
 
 
 class FoldnoteError(Exception):

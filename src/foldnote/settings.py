@@ -11,20 +11,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
-from pydantic import SecretStr
 
 from foldnote import io
 from foldnote.errors import ConfigurationError
 from foldnote.ownership import check_way, make_own
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
     from tomlkit import TOMLDocument
 
 EMBEDDED = "embedded"
@@ -261,7 +260,7 @@ def _parse(row: Option, text: str, where: str) -> Any:
 def hub_token() -> SecretStr | None:
     """The token of this JupyterHub user's server; None outside of one."""
     token = os.environ.get(_HUB_TOKENS[0])
-    return SecretStr(token) if token else None
+    return _cover(token)
 
 
 def _config() -> dict[str, Any]:
@@ -280,13 +279,19 @@ def _site_files() -> tuple[Path, ...]:
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except FileNotFoundError:
         return {}
     except PermissionError as exc:
         advice = "Let this user read it, or set FOLDNOTE_HOME to another folder"
         raise ConfigurationError(f"{path} cannot be read: {exc.strerror}. {advice}.") from exc
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigurationError(f"{path} cannot be read: {exc}. Correct or remove it.") from exc
+    import tomllib  # deferred: most users have no such file
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
         raise ConfigurationError(f"{path} cannot be read: {exc}. Correct or remove it.") from exc
 
 
@@ -473,9 +478,16 @@ def api_key(profile: Profile) -> SecretStr | None:
         return None
     if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
-        return SecretStr(key) if key else None
+        return _cover(key)
     stored = _keyring_get(profile.name) or _key_file().get(profile.name)
-    return SecretStr(stored) if stored else None
+    return _cover(stored)
+
+
+def _cover(secret: str | None) -> SecretStr | None:
+    """The secret in a box whose repr does not show it; None for none."""
+    from pydantic import SecretStr  # deferred: a form is shown before a key is needed
+
+    return SecretStr(secret) if secret else None
 
 
 def store_api_key(profile_name: str, key: SecretStr) -> str:

@@ -11,7 +11,7 @@ from probe_engine import write_probe_engine
 
 from foldnote import catalog, settings
 from foldnote.client import Client, Stage, inline
-from foldnote.client.local.ledger import identify
+from foldnote.client.local.identity import identify
 from foldnote.errors import BadRequestError, BatchSettingsError, NotSentWarning, SettingsError
 from foldnote.models.extensions import ALIGNMENT_PATH
 from foldnote.service.config import ServiceConfig

@@ -13,7 +13,7 @@ from mcp_types import ElicitResult  # noqa: E402
 
 from foldnote.errors import BatchSettingsError, SettingsError  # noqa: E402
 from foldnote.mcp.answers import explain  # noqa: E402
-from foldnote.models.verdict import Problem  # noqa: E402
+from foldnote.models.problem import Problem  # noqa: E402
 
 SETTINGS = {"sequence": SEQUENCE, "scheme": "martin"}
 """Which no other file of tests submits to the service that they share."""

@@ -22,8 +22,8 @@ from foldnote.catalog.sequences import clean_sequence
 from foldnote.catalog.wording import describe_fault, describe_invalid_part, describe_unknown, name_kind
 
 if TYPE_CHECKING:
+    from foldnote.models.problem import Problem
     from foldnote.models.tool import Tool
-    from foldnote.models.verdict import Problem
 
 MAX_REPORTED: Final = 20
 """Maximum number of unknown settings that are named, and of findings of the checks of one field."""
@@ -254,6 +254,6 @@ def _printable(key: object) -> str:
 
 
 def _as_problems(findings: Iterator[Finding] | list[Finding]) -> tuple[Problem, ...]:
-    from foldnote.models.verdict import Problem
+    from foldnote.models.problem import Problem
 
     return tuple(Problem(field=item.field, message=item.message, code=item.code) for item in findings)

@@ -86,7 +86,7 @@ def describe_failure(exc: BaseException) -> str:
 
 def _details(exc: BaseException) -> dict[str, Any]:
     if isinstance(exc, SettingsError):
-        return {"problems": [problem.model_dump(mode="json") for problem in exc.problems]}
+        return {"problems": [problem.to_wire() for problem in exc.problems]}
     if isinstance(exc, JobError) and exc.job is not None:
         return {"job": exc.job.to_wire()}
     if isinstance(exc, ServiceError):

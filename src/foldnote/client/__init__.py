@@ -8,6 +8,7 @@ read. The client does not depend on widgets, on the contents of results, or on t
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldnote import settings
@@ -88,12 +89,51 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+_beginning = RLock()
+"""Held while a client is connected: two threads that ask at first share one connection."""
+
+
 class _Connected:
-    """Attributes shared by both clients; the key appears in no repr."""
+    """Attributes shared by both clients; the key appears in no repr.
+
+    Connection and transport are made when something is asked, since their libraries are slow to import.
+    """
 
     _prefix: ClassVar[str]
-    _connection: ServiceConnection
-    _transport: Any
+    _profile: settings.Profile
+    _begun: tuple[ServiceConnection, Any] | None = None
+
+    def __init__(
+        self, profile: str | None, base_url: str | None, api_key: str | SecretStr | None, http_client: Any
+    ) -> None:
+        if base_url is None and api_key is not None:
+            raise ConfigurationError("A key was given without base_url: say which service it is for.")
+        self._http_client = http_client
+        if base_url is None:
+            self._profile = settings.active_profile(profile)
+            return
+        self._profile = settings.Profile(profile or "given", base_url.rstrip("/"))
+        self._begun = _connect(self._profile, api_key), self._make_transport()
+
+    def _make_transport(self) -> Any:
+        """The transport, on the HTTP client that was given, if any."""
+        raise NotImplementedError
+
+    def _begin(self) -> tuple[ServiceConnection, Any]:
+        with _beginning:
+            if self._begun is None:
+                from foldnote.client.core.connection import ServiceConnection
+
+                self._begun = ServiceConnection(self._profile), self._make_transport()
+            return self._begun
+
+    @property
+    def _connection(self) -> ServiceConnection:
+        return self._begin()[0]
+
+    @property
+    def _transport(self) -> Any:
+        return self._begin()[1]
 
     if not TYPE_CHECKING:  # type checkers use the annotations, and so find misspelt resources
 
@@ -113,29 +153,28 @@ class _Connected:
     @property
     def profile(self) -> settings.Profile:
         """The profile whose service this client uses."""
-        return self._connection.profile
+        return self._profile
 
     @property
     def service(self) -> str:
         """Address of the service; ``embedded`` for the embedded service."""
-        return self._connection.service
+        return self._profile.base_url or settings.EMBEDDED
 
     @property
     def ledger(self) -> Ledger:
         """The record of what was submitted to this service from this computer."""
         from foldnote.client.local.ledger import Ledger
 
-        return Ledger(service=self._connection.service)
+        return Ledger(service=self.service)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._connection.service!r})"
+        return f"{type(self).__name__}({self.service!r})"
 
 
 class Client(_Connected):
     """Synchronous client of one service."""
 
     _prefix = ""
-    _transport: HttpTransport
     jobs: Jobs
     batches: Batches
     files: Files
@@ -162,16 +201,17 @@ class Client(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key was given without an address.
         """
-        from foldnote.client.core.transport import (
-            HttpTransport,  # deferred: httpx is slow to import
-        )
+        super().__init__(profile, base_url, api_key, http_client)
 
-        self._connection = _connection(profile, base_url, api_key)
-        self._transport = HttpTransport(http_client)
+    def _make_transport(self) -> HttpTransport:
+        from foldnote.client.core.transport import HttpTransport
+
+        return HttpTransport(self._http_client)
 
     def close(self) -> None:
         """Close the connections."""
-        self._transport.close()
+        if self._begun is not None:
+            self._begun[1].close()
 
     def __enter__(self) -> Client:
         return self
@@ -184,7 +224,6 @@ class AsyncClient(_Connected):
     """Asynchronous client of one service."""
 
     _prefix = "Async"
-    _transport: AsyncHttpTransport
     jobs: AsyncJobs
     batches: AsyncBatches
     files: AsyncFiles
@@ -208,14 +247,17 @@ class AsyncClient(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key was given without an address.
         """
+        super().__init__(profile, base_url, api_key, http_client)
+
+    def _make_transport(self) -> AsyncHttpTransport:
         from foldnote.client.core.transport import AsyncHttpTransport
 
-        self._connection = _connection(profile, base_url, api_key)
-        self._transport = AsyncHttpTransport(http_client)
+        return AsyncHttpTransport(self._http_client)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._transport.close()
+        if self._begun is not None:
+            await self._begun[1].close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -224,17 +266,11 @@ class AsyncClient(_Connected):
         await self.close()
 
 
-def _connection(
-    profile: str | None, base_url: str | None, api_key: str | SecretStr | None
-) -> ServiceConnection:
+def _connect(profile: settings.Profile, api_key: str | SecretStr | None) -> ServiceConnection:
+    """The connection to the service at a given address; an invalid key is refused now."""
     from pydantic import SecretStr
 
     from foldnote.client.core.connection import Address, ServiceConnection
 
-    if base_url is None:
-        if api_key is not None:
-            raise ConfigurationError("A key was given without base_url: say which service it is for.")
-        return ServiceConnection(settings.active_profile(profile))
     key = SecretStr(api_key) if isinstance(api_key, str) else api_key
-    url = base_url.rstrip("/")
-    return ServiceConnection(settings.Profile(profile or "given", url), Address(url, key))
+    return ServiceConnection(profile, Address(str(profile.base_url), key))

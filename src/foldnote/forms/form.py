@@ -43,8 +43,8 @@ from foldnote.forms.view.static_table import write_static_html, write_static_tex
 from foldnote.kernel import WIDGET_VIEW
 from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 
 JobHook = Callable[[Any], object]
 

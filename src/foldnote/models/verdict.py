@@ -1,4 +1,4 @@
-"""Validation results: problems, verdicts on jobs and batches, and the body of an error response."""
+"""Validation results: verdicts on jobs and batches, and the body of an error response."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from typing import Any
 from pydantic import Field
 
 from foldnote.models.wire import WireModel, read_object
-
-
-class Problem(WireModel):
-    """A problem with one field."""
-
-    field: str
-    """Dotted path of the field in the settings, e.g. ``heavy`` or ``designedResidues.H``."""
-    message: str
-    """What is wrong and what is allowed, without the field's name."""
-    code: str = "invalid"
-    """Stable word in snake case: ``required``, ``type``, ``minimum``, ``unknown_field`` …"""
 
 
 class Verdict(WireModel):

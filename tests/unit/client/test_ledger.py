@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from foldnote.client.inputs.batch_table import expand_rows
-from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.local.identity import identify
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.tables.batch_results import Sheet, join_results
 
 SETTINGS = {"a": 1, "b": ["x"]}

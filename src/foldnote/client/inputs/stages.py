@@ -95,11 +95,11 @@ def find_input_doubts(
         settings = inputs.get(stage.name)
         if isinstance(settings, Mapping):
             for found in find_doubts(tools[stage.tool], settings):
-                yield found.model_copy(update={"field": f"inputs.{stage.name}.{found.field}"})
+                yield found.at(f"inputs.{stage.name}.{found.field}")
     loose = {name: value for name, value in inputs.items() if not isinstance(value, Mapping)}
     if stages and loose:
         for found in find_doubts(tools[stages[0].tool], loose):
-            yield found.model_copy(update={"field": f"inputs.{found.field}"})
+            yield found.at(f"inputs.{found.field}")
 
 
 def _check_names(name: str, stages: Sequence[Stage]) -> Iterator[Problem]:

@@ -9,19 +9,14 @@ and names are derived from the identity. A damaged ledger is renamed, and the ne
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from foldnote import settings
-from foldnote.io import hash_bytes
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LARGEST_SHEET_BYTES = 20_000_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS submissions (
@@ -45,23 +40,6 @@ CREATE TABLE IF NOT EXISTS sheets (
     service TEXT NOT NULL, batch TEXT NOT NULL, sheet BLOB NOT NULL, PRIMARY KEY (service, batch)
 );
 """
-
-
-def identify(
-    tool_type: str,
-    job_settings: Mapping[str, Any],
-    job_name: str | None = None,
-    uploads: Mapping[str, str] | None = None,
-) -> str:
-    """SHA-256 (hex) that identifies a submission: it depends on tool, settings, requested name and files.
-
-    Args:
-        uploads: SHA-256 (hex) by name, for uploaded files that the settings refer to.
-    """
-    content = {"tool": tool_type, "settings": job_settings, "name": job_name}
-    if uploads:
-        content["uploads"] = dict(uploads)
-    return hash_bytes(json.dumps(content, sort_keys=True).encode())
 
 
 class Ledger:
@@ -160,34 +138,38 @@ class Ledger:
 
     def _rows(self, query: str, *keys: str | int) -> list[tuple[Any, ...]]:
         try:
-            with self._open() as connection:
-                return connection.execute(query, (self._service, *keys)).fetchall()
-        except (sqlite3.Error, OSError, UnicodeError):  # treat a damaged or unwritable ledger as empty
+            if not self._file.exists():
+                return []
+        except OSError:
             return []
+        return self._run(query, (self._service, *keys))
 
     def _write(self, statement: str, values: tuple[str | bytes, ...]) -> None:
-        try:
-            with self._open() as connection, connection:
-                connection.execute(statement, values)
-        except (sqlite3.Error, OSError, UnicodeError):  # only a hint: the service finds the job by its name
-            return
+        self._run(statement, values)
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        path = self._path or settings.data_dir() / "ledger.db"
-        with closing(sqlite3.connect(path, timeout=10)) as connection:
-            try:
-                connection.executescript(_SCHEMA)
-                yield connection
-            except sqlite3.DatabaseError as exc:
-                if (
-                    getattr(exc, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
-                ):  # mask out the extended part of the code
-                    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-                    path.replace(
-                        path.with_suffix(".damaged")
-                    )  # otherwise no call could record anything again
-                raise
+    @property
+    def _file(self) -> Path:
+        return self._path or settings.data_dir() / "ledger.db"
+
+    def _run(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """The rows of a statement; none if the ledger is damaged or cannot be written: it is only a hint."""
+        import sqlite3  # deferred: a form looks into the ledger, which need not be there yet
+
+        damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+        try:
+            path = self._file
+            with closing(sqlite3.connect(path, timeout=10)) as connection:
+                try:
+                    connection.executescript(_SCHEMA)
+                    with connection:
+                        return connection.execute(statement, values).fetchall()
+                except sqlite3.DatabaseError as exc:
+                    if getattr(exc, "sqlite_errorcode", 0) & 0xFF in damaged:  # without the extended part
+                        path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+                        path.replace(path.with_suffix(".damaged"))  # or no call could record anything again
+                    raise
+        except (sqlite3.Error, OSError, UnicodeError):  # the service finds the job by its name
+            return []
 
 
 def _now() -> str:

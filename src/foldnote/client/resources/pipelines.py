@@ -11,13 +11,13 @@ from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
-from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import choose_sent
 from foldnote.client.submission.idempotency import Post, look_up, start_once
-from foldnote.client.submission.job_submission import uploads_in
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList

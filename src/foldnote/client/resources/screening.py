@@ -10,10 +10,10 @@ from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import doubt_texts
-from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations
 from foldnote.client.submission.idempotency import Post, start_once
-from foldnote.client.submission.job_submission import uploads_in
 from foldnote.errors import SettingsError
 from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
 

@@ -14,7 +14,8 @@ from typing import Any
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
-from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
@@ -23,7 +24,7 @@ from foldnote.client.submission.extensions import (
     with_extensions,
 )
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
-from foldnote.client.submission.job_submission import compare, uploads_in
+from foldnote.client.submission.job_submission import compare
 from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
 from foldnote.errors import JobNameTakenError, SettingsError
 from foldnote.models import (

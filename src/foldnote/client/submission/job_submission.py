@@ -16,7 +16,8 @@ from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
-from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.experience import (
     NO_LIMITS,
     JobLimits,
@@ -45,9 +46,7 @@ from foldnote.models import (
     read_receipt,
 )
 from foldnote.models.extensions import RETRIES
-from foldnote.text import texts_in
 
-_MAX_PATH_LENGTH = 512
 _MAX_TEXT_LENGTH = 40
 _BEFORE = 8
 
@@ -200,12 +199,6 @@ def prepare(
 def _plain(value: Any) -> Any:
     """Convert values of numpy and pandas types to JSON values."""
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
-    """SHA-256 (hex) by name, of files in the settings that were uploaded from this computer."""
-    texts = {text for text in texts_in(settings) if len(text) <= _MAX_PATH_LENGTH}
-    return {path: digest for path, digest in ledger.uploads().items() if path in texts}
 
 
 def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.wording import in_one_line
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 
 
 class HolderField(Field):
@@ -118,7 +118,7 @@ class HolderField(Field):
 def prefix_path(name: str, problem: Problem) -> Problem:
     """The problem with ``name`` before its path."""
     path = f"{name}.{problem.field}" if problem.field else name
-    return problem.model_copy(update={"field": path})
+    return problem.at(path)
 
 
 def list_problems(read: Reading) -> list[Problem]:

@@ -23,7 +23,7 @@ from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Caution, Excerpt, Notice, ShadedLetters, read_parts, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 from foldnote.text import describe_path
 
 ABSENT_CODES = ("missing_field", "required")

@@ -18,8 +18,8 @@ from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.plan import Plan, State, read_plan
 from foldnote.forms.schema.spec import MISSING
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 
 _MAX_ROUNDS: Final = 4
 MAX_AT_ONCE: Final = 200
@@ -321,10 +321,7 @@ def list_names(tool: Tool) -> tuple[str, ...]:
 def list_own(name: str, read: Reading) -> list[Problem]:
     """Problems in a reading of the field ``name``; paths begin with it."""
     own = [Problem(field=name, message=message) for message in read.errors]
-    inner = [
-        problem.model_copy(update={"field": f"{name}.{problem.field}" if problem.field else name})
-        for problem in read.inner
-    ]
+    inner = [problem.at(f"{name}.{problem.field}" if problem.field else name) for problem in read.inner]
     return own + inner
 
 
@@ -341,5 +338,5 @@ def share(problems: Iterable[Problem], names: Iterable[str]) -> dict[str, tuple[
     for problem in problems:
         name = first_step(problem.field, names)
         rest = problem.field[len(name) + 1 :]
-        shared[name] = (*shared.get(name, ()), problem.model_copy(update={"field": rest}))
+        shared[name] = (*shared.get(name, ()), problem.at(rest))
     return shared

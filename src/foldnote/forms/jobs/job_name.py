@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
-from foldnote.client.local.ledger import identify
-from foldnote.client.submission.job_submission import uploads_in
+from foldnote.client.local.identity import identify, uploads_in
 from foldnote.forms.files.file_reference import local_path
 from foldnote.io import hash_file
 from foldnote.models.names import propose_job_name

@@ -24,7 +24,7 @@ from foldnote.models.extensions import (
     WIRE_NAME,
     name_consent,
 )
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 
 SOURCE = "alignmentSource"
 OWN, NO_ALIGNMENT, DATABASES, SERVER = "own", "none", "databases", "server"
@@ -104,7 +104,7 @@ class ExtensionFields:
         if read.value.get(SOURCE) == OWN and not read.value.get(ALIGNMENT):
             found.append(Problem(field=ALIGNMENT, message="Required.", code="missing_field"))
         found += [Problem(field=name, message=text, code="service") for name, text in self._verdicts.items()]
-        return tuple(each.model_copy(update={"field": f"{WIRE_NAME}.{each.field}"}) for each in found)
+        return tuple(each.at(f"{WIRE_NAME}.{each.field}") for each in found)
 
     def express(self) -> None:
         """Show each problem at its field, and hide fields that do not apply."""

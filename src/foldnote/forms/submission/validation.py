@@ -12,8 +12,8 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.forms.fields.section import Section, SectionReading, first_step
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from typing import Any
 from foldnote.catalog.checks.molecule import find_smiles_fault, is_file_smiles
 from foldnote.catalog.contents import SMILES
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 from foldnote.service.domain.direct_uploads import DirectUploads
 from foldnote.service.faults import bad_request
 from foldnote.service.files import archives

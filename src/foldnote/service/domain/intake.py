@@ -13,8 +13,8 @@ from typing import Any
 from foldnote import catalog
 from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 from foldnote.service.config import Limits
 from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.storage import StorageService

@@ -18,7 +18,7 @@ from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui.shared_styles import set_class
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 from foldnote.text import count, join_words
 
 

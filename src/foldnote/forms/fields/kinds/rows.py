@@ -14,7 +14,7 @@ from foldnote.forms.fields.section import share
 from foldnote.forms.schema.spec import MISSING, read_spec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 from foldnote.text import count
 
 _MAX_ROWS = 400

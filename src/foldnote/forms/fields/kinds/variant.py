@@ -21,7 +21,7 @@ from foldnote.forms.schema.resolution import list_types, resolve, take_type
 from foldnote.forms.schema.spec import MISSING, read_spec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line
-from foldnote.models.verdict import Problem
+from foldnote.models.problem import Problem
 
 _WORDS: Final = {
     "string": "text",

@@ -11,8 +11,8 @@ from foldnote import catalog
 from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
 from foldnote.models.job import PIPELINE
 from foldnote.models.names import check_job_name
+from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.models.verdict import Problem
 from foldnote.service.domain.extensions import read_extensions, require_runnable
 from foldnote.service.domain.file_resolution import FileResolver, file_values
 from foldnote.service.domain.intake import problem_sentence, refusals, require_name

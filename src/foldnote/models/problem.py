@@ -1,0 +1,28 @@
+"""A problem with one field of a submission.
+
+Forms find problems at every keystroke, and before any service was asked: a plain class, without pydantic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem with one field."""
+
+    field: str
+    """Dotted path of the field in the settings, e.g. ``heavy`` or ``designedResidues.H``."""
+    message: str
+    """What is wrong and what is allowed, without the field's name."""
+    code: str = "invalid"
+    """Stable word in snake case: ``required``, ``type``, ``minimum``, ``unknown_field`` …"""
+
+    def at(self, field: str) -> Problem:
+        """The same problem at the path ``field``."""
+        return Problem(field, self.message, self.code)
+
+    def to_wire(self) -> dict[str, str]:
+        """The problem as a JSON object."""
+        return {"field": self.field, "message": self.message, "code": self.code}
