@@ -1,17 +1,17 @@
 """The few calls from a lower package to a higher one, imported by name when they are made.
 
 Packages import downwards only. These calls go the other way: the client opens results, and results display
-themselves through the viewers, which also draw the box of a form. They are collected here so that none is
-hidden.
+themselves through the viewers, which also draw the box of a form and the result in a cell. They are collected
+here so that none is hidden.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 _HOMES = {
+    "bundle": "foldnote.viewers",
     "edit_box": "foldnote.viewers",
     "open_result": "foldnote.results",
     "show_export": "foldnote.viewers",
@@ -26,6 +26,8 @@ def load(name: str) -> Any:
 
 def find_version() -> str:
     """The version of the installed package; ``0+source`` for sources that are not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # deferred: slow to import
+
     try:
         return version("foldnote")
     except PackageNotFoundError:

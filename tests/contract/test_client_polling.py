@@ -9,6 +9,7 @@ import pytest
 from job_settings import SETTINGS
 from pydantic import SecretStr
 
+from foldnote.cell_outputs import ResultSlot
 from foldnote.client import Client
 from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.transport import AsyncHttpTransport
@@ -19,7 +20,6 @@ from foldnote.settings import Profile
 from foldnote.viewers import JobCard
 from foldnote.viewers.card import watch
 from foldnote.viewers.card.batch_card import BatchCard
-from foldnote.viewers.card.output import ResultSlot
 
 
 class Simulated:

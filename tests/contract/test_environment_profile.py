@@ -9,9 +9,9 @@ from served import COMMAND, SETTINGS
 
 import foldnote as fn
 from foldnote import settings
+from foldnote.cell_outputs import ResultSlot
 from foldnote.errors import ConfigurationError
 from foldnote.notebook import connection
-from foldnote.viewers.card.output import ResultSlot
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 import foldnote as fn
+from foldnote.cell_outputs import ResultSlot
 from foldnote.errors import ArgumentError, ConfigurationError
 from foldnote.lab.local_notes import EMPTY_NOTE, Notes
 from foldnote.notebook.live_outputs import make_card
 from foldnote.viewers.card.card_html import CardNote
-from foldnote.viewers.card.output import ResultSlot
 
 
 @pytest.fixture

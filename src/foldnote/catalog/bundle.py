@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from foldnote.catalog.described_tool import PlainTool
 from foldnote.catalog.prepared_schema import NOTES
 from foldnote.catalog.wording import find_near
 from foldnote.errors import UnknownToolError
@@ -39,6 +40,14 @@ def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
     if found is None:
         raise UnknownToolError(type, _find_near_types(type))
     return found
+
+
+def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own word)
+    """Return what a form of a bundled tool shows, from its file alone; None if there is no such tool."""
+    if type not in list_types():
+        return None
+    row = _read_whole(type)
+    return PlainTool(row["type"], row["displayName"], row["description"], row["schema"], row["exampleJob"])
 
 
 def list_types() -> tuple[str, ...]:

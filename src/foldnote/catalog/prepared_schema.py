@@ -17,7 +17,7 @@ from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 from foldnote.catalog.keywords import Document, Rules
 
 if TYPE_CHECKING:
-    from foldnote.models.tool import Tool
+    from foldnote.catalog.described_tool import DescribedTool
 
 NOTES: Final = "x-foldnote"
 CONDITION: Final = "appliesIf"
@@ -94,7 +94,7 @@ class Prepared:
         return {field.name: field.schema for field in self.fields}
 
 
-def prepare(tool: Tool) -> Prepared:
+def prepare(tool: DescribedTool) -> Prepared:
     """Prepare a tool's schema; the result is cached."""
     schema = tool.settings_schema
     with _LOCK:

@@ -22,8 +22,8 @@ from foldnote.catalog.sequences import clean_sequence
 from foldnote.catalog.wording import describe_fault, describe_invalid_part, describe_unknown, name_kind
 
 if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
     from foldnote.models.problem import Problem
-    from foldnote.models.tool import Tool
 
 MAX_REPORTED: Final = 20
 """Maximum number of unknown settings that are named, and of findings of the checks of one field."""
@@ -46,7 +46,7 @@ class Check:
         return not self.problems
 
 
-def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
+def check(tool: DescribedTool, settings: Mapping[str, Any]) -> Check:
     """Validate ``settings``; returns all problems and the settings that a service would run."""
     if not isinstance(settings, Mapping):
         return Check(
@@ -62,7 +62,9 @@ def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
     return Check(_as_problems(_walk(prepared, normalized, missing)), normalized, missing)
 
 
-def check_field(tool: Tool, name: str, value: Any, settings: Mapping[str, Any]) -> tuple[Problem, ...]:
+def check_field(
+    tool: DescribedTool, name: str, value: Any, settings: Mapping[str, Any]
+) -> tuple[Problem, ...]:
     """Validate the ``value`` of one field, given the other ``settings``.
 
     Nothing is wrong with a field that does not apply.
@@ -75,12 +77,12 @@ def check_field(tool: Tool, name: str, value: Any, settings: Mapping[str, Any]) 
     return _as_problems(_check_value(item, prepared, normalized)) if name in normalized else ()
 
 
-def default_settings(tool: Tool) -> dict[str, Any]:
+def default_settings(tool: DescribedTool) -> dict[str, Any]:
     """The defaults of every field that applies when nothing else is given, in the order of the fields."""
     return _normalize(prepare(tool), {})
 
 
-def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
+def applies(tool: DescribedTool, name: str, settings: Mapping[str, Any]) -> bool:
     """Whether the field applies, given these settings; False for an unknown name."""
     prepared = prepare(tool)
     item = next((item for item in prepared.fields if item.name == name), None)

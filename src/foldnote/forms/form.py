@@ -5,26 +5,25 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 import ipywidgets as widgets
 
-from foldnote.catalog.wording import describe_unknown
-from foldnote.client.submission.extensions import identify_content, with_extensions
+from foldnote.catalog.described_tool import PlainTool
+from foldnote.client.local.identity import identify_content
 from foldnote.errors import FoldnoteError, SettingsError
-from foldnote.forms.batch.batch_table import BatchTable
-from foldnote.forms.fields.field import Field, is_same
-from foldnote.forms.fields.kinds.file import FileField, is_file
+from foldnote.forms.fields import kinds as _kinds  # noqa: F401  (registers the bundled kinds)
+from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.section import Section, first_step, share
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.fields.variable import Bindings
+from foldnote.forms.jobs.background_calls import has_running_loop, start
 from foldnote.forms.jobs.germline_lookup import GermlineLookup
-from foldnote.forms.jobs.job_name import as_sent, propose_name
+from foldnote.forms.jobs.job_name import propose_name
 from foldnote.forms.schema.plan import read_plan
-from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
@@ -35,16 +34,17 @@ from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
 from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
-from foldnote.forms.view.batch_code import BatchParts, write_batch_call
-from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
-from foldnote.forms.view.page_events import Surface
-from foldnote.forms.view.static_table import write_static_html, write_static_text
 from foldnote.kernel import WIDGET_VIEW
 from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
 from foldnote.models.problem import Problem
-from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
+    from foldnote.forms.batch.batch_table import BatchTable
+    from foldnote.forms.view.page_events import Surface
+    from foldnote.models.tool import Tool
 
 JobHook = Callable[[Any], object]
 
@@ -54,6 +54,9 @@ class Form:
 
     ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
     that of a job that the same cell submitted in an earlier run; both may set ``footer.children``.
+
+    What is built in ``__init__`` is what a person sees at first; the rest follows in the next turn of the
+    event loop, or when it is used.
     """
 
     _has_job = True
@@ -63,7 +66,7 @@ class Form:
 
     def __init__(
         self,
-        tool: Tool,
+        tool: DescribedTool,
         client: Any = None,
         *,
         values: Mapping[str, Any] | None = None,
@@ -91,7 +94,8 @@ class Form:
         Raises:
             SettingsError: ``values`` names a setting that the tool does not have.
         """
-        self.tool = tool
+        self.described = tool
+        """The tool, as far as it is known."""
         self.client = client
         self._observers: list[Callable[[], object]] = []
         self.on_submit = on_submit
@@ -110,16 +114,14 @@ class Form:
         self.section = Section(read_plan(schema, schema), self)
         self._validator = Validator(tool, self.section)
         self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
+        self.frame.show_tool(tool, is_waiting=self._is_waiting)
         self.verdicts = Verdicts(self)
         self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
         self.checking = Checking(self, self.submission, self.verdicts)
         self.example = ExampleButton(self, self.verdicts, self.frame.example)
-        self.batch_table = BatchTable(self, self.verdicts, self._hold_batch)
-        self.batch_table.write_code = self._write_batch_code
-        self.surface = Surface(self, self.batch_table, self.verdicts)
-        self.frame.show_surface(self.surface.widget)
-        databases = tool.engine.databases if tool.engine is not None else ()
-        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), databases)
+        self._batch_table: BatchTable | None = None
+        self._surface: Surface | None = None
+        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), _list_databases(tool))
         if self._beside.section is not None:
             self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
@@ -137,6 +139,68 @@ class Form:
             self.submission.load_uploads()
         if self._has_job:
             self.checking.learn_cost()
+        if has_running_loop():
+            start(self._complete())
+
+    @property
+    def tool(self) -> Tool:
+        """The tool as a record of the interface."""
+        from foldnote.models.tool import Tool
+
+        known = self.described
+        if isinstance(known, PlainTool):
+            return Tool(
+                type=known.type,
+                display_name=known.display_name,
+                description=known.description,
+                settings_schema=known.settings_schema,
+                example_job=known.example_job,
+            )
+        return cast("Tool", known)
+
+    @property
+    def wanted(self) -> Tool | str:
+        """The service's record of the tool; its type while the service has not described it."""
+        return self.described.type if isinstance(self.described, PlainTool) else self.tool
+
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether the service has not described the tool yet."""
+        return self.client is not None and isinstance(self.described, PlainTool)
+
+    def take_tool(self, tool: Tool) -> None:
+        """Show what the service says of the tool: whether it can run it, how, and what else it takes."""
+        self.described = tool
+        self.frame.show_tool(tool)
+        self._beside = ExtensionFields(self, tool.extensions, _list_databases(tool))
+        if self._beside.section is not None:
+            self.frame.show_beside(self._beside.widgets)
+        self.checking.learn_cost()
+        self.refresh()
+
+    async def _complete(self) -> None:
+        """Build the rest, once the form is shown."""
+        self.verdicts.guard(lambda: self.surface)
+
+    @property
+    def batch_table(self) -> BatchTable:
+        """The batch of the form."""
+        if self._batch_table is None:
+            from foldnote.forms.batch.batch_table import BatchTable
+
+            self._batch_table = BatchTable(self, self.verdicts, self._hold_batch)
+            self._batch_table.write_code = self._write_batch_code
+        return self._batch_table
+
+    @property
+    def surface(self) -> Surface:
+        """What handles drops, keys and other events of the page."""
+        if self._surface is None:
+            from foldnote.forms.view.page_events import Surface
+
+            self._surface = Surface(self, self.verdicts)
+            self.frame.show_surface(self._surface.widget)
+        return self._surface
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -226,33 +290,14 @@ class Form:
 
     def code(self) -> str:
         """The equivalent Python call, without optional settings that have their default."""
-        fields, defaults = self.fields, self.section.defaults
-        settings = {
-            name: value
-            for name, value in self.value.items()
-            if fields[name].spec.required or value != defaults[name]
-        }
-        shown = leave_out_secrets(self.tool.settings_schema, settings)
-        has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
-        marks = self._marks(settings.keys() - shown.keys(), has_gaps)
-        name = self.typed_job_name or None
-        return write_call(self.tool.type, settings | shown, name, marks, self.extensions, self.label)
+        from foldnote.forms.view.equivalents import write_form_call
+
+        return write_form_call(self)
 
     def _write_batch_code(self) -> str:
-        """The call that submits the rows of the batch."""
-        defaults = self.section.defaults
-        shared = {name: value for name, value in self.value.items() if value != defaults.get(name)}
-        schema, table = self.tool.settings_schema, self.batch_table
-        given, completed = (
-            [leave_out_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
-        )
-        shown = leave_out_secrets(schema, shared)
-        parts = BatchParts(self.tool.type, shown, self._marks(), self.extensions, table.policy)
-        return write_batch_call(table.batch, given, completed, parts)
+        from foldnote.forms.view.equivalents import write_form_batch
 
-    def _marks(self, secrets: Collection[str] = (), has_gaps: bool = False) -> Marks:
-        files = {name for name, field in self.fields.items() if is_file(field.spec)}
-        return Marks(secrets, self.bindings.names, files, self._uploads, has_gaps)
+        return write_form_batch(self, self.batch_table)
 
     def submit(self) -> Any:
         """Submit the job if the settings are valid.
@@ -275,7 +320,8 @@ class Form:
         is_readable = not judgement.read.inner
         self.verdicts.drop_stale(self._snapshot_of(judgement.value), is_readable=is_readable)
         self.example.drop_question(judgement.value)
-        self.batch_table.refresh()
+        if self._batch_table is not None:
+            self._batch_table.refresh()
         return self._list_problems(judgement)
 
     def snapshot(self) -> Snapshot:
@@ -287,7 +333,7 @@ class Form:
 
     def _propose_name(self, judgement: Judgement) -> str:
         content = identify_content(judgement.normalized, self.extensions)
-        return propose_name(self.tool.type, content, self.client)
+        return propose_name(self.described.type, content, self.client)
 
     def extensions_changed(self) -> None:
         """Handle a person's change of what is sent beside the settings."""
@@ -417,6 +463,8 @@ class Form:
     @locked
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Suggest the uploads ``names`` in file fields."""
+        from foldnote.forms.fields.kinds.file import FileField
+
         self._uploads = names
         for field in self.section.walk():
             if isinstance(field, FileField):
@@ -438,9 +486,12 @@ class Form:
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
         """Raise `SettingsError` for names that the tool does not have."""
         if given:
+            from foldnote.catalog.wording import describe_unknown
+
             known = self.section.names
             raise SettingsError(
-                [Problem(field=name, message=describe_unknown(name, known)) for name in given], self.tool.type
+                [Problem(field=name, message=describe_unknown(name, known)) for name in given],
+                self.described.type,
             )
 
     def _forget_verdict(self, name: str) -> None:
@@ -477,11 +528,9 @@ class Form:
 
         Local files have the names under which they are uploaded.
         """
-        shown = leave_out_secrets(self.tool.settings_schema, self.value)
-        if self._has_job:
-            shown = {"jobName": self.job_name, "type": self.tool.type, "settings": as_sent(shown)}
-            shown = with_extensions(shown, as_sent(self.extensions))
-        return json.dumps(shown, indent=2, ensure_ascii=False, default=str)
+        from foldnote.forms.view.equivalents import write_form_json
+
+        return write_form_json(self, is_job=self._has_job)
 
     def _actions(self) -> Actions:
         return Actions(
@@ -517,7 +566,11 @@ class Form:
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         """The widget, and static text and HTML for front ends without a kernel or widgets."""
-        title = f"{self.tool.display_name or self.tool.type}: settings"
+        from foldnote.forms.view.static_table import write_static_html, write_static_text
+
+        if not has_running_loop():
+            self.verdicts.guard(lambda: self.surface)
+        title = f"{self.described.display_name or self.described.type}: settings"
         fields = self.fields
         rows = [(fields[name].spec, value) for name, value in self.value.items()]
         closing = self.submission.closing
@@ -530,3 +583,8 @@ class Form:
                 "model_id": self.widget.model_id,
             },
         }
+
+
+def _list_databases(tool: DescribedTool) -> tuple[str, ...]:
+    """The databases that the tool's engine searches at its service."""
+    return tuple(tool.engine.databases) if tool.engine is not None else ()

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from foldnote.catalog.described_tool import PlainTool
 from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.form import Form
 from foldnote.forms.schema.resolution import resolve, says_object
 from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING
-from foldnote.models.tool import Tool
 
 _ONLY = "value"
 _MOVED = ("$defs", "definitions")
@@ -107,10 +107,10 @@ def is_object(plain: Mapping[str, Any]) -> bool:
     return bool(objects) and all(objects) and "type" not in plain
 
 
-def _make_tool(schema: dict[str, Any], plain: Mapping[str, Any], *, is_object: bool) -> Tool:
+def _make_tool(schema: dict[str, Any], plain: Mapping[str, Any], *, is_object: bool) -> PlainTool:
     title, about = str(plain.get("title") or "Settings"), str(plain.get("description") or "")
     if not is_object:
         moved = {key: schema[key] for key in _MOVED if key in schema}
         child = {"title": "Value", **schema}
         schema = {"type": "object", "properties": {_ONLY: child}, "required": [_ONLY], **moved}
-    return Tool(type="settings", display_name=title, description=about, settings_schema=schema)
+    return PlainTool("settings", title, about, schema)

@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
-from foldnote.client import BatchHandle, Client, JobHandle
-from foldnote.client.core.progress import ProgressCallback
-from foldnote.errors import ArgumentError
-from foldnote.forms import SchemaForm, list_names, take_kept
-from foldnote.models import Tool
-from foldnote.models.job import PIPELINE
+from foldnote.catalog.bundle import describe
+from foldnote.catalog.described_tool import DescribedTool, PlainTool
+from foldnote.cell_outputs import ResultSlot
+from foldnote.client import Client
+from foldnote.errors import ArgumentError, FoldnoteError
+from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.notebook import connection
-from foldnote.notebook.live_outputs import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
-from foldnote.notebook.saved_form import KeptForm, KeptSchemaForm
+from foldnote.notebook.saved_form import KeptForm
 from foldnote.notebook.submission_verbs import take_label, take_name
 from foldnote.notebook.verbs import verb
-from foldnote.results import Result
-from foldnote.viewers.card.card_html import FORM_AGAIN, write_plain_card
-from foldnote.viewers.card.output import ResultSlot
+
+if TYPE_CHECKING:
+    from foldnote.client import BatchHandle, JobHandle
+    from foldnote.client.core.progress import ProgressCallback
+    from foldnote.forms import SchemaForm
+    from foldnote.models import Tool
+    from foldnote.notebook.live_outputs import NotebookJob
+    from foldnote.results import Result
+
+_UNLIKE: set[str] = set()
+"""Types of the tools whose settings the embedded service describes differently: it is of a newer version."""
 
 
 class NotebookForm(KeptForm):
@@ -28,7 +35,7 @@ class NotebookForm(KeptForm):
 
     def __init__(
         self,
-        tool: Tool,
+        tool: DescribedTool,
         client: Client,
         values: Mapping[str, Any],
         job_name: str | None,
@@ -48,6 +55,40 @@ class NotebookForm(KeptForm):
             on_batch=self._take_batch,
             germlines=_find_germline,
         )
+        if isinstance(tool, PlainTool) and has_running_loop():
+            start(self._ask())
+
+    @property
+    def tool(self) -> Tool:
+        """The tool as its service describes it, which is asked now if it has not answered before.
+
+        Raises:
+            FoldnoteError: the service does not answer.
+        """
+        if isinstance(self.described, PlainTool):
+            self._take_answer(self.client.tools.get(self.described.type))
+        return cast("Tool", self.described)
+
+    async def _ask(self) -> None:
+        """Ask the service whether it can run the tool, once the form is shown."""
+        try:
+            tool = await call(self.client.tools, "get", self.described.type)
+        except FoldnoteError as error:
+            self.verdicts.show_error(error, "The service could not be asked whether it can run this tool.")
+            return
+        self.verdicts.guard(lambda: self._take_answer(tool))
+
+    def _take_answer(self, tool: Tool) -> None:
+        if not isinstance(self.described, PlainTool):
+            return
+        if _list_settings(tool) != _list_settings(self.described):
+            _UNLIKE.add(tool.type)
+            self.frame.say(
+                "The service runs another version of foldnote, which describes these settings differently."
+                " Run the cell again for its form.",
+                kind="bad",
+            )
+        self.take_tool(tool)
 
     def result(
         self,
@@ -77,6 +118,9 @@ class NotebookForm(KeptForm):
         return self.job.result(patterns, timeout_s=timeout_s, pdbs_only=pdbs_only, progress=progress)
 
     def _take_job(self, handle: JobHandle) -> None:
+        from foldnote.notebook.live_outputs import make_card, make_live
+        from foldnote.viewers.card.card_html import FORM_AGAIN
+
         self.job = make_live(handle)
         card = make_card(self.job, self._slot, FORM_AGAIN)
         self.footer.children = (card,)
@@ -89,6 +133,8 @@ class NotebookForm(KeptForm):
         self.checking.learn_again()
 
     def _take_batch(self, handle: BatchHandle) -> None:
+        from foldnote.notebook.live_outputs import make_batch_card, make_live_batch
+
         self.batch = make_live_batch(handle)
         card = make_batch_card(self.batch, self._slot)
         self.footer.children = (card,)
@@ -99,6 +145,8 @@ class NotebookForm(KeptForm):
         bundle = super()._repr_mimebundle_(**kwargs)
         shown = self.batch or self.job
         if shown is not None:
+            from foldnote.viewers.card.card_html import FORM_AGAIN, write_plain_card
+
             state = write_plain_card(shown.record, FORM_AGAIN)
             bundle["text/plain"] += f"\n{state}"
             bundle["text/html"] += f"<p>{escape(state)}</p>"
@@ -107,6 +155,11 @@ class NotebookForm(KeptForm):
     def _ipython_display_(self) -> None:
         super()._ipython_display_()
         self._slot.show()
+
+
+def _list_settings(tool: DescribedTool) -> dict[str, Any]:
+    """The schema of the settings, without the notes that services add to the whole of it."""
+    return {key: part for key, part in tool.settings_schema.items() if key != "x-foldnote"}
 
 
 def _find_germline(chain: str) -> object:
@@ -159,19 +212,40 @@ def form(
             not hold a schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
+        from foldnote.notebook.saved_schema_form import KeptSchemaForm
+
         return KeptSchemaForm(subject, values if label is None else {**values, "label": label})
     asked = connection.find_client(profile)
-    if isinstance(subject, JobHandle):
-        return _reopen(subject, asked, values, job_name, label)
-    known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
+    if isinstance(subject, str):
+        known = _describe(subject, asked)
+    else:
+        from foldnote.client import JobHandle
+
+        if isinstance(subject, JobHandle):
+            return _reopen(subject, asked, values, job_name, label)
+        known = subject
     label = take_label(known, label, values)
     return NotebookForm(known, asked, values, take_name(known, job_name, values), label)
+
+
+def _describe(tool_type: str, asked: Client) -> DescribedTool:
+    """A tool as far as it is known without waiting: the embedded service has the bundled catalog.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+    """
+    is_bundled = asked.profile.is_embedded and tool_type not in _UNLIKE
+    return (describe(tool_type) if is_bundled else None) or asked.tools.get(tool_type)
 
 
 def _reopen(
     job: JobHandle, asked: Client, values: dict[str, Any], job_name: str | None, label: str | None
 ) -> NotebookForm:
     """The form of an old job; settings that the tool no longer has are listed."""
+    from foldnote.forms.fields.section import list_names
+    from foldnote.forms.submission.reopening import take_kept
+    from foldnote.models.job import PIPELINE
+
     if job.tool == PIPELINE:
         raise ArgumentError(
             f"{job.job_name!r} is the run of a pipeline. To write a cell with its stages:"

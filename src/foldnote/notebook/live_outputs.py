@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from foldnote.cell_outputs import LiveOutput, ResultSlot, is_notebook
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.core.operations import explain_arguments
 from foldnote.models import Job, JobStatus
 from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
-from foldnote.viewers.card.output import LiveOutput, ProgressOutput, ResultSlot, is_notebook
+from foldnote.viewers.card.output import ProgressOutput
 
 if TYPE_CHECKING:
     import pandas as pd

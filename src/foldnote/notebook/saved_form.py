@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping
-from typing import Any
-
-from foldnote.forms import Form, SchemaForm, has_running_loop, start
+from foldnote.cell_outputs import LiveOutput
+from foldnote.forms.form import Form
+from foldnote.forms.jobs.background_calls import has_running_loop, start
 from foldnote.kernel import keeps_live_outputs
-from foldnote.viewers.card.output import LiveOutput
 
 _QUIET_S = 1.5
 """Seconds without a change after which the values are saved."""
@@ -34,6 +31,8 @@ class KeptForm(Form):
             self._output.update(self._repr_mimebundle_())
 
     async def _save_later(self, change: int) -> None:
+        import asyncio
+
         await asyncio.sleep(_QUIET_S)
         if change == self._changes:
             self._save()
@@ -42,12 +41,3 @@ class KeptForm(Form):
         self._output = LiveOutput()
         self._is_kept_live = keeps_live_outputs()
         self._output.show(self._repr_mimebundle_())
-
-
-class KeptSchemaForm(KeptForm, SchemaForm):
-    """A form of any schema in a notebook."""
-
-    def __init__(self, schema: Any, values: Mapping[str, Any]) -> None:
-        """Build the form with its defaults, then ``values``."""
-        SchemaForm.__init__(self, schema)
-        self.set(values)

@@ -11,15 +11,16 @@ from foldnote.notebook import connection
 from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:  # the signature of submit is read for the functions of tools, before anything is submitted
+    from foldnote.catalog.described_tool import DescribedTool
     from foldnote.client import FileValue
     from foldnote.client.submission.quote import Quote
     from foldnote.models import BatchVerdict, Tool, Verdict
     from foldnote.notebook.live_outputs import NotebookJob
 
 
-def take_label(tool: Tool, label: str | None, settings: dict[str, Any]) -> str | None:
+def take_label(tool: DescribedTool, label: str | None, settings: dict[str, Any]) -> str | None:
     """The job's label; None if the tool has a setting called ``label``, which ``settings`` then has."""
-    from foldnote.forms import list_names
+    from foldnote.forms.fields.section import list_names
 
     if label is None or "label" not in list_names(tool):
         return label
@@ -27,13 +28,13 @@ def take_label(tool: Tool, label: str | None, settings: dict[str, Any]) -> str |
     return None
 
 
-def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
+def take_name(tool: DescribedTool, job_name: str | None, settings: dict[str, Any]) -> str | None:
     """The job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
     Raises:
         ArgumentError: both are given, and differ.
     """
-    from foldnote.forms import list_names
+    from foldnote.forms.fields.section import list_names
 
     if "name" not in settings or "name" in list_names(tool):
         return job_name

@@ -6,7 +6,7 @@ the types of arguments. Their values are checked where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import BoundArguments, Parameter, Signature, signature
 from pathlib import Path
@@ -23,20 +23,32 @@ _PLACED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
+_WORDS = {
+    "str": "text",
+    "Path": "a path",
+    "Tool": "a tool",
+    "JobHandle": "a job",
+    "Mapping[str, Any]": "a mapping",
+    "None": "",
+}
+"""The types that an argument may have, by their names in annotations, in words."""
+_LIGHT: Mapping[str, type] = {"str": str, "Path": Path, "Mapping[str, Any]": Mapping, "None": NoneType}
+
+
 @cache
-def _list_kinds() -> Mapping[str, tuple[type, str]]:
-    """The types that an argument may have, by their names in annotations, and their words."""
+def _find_kind(name: str) -> type:
+    """The type of a name of `_WORDS`."""
     from foldnote.client import JobHandle  # deferred, as below: a verb is made before it is called
     from foldnote.models import Tool
 
-    return {
-        "str": (str, "text"),
-        "Path": (Path, "a path"),
-        "Tool": (Tool, "a tool"),
-        "JobHandle": (JobHandle, "a job"),
-        "Mapping[str, Any]": (Mapping, "a mapping"),
-        "None": (NoneType, ""),
-    }
+    return {"Tool": Tool, "JobHandle": JobHandle}[name]
+
+
+def _is_one_of(value: object, names: Sequence[str]) -> bool:
+    """Whether a value has one of the types; those that are slow to import are looked at last."""
+    if isinstance(value, tuple(_LIGHT[name] for name in names if name in _LIGHT)):
+        return True
+    return isinstance(value, tuple(_find_kind(name) for name in names if name not in _LIGHT))
 
 
 def verb(function: Callable[P, R], name: str = "") -> Callable[P, R]:
@@ -92,13 +104,12 @@ def check_kinds(name: str, bound: BoundArguments) -> None:
     """
     for argument, value in bound.arguments.items():
         annotation = bound.signature.parameters[argument].annotation
-        kinds = [_list_kinds().get(part) for part in str(annotation).split(" | ")]
-        wanted = [kind for kind in kinds if kind is not None]
-        if len(wanted) < len(kinds) or isinstance(value, tuple(kind for kind, _ in wanted)):
+        kinds = str(annotation).split(" | ")
+        if any(kind not in _WORDS for kind in kinds) or _is_one_of(value, kinds):
             continue
         if bound.signature.parameters[argument].kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL):
             continue
-        words = " or ".join(word for _, word in wanted if word)
+        words = " or ".join(_WORDS[kind] for kind in kinds if _WORDS[kind])
         raise ArgumentError(f"fn.{name}: {argument} must be {words}, not {_describe_kind(value)}.")
 
 

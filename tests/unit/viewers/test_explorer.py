@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import foldnote as fn
+from foldnote.cell_outputs import WIDGET_MIME
 from foldnote.errors import ArgumentError
 from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
-from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.explorer.explorer import Explorer, explore
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()

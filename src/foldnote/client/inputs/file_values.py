@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from foldnote.catalog.checks.molecule import is_file_smiles
-from foldnote.catalog.contents import SMILES
 from foldnote.errors import ArgumentError
-from foldnote.models import Problem, Tool
+from foldnote.models.problem import Problem
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
 
 _MAX_PATH_LENGTH = 4096
 
@@ -100,7 +101,7 @@ def is_file_field(schema: Mapping[str, Any]) -> bool:
     return role in ("file", "files") or "binary" in formats
 
 
-def name_uploads(tool: Tool, settings: Mapping[str, Any]) -> dict[str, Any]:
+def name_uploads(tool: DescribedTool, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with the strings of file fields marked as file names at the service or contents.
 
     A SMILES stays a plain string where the field takes one.
@@ -109,7 +110,7 @@ def name_uploads(tool: Tool, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _mark(value, fields[name]) if name in fields else value for name, value in settings.items()}
 
 
-def find_doubts(tool: Tool, settings: Mapping[str, Any]) -> list[Problem]:
+def find_doubts(tool: DescribedTool, settings: Mapping[str, Any]) -> list[Problem]:
     """Find the file fields whose string is ambiguous; each problem says what to write instead."""
     fields = _file_fields(tool)
     return [doubt for name in settings if name in fields for doubt in doubt_texts(name, settings[name])]
@@ -124,7 +125,7 @@ def doubt_texts(field: str, value: Any) -> list[Problem]:
     ]
 
 
-def _file_fields(tool: Tool) -> dict[str, tuple[str, ...]]:
+def _file_fields(tool: DescribedTool) -> dict[str, tuple[str, ...]]:
     """The extensions of each field that takes files; empty if it takes all."""
     fields = (tool.settings_schema or {}).get("properties", {})
     return {name: _read_extensions(schema) for name, schema in fields.items() if is_file_field(schema)}
@@ -140,6 +141,9 @@ def _mark(value: Any, extensions: tuple[str, ...]) -> Any:
         return [_mark(item, extensions) for item in value]
     if not isinstance(value, str) or isinstance(value, FileValue):
         return value
+    from foldnote.catalog.checks.molecule import is_file_smiles  # deferred: only for what is sent
+    from foldnote.catalog.contents import SMILES
+
     if SMILES in extensions and is_file_smiles(value, extensions):
         return value
     return Contents(value) if "\n" in value else FileValue(value)

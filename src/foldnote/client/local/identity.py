@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from foldnote.io import hash_bytes
+from foldnote.models.extensions import NOT_CONTENT, WIRE_NAME
 from foldnote.text import texts_in
 
 if TYPE_CHECKING:
@@ -33,6 +34,21 @@ def identify(
     if uploads:
         content["uploads"] = dict(uploads)
     return hash_bytes(json.dumps(content, sort_keys=True).encode())
+
+
+def keep_content(extensions: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The parts beside the settings that may change the result of a run."""
+    return {key: value for key, value in (extensions or {}).items() if key not in NOT_CONTENT}
+
+
+def with_extensions(content: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A body with what is sent beside the settings, if there is any."""
+    return {**content, WIRE_NAME: dict(extensions)} if extensions else dict(content)
+
+
+def identify_content(content: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What identifies a submission: its content, and what beside the settings may change its result."""
+    return with_extensions(content, keep_content(extensions))
 
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:

@@ -13,12 +13,13 @@ from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.inputs.ages import read_age
+from foldnote.client.local.identity import with_extensions
 from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
 from foldnote.client.submission.experience import JobLimits, read_experience
-from foldnote.client.submission.extensions import Extensions, choose_sent, with_extensions
+from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.quote import Quote
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList

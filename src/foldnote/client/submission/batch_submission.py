@@ -14,14 +14,12 @@ from typing import Any
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
-from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.identity import identify, identify_content, uploads_in, with_extensions
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
-    identify_content,
     warn_of_policy,
-    with_extensions,
 )
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts
+from foldnote.client.local.identity import keep_content
 from foldnote.errors import NotSentWarning, SettingsError
 from foldnote.models import Job, Problem, Tool
 from foldnote.models.extensions import (
@@ -18,7 +19,6 @@ from foldnote.models.extensions import (
     LABEL_PATH,
     MAX_LABEL_LENGTH,
     MAX_RETRIES,
-    NOT_CONTENT,
     ON_FAILURE,
     ON_FAILURE_WORDS,
     POLICY_DEFAULTS,
@@ -68,16 +68,6 @@ def choose_sent(tool: Tool, extensions: Extensions | None) -> dict[str, Any] | N
             stacklevel=2,
         )
     return sent or None
-
-
-def with_extensions(content: Mapping[str, Any], extensions: Extensions | None) -> dict[str, Any]:
-    """A body with what is sent beside the settings, if there is any."""
-    return {**content, WIRE_NAME: dict(extensions)} if extensions else dict(content)
-
-
-def identify_content(content: Mapping[str, Any], extensions: Extensions | None) -> dict[str, Any]:
-    """What identifies a submission: its content, and what beside the settings may change its result."""
-    return with_extensions(content, _keep_content(extensions))
 
 
 def read_label(label: str | None, extensions: Extensions | None) -> str | None:
@@ -133,13 +123,9 @@ def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
         )
 
 
-def _keep_content(extensions: Extensions | None) -> dict[str, Any]:
-    return {key: value for key, value in (extensions or {}).items() if key not in NOT_CONTENT}
-
-
 def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
     """Describe how what was sent beside an existing job's settings differs, labels and policies apart."""
-    theirs, ours = _keep_content(theirs), _keep_content(ours)
+    theirs, ours = keep_content(theirs), keep_content(ours)
     if theirs == ours:
         return []
     words = [", ".join(name_parts(each)) or "nothing" for each in (theirs, ours)]

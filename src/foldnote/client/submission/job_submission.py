@@ -16,7 +16,7 @@ from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
-from foldnote.client.local.identity import identify, uploads_in
+from foldnote.client.local.identity import identify, identify_content, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.experience import (
     NO_LIMITS,
@@ -29,7 +29,6 @@ from foldnote.client.submission.extensions import (
     Extensions,
     choose_sent,
     describe_differences,
-    identify_content,
     put_label,
     read_label,
 )

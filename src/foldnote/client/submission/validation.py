@@ -11,7 +11,8 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts
-from foldnote.client.submission.extensions import Extensions, with_extensions
+from foldnote.client.local.identity import with_extensions
+from foldnote.client.submission.extensions import Extensions
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
 from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdict
 

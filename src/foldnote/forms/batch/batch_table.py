@@ -25,10 +25,10 @@ from foldnote.forms.batch.row_editor import RowEditor
 from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
 from foldnote.forms.batch.sweep_controls import SweepControls
 from foldnote.forms.fields.field import is_same
-from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.files.file_reference import settle
 from foldnote.forms.jobs.background_calls import call, start
+from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.submission.filled_form import FilledForm, StatusLine
 from foldnote.forms.submission.uploading import upload_alignment, upload_files
@@ -135,7 +135,7 @@ class BatchTable:
     def _judge(self, row: DraftRow, settings: dict[str, Any]) -> str:
         """The first problem of a row; one whose completed settings are the same is not validated again."""
         if row.judged is None or not is_same(row.judged[0], settings):
-            problems = catalog.check(self._form.tool, settings).problems
+            problems = catalog.check(self._form.described, settings).problems
             first = problems[0] if problems else None
             told = f"{describe_path(first.field, settings)}: {first.message}" if first else ""
             row.judged = settings, told
@@ -230,7 +230,7 @@ class BatchTable:
         """Why the values cannot be swept over, by the first row; empty if they can."""
         first = next(iter(self.settings()), self._form.value)
         for value in values:
-            problems = catalog.check(self._form.tool, {**first, spec.name: value}).problems
+            problems = catalog.check(self._form.described, {**first, spec.name: value}).problems
             found = [problem.message for problem in problems if problem.field == spec.name]
             if found:
                 return found[0]
@@ -300,7 +300,7 @@ class BatchTable:
             more: dict[str, Any] = {"extensions": extensions} if extensions else {}
             more |= self.policy
             batch = self.batch.to_rows(rows, self._specs())
-            found = await call(form.client.batches, "preview", form.tool, batch, **more)
+            found = await call(form.client.batches, "preview", form.wanted, batch, **more)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._show_error(error)
             return
@@ -397,7 +397,7 @@ class BatchTable:
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         rows = [self._columns.widget, self._view.widget, self._editor.chooser, self._editor.widget]
-        taken, has_service = self._form.tool.extensions, self._form.client is not None
+        taken, has_service = self._form.described.extensions, self._form.client is not None
         self._policy = PolicyControls(looks, taken, self.forget_preview, has_service=has_service)
         end = [self._sweep.widget, self._policy.widget, buttons, self._message, self._code_block]
         self._form.frame.show_batch([title, self._paste, source, *rows, *end])

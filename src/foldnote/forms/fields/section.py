@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
@@ -19,7 +19,9 @@ from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.plan import Plan, State, read_plan
 from foldnote.forms.schema.spec import MISSING
 from foldnote.models.problem import Problem
-from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
 
 _MAX_ROUNDS: Final = 4
 MAX_AT_ONCE: Final = 200
@@ -312,7 +314,7 @@ def _ignore() -> None:
     """Do nothing, before the section is shown."""
 
 
-def list_names(tool: Tool) -> tuple[str, ...]:
+def list_names(tool: DescribedTool) -> tuple[str, ...]:
     """Names of all settings of a tool, including those that apply under conditions only."""
     schema = tool.settings_schema
     return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.forms.fields.field import Field
-from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.files.file_reference import local_path
+from foldnote.forms.schema.shapes import is_file
 from foldnote.models.extensions import ALIGNMENT
 
 

@@ -5,17 +5,21 @@ With a running event loop (in a notebook) they are tasks, in a plain interpreter
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from foldnote.client.core.operations import AsyncApi
+if TYPE_CHECKING:
+    import asyncio
 
 _tasks: set[asyncio.Task[Any]] = set()
 
 
 def has_running_loop() -> bool:
     """Whether this thread runs an event loop, as a notebook's kernel does."""
+    asyncio = sys.modules.get("asyncio")  # imported by whatever runs a loop
+    if asyncio is None:
+        return False
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -25,6 +29,8 @@ def has_running_loop() -> bool:
 
 def start(work: Coroutine[Any, Any, Any]) -> Any:
     """Run ``work`` and return its result; with a running event loop, start it and return its task."""
+    import asyncio
+
     if not has_running_loop():
         return asyncio.run(work)
     task = asyncio.get_running_loop().create_task(work)
@@ -35,6 +41,10 @@ def start(work: Coroutine[Any, Any, Any]) -> Any:
 
 async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
     """Call the operation ``name`` of a client's resource; a sync client is called in a thread."""
+    import asyncio
+
+    from foldnote.client.core.operations import AsyncApi
+
     operation = getattr(resource, name)
     if isinstance(resource, AsyncApi):
         return await operation(*args, **more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -46,6 +45,8 @@ class GermlineLookup:
             start(self._look_up(self._find, self._latest))
 
     async def _look_up(self, find: Callable[[str], object], number: int) -> None:
+        import asyncio  # deferred, as all that a form does after it was shown
+
         await asyncio.sleep(_QUIET_S)
         if number != self._latest or self._is_busy:
             return

@@ -5,23 +5,23 @@ They are free of charge. Validation uploads local files first: the service check
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foldnote import catalog
-from foldnote.client.submission.experience import Experience, learn
-from foldnote.client.submission.extensions import identify_content
+from foldnote.client.local.identity import identify_content
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.jobs.job_name import identify_settings
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.submission import FormSubmission
-from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
 from foldnote.text import count, format_duration, format_size
+
+if TYPE_CHECKING:
+    from foldnote.client.submission.experience import Experience
 
 _SETTLE_S = 0.5
 """Seconds without a change after which a typed name is looked up."""
@@ -69,9 +69,9 @@ class Checking:
     def learn_cost(self) -> None:
         """Show the cost of a submission, with the run time if earlier jobs show it."""
         form = self._form
-        if form.client is None or (self._is_own and not form.tool.available):
+        if form.client is None or (self._is_own and not form.described.available):
             return
-        form.frame.show_cost(describe_cost(Experience(), is_own=self._is_own))
+        form.frame.show_cost(describe_cost(is_own=self._is_own))
         if has_running_loop():
             start(self._learn())
 
@@ -81,6 +81,8 @@ class Checking:
             start(self._learn())
 
     async def _validate(self) -> None:
+        from foldnote.forms.submission.uploading import upload_alignment, upload_files
+
         form = self._form
         judged = form.snapshot()
         try:
@@ -88,7 +90,7 @@ class Checking:
             extensions = await upload_alignment(form, judged.extensions)
             more: dict[str, Any] = {"extensions": extensions} if extensions else {}
             verdict = await call(
-                form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name, **more
+                form.client.jobs, "validate", form.described.type, settings, job_name=form.job_name, **more
             )
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._verdicts.show_error(error, judged=judged)
@@ -107,6 +109,8 @@ class Checking:
         self._verdicts.say(REJECTED_FIELD if is_shown else reason, "bad")
 
     async def _look_up(self, name: str, started: float) -> None:
+        import asyncio
+
         form = self._form
         await asyncio.sleep(_SETTLE_S)
         if started != self._lookup_started or form.typed_job_name != name:
@@ -127,13 +131,15 @@ class Checking:
         form = self._form
         if self._submission.has_sent(job.job_name):
             return True
-        normalized = identify_content(catalog.check(form.tool, form.value).normalized, form.extensions)
+        normalized = identify_content(catalog.check(form.described, form.value).normalized, form.extensions)
         return bool(
-            form.client.ledger.find(identify_settings(form.tool.type, normalized, form.client))
+            form.client.ledger.find(identify_settings(form.described.type, normalized, form.client))
             == job.job_name
         )
 
     async def _learn(self) -> None:
+        from foldnote.client.submission.experience import learn
+
         form = self._form
         try:
             found = await call(form.client.jobs, "list", limit=_JOBS_READ, include_subjobs=True)
@@ -141,7 +147,7 @@ class Checking:
             _log.info("Earlier jobs could not be listed: %s", error)
             return
         left = None if self._is_own else await self._count_left()
-        experience = learn(found.page.jobs, form.tool.type)
+        experience = learn(found.page.jobs, form.described.type)
         form.frame.show_cost(describe_cost(experience, left, is_own=self._is_own))
 
     @property
@@ -160,19 +166,21 @@ class Checking:
         return int(account.jobs_left) if account.jobs_left is not None else None
 
 
-def describe_cost(experience: Experience, jobs_left: int | None = None, *, is_own: bool = False) -> str:
+def describe_cost(
+    experience: Experience | None = None, jobs_left: int | None = None, *, is_own: bool = False
+) -> str:
     """What a submission costs, as a sentence; for the embedded service (``is_own``) only the run time."""
     if is_own:
         return f"The job runs on this computer, without a limit on jobs{_describe_time(experience)}."
     allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
-    hours = experience.weighted_hours
+    hours = experience.weighted_hours if experience is not None else None
     more = f" and {hours:.3g} weighted hours" if hours else ""
     return f"Submitting uses 1 job of {allowance}{_describe_time(experience, more)}."
 
 
-def _describe_time(experience: Experience, more: str = "") -> str:
+def _describe_time(experience: Experience | None, more: str = "") -> str:
     """The run time of earlier jobs, with what else they used."""
-    if experience.duration_s is None:
+    if experience is None or experience.duration_s is None:
         return "; the run time is not known yet"
     based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"
     peak = experience.peak_memory_mb

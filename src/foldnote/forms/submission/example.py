@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
@@ -11,7 +11,9 @@ from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.resolution import resolve
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.verdicts import Verdicts
-from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
 
 _LOAD: Final = "Load example"
 _REPLACE: Final = "Replace your settings with the example"
@@ -24,7 +26,7 @@ class ExampleButton:
         self._form = form
         self._verdicts = verdicts
         self._button = button
-        self._settings = find_example(form.tool)
+        self._settings = find_example(form.described)
         self._asked_about: dict[str, Any] | None = None
         if self._settings:
             button.remove_class("foldnote-hidden")
@@ -54,7 +56,7 @@ class ExampleButton:
             self._button.description = _LOAD
 
 
-def find_example(tool: Tool) -> dict[str, Any]:
+def find_example(tool: DescribedTool) -> dict[str, Any]:
     """The settings of the tool's example job, else the examples in its schema; empty without.
 
     Of a schema the first of its ``examples`` is taken if it is an object; else the first of each property's,

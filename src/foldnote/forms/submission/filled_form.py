@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.section import Section
 from foldnote.forms.fields.snapshot import Snapshot
-from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
+    from foldnote.models.tool import Tool
 
 
 class StatusLine(Protocol):
@@ -31,8 +34,12 @@ class FilledForm(Protocol):
     """The service's error on the job's name; None without one."""
 
     @property
-    def tool(self) -> Tool:
-        """The tool that the settings are for."""
+    def described(self) -> DescribedTool:
+        """The tool that the settings are for, as far as it is known."""
+
+    @property
+    def wanted(self) -> Tool | str:
+        """The service's record of the tool; its type while the service has not described it."""
 
     @property
     def client(self) -> Any:

@@ -31,11 +31,11 @@ def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
     """
     settings = {key: value for key, value in job.settings.items() if key in form.fields}
     held = {name: value for name, value in form.value.items() if name in given}
-    kept = catalog.check(form.tool, settings).normalized
+    kept = catalog.check(form.described, settings).normalized
     sent = as_sent(held)
-    wanted = catalog.check(form.tool, {**settings, **sent}).normalized
+    wanted = catalog.check(form.described, {**settings, **sent}).normalized
     is_other_name = form.typed_job_name not in ("", job.job_name)
-    if job.type != form.tool.type or kept != wanted or is_other_name or _has_local(sent):
+    if job.type != form.described.type or kept != wanted or is_other_name or _has_local(sent):
         return False
     form.set({**settings, **held})
     take_kept(form, held)

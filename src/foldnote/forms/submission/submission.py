@@ -5,23 +5,17 @@ The client's ledger remembers the job of a cell, so that running the cell again 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from foldnote.client.core.operations import AsyncApi
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.snapshot import Snapshot
-from foldnote.forms.files.contents import UploadedFile
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.submission.cell import CellKey
 from foldnote.forms.submission.filled_form import FilledForm
-from foldnote.forms.submission.reopening import show_kept
-from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
-from foldnote.models import JobStatus
 
 _RECENT_S = 1.5
 """Seconds after the last change of a field within which another one may still be in transit."""
@@ -101,6 +95,8 @@ class FormSubmission:
             self._verdicts.guard(self._submit_shown)
 
     async def _settle(self) -> None:
+        import asyncio
+
         clicked = time.monotonic()
         while (quiet_s := time.monotonic() - max(clicked, self._form.changed_at)) < _SETTLE_S:
             await asyncio.sleep(_SETTLE_S - quiet_s)
@@ -120,6 +116,8 @@ class FormSubmission:
         name = next(filter(None, found), None)
         if name is None:
             return
+        from foldnote.client.core.operations import AsyncApi
+
         if isinstance(self._form.client.jobs, AsyncApi):
             start(self._attach(name, dict(given)))
             return
@@ -150,15 +148,18 @@ class FormSubmission:
         return job
 
     async def _post(self, sent: Snapshot) -> Any:
+        from foldnote.forms.submission.uploading import upload_alignment, upload_files
+        from foldnote.models import JobStatus
+
         form, job_name = self._form, sent.job_name or None
         settings = await upload_files(form, sent.settings)
         extensions = await upload_alignment(form, sent.extensions)
         form.frame.show_sending("Sending…")
         more: dict[str, Any] = {"job_name": job_name} | ({"extensions": extensions} if extensions else {})
         more |= {"label": form.label} if form.label else {}
-        job = await call(form.client.jobs, "submit", form.tool, settings, **more)
+        job = await call(form.client.jobs, "submit", form.wanted, settings, **more)
         if job.status is JobStatus.STOPPED:  # failed or stopped: submitting again means another run
-            return await call(form.client.jobs, "submit", form.tool, settings, **more, again=True)
+            return await call(form.client.jobs, "submit", form.wanted, settings, **more, again=True)
         return job
 
     async def _load_uploads(self) -> None:
@@ -167,6 +168,8 @@ class FormSubmission:
         except FoldnoteError as error:
             _log.info("The account's files could not be listed: %s", error)
             return
+        from foldnote.forms.files.contents import UploadedFile
+
         names = [UploadedFile.of(record.path, record.file_size) for record in page.files]
         self._form.offer_uploads(tuple(names))
 
@@ -196,6 +199,8 @@ class FormSubmission:
             self._verdicts.show_error(error, f"The job {name}, which this cell submitted, could not be read.")
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
+        from foldnote.forms.submission.reopening import show_kept
+
         form = self._form
         if not show_kept(form, job, given):
             return

@@ -10,11 +10,11 @@ from foldnote.client.inputs.file_values import FileValue, LocalFile, name_upload
 from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.container import HolderField
 from foldnote.forms.fields.field import Field
-from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.kinds.variant import VariantField
 from foldnote.forms.files.file_reference import local_path, settle
 from foldnote.forms.jobs.background_calls import call
 from foldnote.forms.jobs.job_name import name_folder
+from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.io import hash_file
 from foldnote.models.extensions import ALIGNMENT
@@ -33,7 +33,7 @@ async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[st
     for name, value in sent.items():
         if name in fields:
             sent[name] = await _send_field(form, fields[name], value)
-    return dict(name_uploads(form.tool, sent))  # text settings that the fields have identified as files
+    return dict(name_uploads(form.described, sent))  # text settings that the fields have identified as files
 
 
 async def upload_alignment(form: FilledForm, extensions: Mapping[str, Any]) -> dict[str, Any]:

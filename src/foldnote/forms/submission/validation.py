@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foldnote import catalog
 from foldnote.forms.fields.section import Section, SectionReading, first_step
 from foldnote.models.problem import Problem
-from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Judgement:
 class Validator:
     """Validates the settings of one form, caching the catalog's last result."""
 
-    def __init__(self, tool: Tool, section: Section) -> None:
+    def __init__(self, tool: DescribedTool, section: Section) -> None:
         self._tool = tool
         self._section = section
         self._checked: tuple[Hashable, catalog.Check] | None = None

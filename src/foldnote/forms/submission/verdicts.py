@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import (
     FoldnoteError,
@@ -17,7 +17,9 @@ from foldnote.errors import (
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot
 from foldnote.forms.submission.filled_form import FilledForm
-from foldnote.settings import ENVIRONMENT, Profile
+
+if TYPE_CHECKING:
+    from foldnote.settings import Profile
 
 JOB_NAME = "jobName"
 """The name of the job-name box among the fields."""
@@ -96,7 +98,7 @@ class Verdicts:
         verdicts = [] if is_late else _read_verdicts(error)
         at_fields = [form.show_verdict(name, message) for name, message in verdicts]
         if not isinstance(error, FoldnoteError):
-            _log.error("A form for %s failed", form.tool.type, exc_info=error)
+            _log.error("A form for %s failed", form.described.type, exc_info=error)
         message = REJECTED_FIELD if any(at_fields) else _describe(error)
         advice = _advise(error, getattr(form.client, "profile", None))
         text = " ".join(part for part in (lead, message) if part)
@@ -136,6 +138,8 @@ def _advise(error: Exception, profile: Profile | None) -> str:
     if isinstance(error, UnauthorizedError):
         if profile is not None and profile.is_of_hub:
             return ""  # the message says what to do
+        from foldnote.settings import ENVIRONMENT
+
         if profile is not None and profile.name == ENVIRONMENT:
             return "Set `FOLDNOTE_API_KEY` to a valid key, restart the kernel and submit again."
         return "Store a valid key with `foldnote profile key NAME` and submit again."

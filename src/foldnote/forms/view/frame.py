@@ -16,13 +16,14 @@ from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
-from foldnote.models.tool import Tool
 from foldnote.text import count
 
 if TYPE_CHECKING:
+    from foldnote.catalog.described_tool import DescribedTool
     from foldnote.forms.fields.section import Section
 
 _TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
+_WAITING = "Waiting for the service to say whether it can run this tool."
 _LONG = 14
 """Number of fields from which on a form has a search box."""
 
@@ -31,7 +32,7 @@ class Frame:
     """The widgets around the fields."""
 
     def __init__(
-        self, tool: Tool, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True
+        self, tool: DescribedTool, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True
     ) -> None:
         self.looks = looks
         self.has_job = has_job
@@ -105,9 +106,15 @@ class Frame:
         self.job_name.observe(actions.rename, "value")
         self.label.observe(actions.relabel, "value")
 
-    def show_tool(self, tool: Tool, more: str = "") -> None:
-        """Show title, description and method of the tool; ``more`` follows the method."""
-        line, mark = describe_method(tool)
+    def show_tool(self, tool: DescribedTool, more: str = "", *, is_waiting: bool = False) -> None:
+        """Show title, description and method of the tool.
+
+        Args:
+            tool: the tool.
+            more: follows the method.
+            is_waiting: whether the service has not said yet whether it can run the tool.
+        """
+        line, mark = (_WAITING, "fn-unknown") if is_waiting else describe_method(tool)
         title, about = escape(tool.display_name or tool.type), escape(tool.description)
         method = _mark_code(" ".join(part for part in (line, more) if part))
         self.header.value = (
@@ -313,7 +320,7 @@ class Actions:
     reset: Callable[..., None]
 
 
-def describe_method(tool: Tool) -> tuple[str, str]:
+def describe_method(tool: DescribedTool) -> tuple[str, str]:
     """A sentence that says what runs the tool, and the CSS class of its mark."""
     if tool.available and tool.engine is not None:
         note = f" {tool.engine.note}" if tool.engine.note else ""

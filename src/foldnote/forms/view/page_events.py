@@ -77,6 +77,10 @@ class PageForm(FilledForm, Protocol):
     def looks(self) -> Looks:
         """The form's shared layout and style models."""
 
+    @property
+    def batch_table(self) -> BatchTable:
+        """The batch of the form."""
+
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Suggest the uploads ``names`` in file fields."""
 
@@ -84,9 +88,8 @@ class PageForm(FilledForm, Protocol):
 class Surface:
     """Handles the messages from the page of one form."""
 
-    def __init__(self, form: PageForm, batch: BatchTable, verdicts: Verdicts) -> None:
+    def __init__(self, form: PageForm, verdicts: Verdicts) -> None:
         self._form = form
-        self._batch = batch
         self._verdicts = verdicts
         self.widget = SurfaceWidget(
             _esm=pack_script(),
@@ -200,7 +203,7 @@ class Surface:
             return
         found = Path(path).expanduser()
         if found.is_file() and found.stat().st_size <= _MAX_TABLE_BYTES:
-            self._batch.add_file(found.read_bytes(), found.name)
+            self._form.batch_table.add_file(found.read_bytes(), found.name)
         else:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
 
@@ -228,13 +231,13 @@ class Surface:
     def _take_rows(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Add the rows of a table that was dropped on the batch."""
         if buffers:
-            self._batch.add_file(bytes(buffers[0]), str(message.get("name") or "The file"))
+            self._form.batch_table.add_file(bytes(buffers[0]), str(message.get("name") or "The file"))
 
     def _change_row(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """Do what a button of the batch's table says."""
         act, row = message.get("act"), message.get("row")
         if act in ACTS and isinstance(row, int):
-            self._batch.change(act, row)
+            self._form.batch_table.change(act, row)
 
     def _open_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """List the files of a job in the tree of the field's chooser."""

@@ -16,6 +16,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from foldnote.cell_outputs import ResultSlot
 from foldnote.client import BatchHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
@@ -24,7 +25,6 @@ from foldnote.models.job import PIPELINE
 from foldnote.results import Result
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
-from foldnote.viewers.card.output import ResultSlot
 from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
 from foldnote.viewers.card.watch import JobSource, Watched, find_watcher
 from foldnote.viewers.display.batch_rows import (

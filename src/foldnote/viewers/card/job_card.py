@@ -14,6 +14,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.cell_outputs import shape_for
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.kernel import find_front_end
 from foldnote.models import Job, JobStatus
@@ -25,7 +26,6 @@ from foldnote.viewers.card.card_html import (
     write_log,
     write_plain_card,
 )
-from foldnote.viewers.card.output import shape_for
 from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
 
 _CONFIRM_S = 5.0

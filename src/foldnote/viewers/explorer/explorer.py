@@ -18,10 +18,10 @@ import anywidget
 import pandas as pd
 import traitlets
 
+from foldnote.cell_outputs import shape_for
 from foldnote.errors import ArgumentError
 from foldnote.kernel import find_front_end
 from foldnote.results import Model, Pae, Structure
-from foldnote.viewers.card.output import shape_for
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding

@@ -14,15 +14,9 @@ from foldnote.forms.fields.kinds.chooser import Chooser
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.files.file_insight import inspect_file, read_object
 from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
-from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.text import count, format_size, join_words
-
-
-def is_file(spec: FieldSpec) -> bool:
-    """Whether ``spec`` describes a file or a list of files."""
-    formats = (spec.schema.get("format"), spec.items.get("format"))
-    return spec.role in ("file", "files") or "binary" in formats
 
 
 class PastedTexts:

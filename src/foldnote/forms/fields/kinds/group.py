@@ -16,7 +16,8 @@ from foldnote.forms.fields.container import HolderField, require
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
-from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.schema.shapes import list_places
+from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.shared_styles import set_class
 from foldnote.models.problem import Problem
 from foldnote.text import count, join_words
@@ -218,13 +219,6 @@ class ObjectField(HolderField):
             self.host.field_changed(self)
 
 
-def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
-    found = schema.get("prefixItems") or schema.get("items")
-    places = found if isinstance(found, list) else []
-    return [place if isinstance(place, Mapping) else {} for place in places]
-
-
 class PlacesField(ObjectField):
     """A list with a field for each position that has a schema; further items are kept unchanged."""
 
@@ -262,8 +256,3 @@ class PlacesField(ObjectField):
         names = {str(place): {"title": f"Item {place + 1}", **schema} for place, schema in enumerate(places)}
         schema = {"properties": names, "required": [str(place) for place in needed]}
         return Section(read_plan(schema, self.spec.root, self.spec.path), self)
-
-
-def has_places(spec: FieldSpec) -> bool:
-    """Whether the spec is of a list whose positions have schemas of their own."""
-    return spec.type == "array" and bool(list_places(spec.schema))

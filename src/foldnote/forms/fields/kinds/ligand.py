@@ -9,21 +9,15 @@ import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import Contents, FileValue, LocalFile
 from foldnote.forms.fields.field import Reading
-from foldnote.forms.fields.kinds.file import FileField, is_file
+from foldnote.forms.fields.kinds.file import FileField
 from foldnote.forms.fields.kinds.molecule import DrawableField, cut_excerpt, locate_fault, write_drawings
 from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, settle
 from foldnote.forms.files.molecule_outline import find_molecules
-from foldnote.forms.schema.spec import FieldSpec
 
 _LETTERS: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()\\/%=#$.:*~]+")
 _SIGNS: Final = re.compile(r"[=#()\[\]@]")
 _ATOMS_AND_RINGS: Final = re.compile(r"(?=.*[a-zC])(?:Cl|Br|[BCNOPSFIbcnops]|\d)+")
 _FILE_ENDING: Final = re.compile(r"\.[A-Za-z]\w{1,4}$")
-
-
-def takes_smiles(spec: FieldSpec) -> bool:
-    """Whether ``spec`` describes one file of a small molecule that may also be given as SMILES."""
-    return spec.type in ("string", "") and is_file(spec) and "smi" in spec.extensions and not spec.choices
 
 
 def seems_smiles(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.schema.shapes import MAX_LEVELS
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
@@ -192,10 +193,6 @@ def explain_json(spec: FieldSpec) -> str:
     if words:
         return f"Written as JSON: there is no form for this {words[0]}."
     return "Written as JSON: its schema allows any value."
-
-
-MAX_LEVELS = 12
-"""Nesting levels beyond which a value is written as JSON, since the schema may be endlessly recursive."""
 
 
 def _has_place(error: ValueError) -> TypeGuard[json.JSONDecodeError]:

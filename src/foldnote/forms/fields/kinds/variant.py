@@ -17,7 +17,8 @@ from foldnote.forms.fields.container import HolderField, list_problems
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.registry import kind_for
-from foldnote.forms.schema.resolution import list_types, resolve, take_type
+from foldnote.forms.schema.resolution import list_types, take_type
+from foldnote.forms.schema.shapes import read_options
 from foldnote.forms.schema.spec import MISSING, read_spec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line
@@ -32,25 +33,6 @@ _WORDS: Final = {
     "object": "several values",
     "null": "nothing (null)",
 }
-
-
-def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of a union, each with the keywords next to the union added; empty for other schemas."""
-    for keyword in ("oneOf", "anyOf"):
-        options = schema.get(keyword)
-        if isinstance(options, list) and len(options) > 1:
-            plains = [resolve(option, root) for option in options]
-            rest = {key: value for key, value in schema.items() if key not in (keyword, *_ANNOTATIONS)}
-            return [rest | plain for plain in plains]
-    types = schema.get("type")
-    if isinstance(types, list) and len(types) > 1:
-        names = [name for name in types if name != "integer" or "number" not in types]
-        rest = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
-        return [{**rest, "type": name} for name in names]
-    return []
-
-
-_ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated", "readOnly")
 
 
 class VariantField(HolderField):

@@ -1,0 +1,68 @@
+"""What a form and the checks of settings need to know of a tool, whoever describes it.
+
+A service's catalog gives `Tool` records. The bundled catalog also gives `PlainTool`, which needs no pydantic:
+a form shows it until its service has answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from foldnote.models.tool import ToolEngine
+
+
+class DescribedTool(Protocol):
+    """A tool with its settings, and whether and how it can run; see `foldnote.models.Tool`."""
+
+    @property
+    def type(self) -> str:
+        """Identifier of the tool in submissions."""
+
+    @property
+    def display_name(self) -> str:
+        """The displayed name."""
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+
+    @property
+    def settings_schema(self) -> dict[str, Any]:
+        """JSON Schema of the settings object."""
+
+    @property
+    def example_job(self) -> dict[str, Any] | None:
+        """A valid submission; None without one."""
+
+    @property
+    def available(self) -> bool:
+        """Whether the service can run it now."""
+
+    @property
+    def unavailable_reason(self) -> str | None:
+        """Why not, and what to do; None if available or unknown."""
+
+    @property
+    def engine(self) -> ToolEngine | None:
+        """The engine that runs it; None for none or if unknown."""
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Parts that the service takes beside the settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTool:
+    """A tool of which no service has said yet whether it can run it."""
+
+    type: str
+    display_name: str
+    description: str
+    settings_schema: dict[str, Any]
+    example_job: dict[str, Any] | None = None
+    available: bool = False
+    unavailable_reason: str | None = None
+    engine: ToolEngine | None = None
+    extensions: tuple[str, ...] = ()

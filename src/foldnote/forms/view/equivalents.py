@@ -1,0 +1,67 @@
+"""What says the same as a form: the Python call, that of its batch, and the JSON of a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Protocol
+
+from foldnote.client.local.identity import with_extensions
+from foldnote.forms.batch.batch_table import BatchTable
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.fields.variable import Bindings
+from foldnote.forms.jobs.job_name import as_sent
+from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.shapes import is_file
+from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.forms.view.batch_code import BatchParts, write_batch_call
+from foldnote.forms.view.code import Marks, write_call
+
+
+class WrittenForm(FilledForm, Protocol):
+    """A form that is written as code."""
+
+    @property
+    def bindings(self) -> Bindings:
+        """The fields that follow variables."""
+
+
+def write_form_call(form: WrittenForm) -> str:
+    """The Python call, without optional settings that have their default."""
+    fields, defaults = form.fields, form.section.defaults
+    settings = {
+        name: value
+        for name, value in form.value.items()
+        if fields[name].spec.required or value != defaults[name]
+    }
+    shown = leave_out_secrets(form.described.settings_schema, settings)
+    has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
+    marks = _mark(form, settings.keys() - shown.keys(), has_gaps=has_gaps)
+    name = form.typed_job_name or None
+    return write_call(form.described.type, settings | shown, name, marks, form.extensions, form.label)
+
+
+def write_form_batch(form: WrittenForm, table: BatchTable) -> str:
+    """The call that submits the rows of the form's batch."""
+    defaults, schema = form.section.defaults, form.described.settings_schema
+    shared = {name: value for name, value in form.value.items() if value != defaults.get(name)}
+    given, completed = (
+        [leave_out_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
+    )
+    shown = leave_out_secrets(schema, shared)
+    parts = BatchParts(form.described.type, shown, _mark(form), form.extensions, table.policy)
+    return write_batch_call(table.batch, given, completed, parts)
+
+
+def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = False) -> Marks:
+    files = {name for name, field in form.fields.items() if is_file(field.spec)}
+    return Marks(secrets, form.bindings.names, files, form.known_uploads(), has_gaps)
+
+
+def write_form_json(form: WrittenForm, *, is_job: bool) -> str:
+    """The settings as JSON without secrets; of a job (``is_job``) the body of ``POST /submit-job``."""
+    shown = leave_out_secrets(form.described.settings_schema, form.value)
+    if is_job:
+        shown = {"jobName": form.job_name, "type": form.described.type, "settings": as_sent(shown)}
+        shown = with_extensions(shown, as_sent(form.extensions))
+    return json.dumps(shown, indent=2, ensure_ascii=False, default=str)
