@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
@@ -36,8 +36,7 @@ _HUB_VARIABLE = "FOLDNOTE_JUPYTERHUB_SERVICE"
 _KEYRING_SERVICE = "foldnote"
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One row of the options table.
 
     Attributes:

@@ -6,8 +6,7 @@ a form shows it until its service has answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from foldnote.models.tool import ToolEngine
@@ -53,8 +52,7 @@ class DescribedTool(Protocol):
         """Parts that the service takes beside the settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlainTool:
+class PlainTool(NamedTuple):
     """A tool of which no service has said yet whether it can run it."""
 
     type: str

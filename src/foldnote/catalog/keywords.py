@@ -96,20 +96,28 @@ class Document:
 
 
 class Rules:
-    """A compiled schema; thread-safe."""
+    """A schema that is compiled when the first value is validated; thread-safe."""
 
     def __init__(self, document: Document, pointer: tuple[str, ...], part: Any = None) -> None:
         self._document = document
+        self._pointer = pointer
+        self._is_part = part is not None
         self._root = document.root
         self._schema: Any = self._root if part is None else part
         for key in pointer:
             self._schema, _ = _step(self._schema, key)
-        has_reference = _has_reference(self._schema)
-        self._can_backtrack = False
+        self._has_reference = _has_reference(self._schema)
+        self._skipped = 1 if self._has_reference and part is None else 0
+
+    @property
+    def _validator(self) -> Validator | None:
+        """The compiled schema; None if it could not be compiled."""
+        return self._compiled[0]
+
+    @property
+    def _can_backtrack(self) -> bool:
         """Whether patterns have look-around or backreferences, whose time is quadratic in a text's length."""
-        self._skipped = 1 if has_reference and part is None else 0
-        pointer_schema: Any = {"$ref": _BASE + "/".join(("#", *map(_escape, pointer)))}
-        self._validator = self._compile(self._schema if part is not None else pointer_schema, has_reference)
+        return self._compiled[1]
 
     def is_met(self, value: Any) -> bool:
         """Whether ``value``, JSON types only, is valid; False if the schema could not be compiled."""
@@ -156,27 +164,29 @@ class Rules:
         """Whether there may be so many faults that collecting them takes seconds."""
         return parsed.parts * self._extent.subschemas > _MANY_VISITS
 
-    def _compile(self, schema: Any, has_reference: bool) -> Validator | None:
+    @cached_property
+    def _compiled(self) -> tuple[Validator | None, bool]:
         from jsonschema_rs import FancyRegexOptions, RegexOptions
 
         if self._document.survey.find_excess(self._schema):
-            return None
+            return None, False
         linear = RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
-        found = self._compile_with(schema, has_reference, linear)
+        found = self._compile_with(linear)
         if found is None and self._extent.patterns:
             backtracking = FancyRegexOptions(backtrack_limit=_MAX_BACKTRACKS, size_limit=_PATTERN_BYTES)
-            found, self._can_backtrack = self._compile_with(schema, has_reference, backtracking), True
-        return found
+            return self._compile_with(backtracking), True
+        return found, False
 
-    def _compile_with(
-        self, schema: Any, has_reference: bool, patterns: RegexOptions | FancyRegexOptions
-    ) -> Validator | None:
+    def _compile_with(self, patterns: RegexOptions | FancyRegexOptions) -> Validator | None:
         from jsonschema_rs import Draft202012Validator, ReferencingError
 
+        schema: Any = self._schema
+        if self._has_reference and not self._is_part:
+            schema = {"$ref": _BASE + "/".join(("#", *map(_escape, self._pointer)))}
         try:
             return Draft202012Validator(
-                schema if has_reference else self._schema,
-                registry=self._document.registry if has_reference else None,
+                schema,
+                registry=self._document.registry if self._has_reference else None,
                 validate_formats=False,
                 offline=True,
                 mask="it",

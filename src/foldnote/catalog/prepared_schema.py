@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 from foldnote.catalog.keywords import Document, Rules
@@ -35,8 +34,7 @@ _LOCK = Lock()
 _CACHE: OrderedDict[int, tuple[Mapping[str, Any], Prepared]] = OrderedDict()
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedField:
+class PreparedField(NamedTuple):
     """One field of a tool's settings."""
 
     name: str
@@ -73,8 +71,7 @@ class PreparedField:
         return self.notes.get("role") in ("sequence", "sequences")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A schema's fields in display order, and the rules that concern several fields."""
 
     fields: tuple[PreparedField, ...]

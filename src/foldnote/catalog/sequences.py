@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 MAX_FAULTS: Final = 20
@@ -22,8 +22,7 @@ _NUCLEOTIDE_LIKE: Final = 60
 """From this length on a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alphabet:
+class Alphabet(NamedTuple):
     """The letters that a sequence field accepts."""
 
     name: str

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldnote.catalog.checks import run_checks
 from foldnote.catalog.checks.row import CheckContext, Finding, matches
@@ -29,13 +28,12 @@ MAX_REPORTED: Final = 20
 """Maximum number of unknown settings that are named, and of findings of the checks of one field."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """The result of validating a settings object."""
 
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...]
     """The problems in the order of the fields, at most a few dozen of each field; unknown keys last."""
-    normalized: dict[str, Any] = field(default_factory=dict)
+    normalized: dict[str, Any]
     """The settings with defaults filled in, sequences cleaned and fields that do not apply dropped."""
     missing_fields: tuple[str, ...] = ()
     """Required fields without a default that are absent."""
@@ -49,9 +47,8 @@ class Check:
 def check(tool: DescribedTool, settings: Mapping[str, Any]) -> Check:
     """Validate ``settings``; returns all problems and the settings that a service would run."""
     if not isinstance(settings, Mapping):
-        return Check(
-            _as_problems([Finding("", "Settings must be an object of names and values.", "wrong_type")])
-        )
+        found = Finding("", "Settings must be an object of names and values.", "wrong_type")
+        return Check(_as_problems([found]), {})
     prepared = prepare(tool)
     normalized = _normalize(prepared, settings)
     missing = tuple(

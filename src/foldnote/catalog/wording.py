@@ -5,7 +5,6 @@ There is one row per keyword. Messages of foldnote's own rules are in `foldnote.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,6 +68,8 @@ def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...
     if same:
         return tuple(same[:limit])
     folded = {_fold(other): other for other in names}
+    import difflib  # deferred: only a misspelt name has near ones
+
     near = difflib.get_close_matches(_fold(name[:80]), list(folded), n=limit, cutoff=0.6)
     return tuple(folded[other] for other in near)
 

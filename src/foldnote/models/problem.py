@@ -5,11 +5,10 @@ Forms find problems at every keystroke, and before any service was asked: a plai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A problem with one field."""
 
     field: str

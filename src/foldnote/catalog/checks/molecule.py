@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
@@ -28,8 +27,7 @@ def check_smiles(value: Sequence[str], context: CheckContext) -> Iterator[Findin
             yield context.find(fault, "bad_smiles", number)
 
 
-@dataclass(frozen=True, slots=True)
-class SmilesFault:
+class SmilesFault(NamedTuple):
     """What is wrong with a SMILES, and where."""
 
     sentence: str

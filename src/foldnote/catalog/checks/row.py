@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 
@@ -18,8 +17,7 @@ class Finding(NamedTuple):
     """Stable identifier in snake case."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
+class CheckContext(NamedTuple):
     """The context of a check: the field, its notes in the schema, and the other settings."""
 
     name: str
@@ -59,8 +57,7 @@ Rule = Callable[[Any, CheckContext], Iterable[Finding]]
 """Checks a value that has passed the standard keywords; returns the findings."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(NamedTuple):
     """One row of the registry of checks."""
 
     name: str

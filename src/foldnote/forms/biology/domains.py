@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _NAMES: Final = {
     "H": "heavy-chain domain",
@@ -40,8 +39,7 @@ _HEAVY: Final = re.compile(r"C[A-Z]{2,45}WG[A-Z]GT")
 _LIGHT: Final = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(NamedTuple):
     """A variable domain in a chain; places count residues of the chain from 0, ends excluded."""
 
     kind: str

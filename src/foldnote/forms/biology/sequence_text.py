@@ -7,15 +7,14 @@ validates the letters.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from foldnote.text import count
 
 _LINE_NUMBER = re.compile(r"(?m)^[ \t]*\d+[ \t]+(?=[A-Za-z])|[ \t]+\d+[ \t]*$")
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceText:
+class SequenceText(NamedTuple):
     """The chains of a text, and what was cleaned."""
 
     chains: tuple[str, ...]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from types import NoneType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import ipywidgets as widgets
 
@@ -32,8 +31,7 @@ _numbers = count(1)
 _PLAIN = (str, int, float, list, tuple, Mapping, NoneType)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The value of a field, with its errors and readout."""
 
     value: Any = MISSING

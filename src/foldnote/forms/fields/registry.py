@@ -7,8 +7,7 @@ the last takes any value as JSON, so every schema has a form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldnote.forms.schema.spec import FieldSpec
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from foldnote.forms.fields.field import Field, FieldHost
 
 
-@dataclass(frozen=True, slots=True)
-class FieldKind:
+class FieldKind(NamedTuple):
     """One kind of field."""
 
     name: str

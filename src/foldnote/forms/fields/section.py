@@ -7,8 +7,7 @@ that it concerns. Forms and object fields lay it out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ipywidgets as widgets
 
@@ -28,8 +27,7 @@ MAX_AT_ONCE: Final = 200
 """Fields of one object that are built at once; further optional ones are built on demand."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionReading:
+class SectionReading(NamedTuple):
     """The readings of a section's fields, and the object that they form."""
 
     readings: tuple[Reading, ...]

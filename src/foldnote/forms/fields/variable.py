@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import MemberDescriptorType
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from foldnote.client.inputs.file_values import LocalFile
 from foldnote.errors import ArgumentError
@@ -29,8 +29,7 @@ _TUPLE_FIELD: Final[type[Any]] = type(inspect.Attribute.name)
 """The class of the fields of named tuples."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep:
+class PathStep(NamedTuple):
     """One step of a path: an attribute's name, or the key or position of an item."""
 
     key: str | int

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from foldnote.catalog.checks.molecule import is_file_smiles
 from foldnote.catalog.contents import SMILES
@@ -27,8 +26,7 @@ _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
 """The folders that forms upload to, one per contents; messages leave them out."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileReference:
+class FileReference(NamedTuple):
     """One file that a setting names."""
 
     place: Place

@@ -9,8 +9,8 @@ conditions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from foldnote.catalog.checks.row import matches
 from foldnote.catalog.keywords import Document, Rules
@@ -38,8 +38,7 @@ When = tuple[Condition, ...]
 """Conditions that must all hold."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One description of a property."""
 
     spec: FieldSpec
@@ -58,19 +57,17 @@ class Part:
         for place in holding:
             schema = narrow(schema, self.others[place][0], is_nearer=True)
         spec = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
-        return replace(spec, nullable=self.spec.nullable)
+        return spec._replace(nullable=self.spec.nullable)
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(NamedTuple):
     """Names that are required, or forbidden, under conditions."""
 
     names: frozenset[str]
     when: When
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """The outcome of a plan for given values."""
 
     value: dict[str, Any]

@@ -6,9 +6,9 @@ References, nullable types and labelled values are normalised here, so that fiel
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from foldnote.forms.schema.resolution import OBJECT_WORDS, list_types, resolve, split_null
 from foldnote.forms.wording import in_one_line, title_from_name
@@ -43,16 +43,14 @@ SHAPES = frozenset(
 """Keywords that constrain the kind of value; a schema without any of them also allows null."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """An allowed value of a field, and its label."""
 
     value: Any
     label: str
 
 
-@dataclass(frozen=True)
-class FieldSpec:
+class FieldSpec(NamedTuple):
     """One field of a settings object."""
 
     path: tuple[str, ...]
@@ -64,7 +62,7 @@ class FieldSpec:
     """Whether ``null`` is a value of the field."""
     choices: tuple[Choice, ...]
     """Allowed values in the schema's order; empty if all values of the type are allowed."""
-    root: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    root: Mapping[str, Any] = MappingProxyType({})
     """The whole schema, in which references are looked up."""
 
     @property

@@ -7,7 +7,7 @@ end) there is no key, and the form does not remember its job.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from foldnote.kernel import read_request
 
@@ -18,8 +18,7 @@ _seen: dict[str, int] = {}
 _seen_in: list[str] = [""]
 
 
-@dataclass(frozen=True)
-class CellKey:
+class CellKey(NamedTuple):
     """The keys under which the form of an executing cell is remembered.
 
     Attributes:

@@ -7,8 +7,7 @@ schema), and from the service's last verdict. A field's problem replaces the cat
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldnote import catalog
 from foldnote.forms.fields.section import Section, SectionReading, first_step
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The result of reading and validating all fields."""
 
     read: SectionReading

@@ -8,8 +8,8 @@ front ends' sanitisers keep are used.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line, number_text
@@ -26,8 +26,7 @@ _BLOCK = 10
 _REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """An invalid letter of a text with the text before and after it."""
 
     before: str
@@ -35,8 +34,7 @@ class Excerpt:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
+class Caution(NamedTuple):
     """Why a valid value may still be a mistake, and a button that mends it."""
 
     text: str
@@ -46,8 +44,7 @@ class Caution:
     """Label of the button."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShadedLetters:
+class ShadedLetters(NamedTuple):
     """A stretch of a sequence with named parts, to be shaded below its control."""
 
     letters: str
@@ -59,8 +56,7 @@ class ShadedLetters:
     """Name of the chain, where there are several."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """The current errors, readout and marks of a field."""
 
     errors: tuple[str, ...] = ()
@@ -75,8 +71,7 @@ class Notice:
     strips: tuple[ShadedLetters, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LabelParts:
+class LabelParts(NamedTuple):
     """The constant parts of a field's label, as HTML."""
 
     name: str

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 _OWN = ".foldnote-form "
+_FOLDER = Path(__file__).parent.parent
 
 
 Part = Literal["form", "rows", "code", "batch", "science"]
@@ -21,7 +22,7 @@ Part = Literal["form", "rows", "code", "batch", "science"]
 @cache
 def read_style(part: Part = "form") -> str:
     """A style sheet, minified: without white space, its rules nested into one for ``.foldnote-form``."""
-    text = files("foldnote.forms").joinpath(f"{part}.css").read_text(encoding="utf-8")
+    text = (_FOLDER / f"{part}.css").read_text(encoding="utf-8")
     text = re.sub(r"\s*\n\s*", "", text)
     if part == "form":
         end = text.index("}") + 1

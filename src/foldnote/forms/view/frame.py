@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets as widgets
 
@@ -305,8 +304,7 @@ class Frame:
             self.show_fold()
 
 
-@dataclass(frozen=True)
-class Actions:
+class Actions(NamedTuple):
     """Handlers of the frame's controls; each accepts the arguments that ipywidgets passes."""
 
     submit: Callable[..., None]

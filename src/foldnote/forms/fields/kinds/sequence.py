@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count as counting
 from string import ascii_uppercase
 from typing import Any
@@ -66,7 +65,7 @@ class SequenceField(Field):
         if not isinstance(value, str):
             return Reading(value)
         read = self._judge(read_sequence(value, self._separator))
-        return read if read.value is not MISSING else replace(read, value=value)
+        return read if read.value is not MISSING else read._replace(value=value)
 
     def keep(self, value: Any) -> Any:
         """The value cleaned like typed text: without white space and FASTA headers, in capitals."""
@@ -168,16 +167,16 @@ class SequenceField(Field):
             for caution in (*find_doubts(chain, self.spec), *(find_liabilities(chain) if is_valid else ()))
         ]
         if len(text.chains) > 1:
-            found = [(name, replace(caution, text=f"{name}: {caution.text}")) for name, caution in found]
+            found = [(name, caution._replace(text=f"{name}: {caution.text}")) for name, caution in found]
         return tuple(caution for _, caution in found[:_MAX_CAUTIONS])
 
     def express(self, read: Reading, problems: Any) -> None:
         """Show the reading; swapping is offered where it helps, which the field of the other chain says."""
         if any(caution.act == SWAP for caution in read.cautions) and not self._can_swap():
             plain = tuple(Caution(each.text) if each.act == SWAP else each for each in read.cautions)
-            read = replace(read, cautions=plain)
+            read = read._replace(cautions=plain)
         if read.strips and not read.errors:
-            read = replace(read, readout="; ".join([read.readout, *self._tell_germlines(str(read.value))]))
+            read = read._replace(readout="; ".join([read.readout, *self._tell_germlines(str(read.value))]))
         super().express(read, problems)
 
     def _tell_germlines(self, value: str) -> list[str]:
