@@ -6,8 +6,7 @@ Ranges are expanded with the residues of the structure if it is known.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldnote.forms.files.structure_outline import OutlineChain, number_of
 
@@ -18,8 +17,7 @@ _RESIDUE: Final = re.compile(r"-?\d{1,5}[A-Za-z]?")
 _LONGEST: Final = 5000
 
 
-@dataclass(frozen=True, slots=True)
-class ResidueText:
+class ResidueText(NamedTuple):
     """The residues that a text names, or why it is not valid."""
 
     residues: tuple[str, ...] = ()

@@ -1,15 +1,17 @@
-"""A memory cache of the contents of files at the service, for the checks of a form.
+"""Contents of files in the kernel: a memory cache of those at the service, and objects as contents.
 
-It is filled when contents pass through the kernel; nothing is fetched here.
+The cache, for the checks of a form, is filled when contents pass through the kernel; nothing is fetched here.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Final
+from pathlib import PurePath
+from typing import Any, Final
 
-from foldnote.client.inputs.file_values import LocalFile
+from foldnote.client.inputs.file_values import Contents, LocalFile
+from foldnote.forms.schema.spec import MISSING, FieldSpec
 
 _MAX_FILES: Final = 8
 _LARGEST_CHARACTERS: Final = 20_000_000
@@ -46,3 +48,20 @@ def remember(value: str, text: str) -> None:
 def recall(value: str) -> str | None:
     """The cached contents of the file at the service that is named ``value``; None without them."""
     return None if isinstance(value, LocalFile) else _seen.get(value)
+
+
+def read_object(value: Any, spec: FieldSpec) -> Any:
+    """Convert a path to `LocalFile`, and an object such as a DataFrame to `Contents`; keep plain data.
+
+    Raises:
+        FoldnoteError: the object cannot be written as a file.
+    """
+    if value is None or value is MISSING or isinstance(value, str | int | float | list | tuple | dict):
+        return value
+    if isinstance(value, PurePath):
+        return LocalFile(value)
+    from foldnote.client.inputs.sources import open_source  # deferred: only for objects
+
+    content, _ = open_source(value, f"object.{spec.extensions[0] if spec.extensions else ''}".rstrip("."))
+    text = content.read_text() if not isinstance(content, bytes) else content.decode()
+    return Contents(text if "\n" in text else f"{text}\n")

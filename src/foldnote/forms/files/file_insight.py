@@ -1,4 +1,4 @@
-"""Summarise and check the contents of a file; convert Python objects to file contents.
+"""Summarise and check the contents of a file.
 
 Only local files, pasted texts and cached contents are checked; the service checks the others.
 """
@@ -6,19 +6,16 @@ Only local files, pasted texts and cached contents are checked; the service chec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from foldnote.catalog.contents import find_content_fault
-from foldnote.client.inputs.file_values import Contents, LocalFile
-from foldnote.client.inputs.sources import open_source
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import FileReference
 from foldnote.forms.files.receptor_outline import find_receptor
 from foldnote.forms.files.structure_outline import find_outline
 from foldnote.forms.files.table_head import find_table
-from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.schema.spec import FieldSpec
 from foldnote.text import count
 
 _STRUCTURES: Final = frozenset(("pdb", "cif", "ent", "mmcif"))
@@ -26,8 +23,7 @@ _TABLES: Final = frozenset(("csv", "tsv"))
 _LARGEST_CHECKED_BYTES: Final = 5_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Insight:
+class Insight(NamedTuple):
     """Summary and fault of a file's contents."""
 
     words: str = ""
@@ -52,21 +48,6 @@ def inspect_file(value: str, reference: FileReference, spec: FieldSpec, uploads:
     text = _read(value, reference)
     fault = find_content_fault(text, kind) if text is not None else None
     return Insight(fault=_name_file(fault, PurePath(value).name) if fault else "")
-
-
-def read_object(value: Any, spec: FieldSpec) -> Any:
-    """Convert a path to `LocalFile`, and an object such as a DataFrame to `Contents`; keep plain data.
-
-    Raises:
-        FoldnoteError: the object cannot be written as a file.
-    """
-    if value is None or value is MISSING or isinstance(value, str | int | float | list | tuple | dict):
-        return value
-    if isinstance(value, PurePath):
-        return LocalFile(value)
-    content, _ = open_source(value, f"object.{spec.extensions[0] if spec.extensions else ''}".rstrip("."))
-    text = content.read_text() if not isinstance(content, bytes) else content.decode()
-    return Contents(text if "\n" in text else f"{text}\n")
 
 
 def _inspect_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insight:

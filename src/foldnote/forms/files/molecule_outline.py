@@ -6,10 +6,9 @@ RDKit reads them; it is imported on first use.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from foldnote.client.inputs.file_values import FileValue
 from foldnote.forms.files.contents import recall
@@ -21,8 +20,7 @@ _MAX_LISTED: Final = 12
 """Molecules of a file that are read, so that typing stays fast; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoleculeOutline:
+class MoleculeOutline(NamedTuple):
     """The molecules of one file."""
 
     total: int

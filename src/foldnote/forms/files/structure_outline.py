@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, settle
@@ -23,8 +22,7 @@ _LARGEST_BYTES: Final = 50_000_000
 """Larger structures are not read, so that typing stays fast."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChainRegion:
+class ChainRegion(NamedTuple):
     """A named part of a chain, such as a CDR."""
 
     name: str
@@ -35,8 +33,7 @@ class ChainRegion:
     """Residue numbers with insertion codes, in the order of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineChain:
+class OutlineChain(NamedTuple):
     """One chain of a structure's first model."""
 
     name: str
@@ -65,8 +62,7 @@ class OutlineChain:
         return f"{self.residues[0]} to {self.residues[-1]}" if self.residues else "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """The chains of one structure, or those common to several structures."""
 
     name: str
@@ -100,8 +96,7 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
     return _read_outline(source) if source is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class StructureSource:
+class StructureSource(NamedTuple):
     """Where the text of a structure is at hand; equal for unchanged contents."""
 
     name: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, settle
@@ -17,8 +16,7 @@ _ENDINGS: Final = (".csv", ".tsv", ".txt")
 _READ_CHARACTERS: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class TableHead:
+class TableHead(NamedTuple):
     """The header and the first row of a table."""
 
     name: str

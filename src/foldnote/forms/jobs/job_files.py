@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.forms.files.file_reference import has_extension
 from foldnote.forms.jobs.background_calls import call
-from foldnote.models import Job
 from foldnote.text import count, format_size
+
+if TYPE_CHECKING:
+    from foldnote.models import Job
 
 _MAX_FILES: Final = 300
 _MAX_OPEN: Final = 12

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from ipaddress import IPv4Address, IPv6Address
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """One format: its name in a sentence, an example, and a parser."""
 
     noun: str

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile
 from foldnote.forms.fields.field import Field, Reading, is_same
-from foldnote.forms.fields.kinds.chooser import Chooser
 from foldnote.forms.fields.kinds.listing import LinesField
-from foldnote.forms.files.file_insight import inspect_file, read_object
+from foldnote.forms.files.contents import read_object
 from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.text import count, format_size, join_words
+
+if TYPE_CHECKING:
+    from foldnote.forms.fields.kinds.chooser import Chooser
 
 
 class PastedTexts:
@@ -104,6 +106,8 @@ class ChoosingField(Field):
 
     def open_chooser(self, job: str = "") -> None:
         """Offer files to choose from: those of a job, or of the newest jobs."""
+        from foldnote.forms.fields.kinds.chooser import Chooser
+
         if self.chooser is not None:
             self.close_chooser()
         self.chooser = Chooser(self, self.take, is_several=self.is_several, job=job)
@@ -188,6 +192,8 @@ class FileField(ChoosingField):
         found = read_reference(value, uploads, self.spec.extensions)
         if found.error:
             return Reading(value, (found.error,), None, found.words)
+        from foldnote.forms.files.file_insight import inspect_file
+
         seen = inspect_file(value, found, self.spec, uploads)
         words = "; ".join(filter(None, (found.words, seen.words)))
         return Reading(value, (seen.fault,) if seen.fault else (), None, words)
@@ -301,6 +307,8 @@ class FilesField(ChoosingField, LinesField):
         """The number of files by place, and an error for each line that cannot be used."""
         if not isinstance(value, list):
             return Reading(value)
+        from foldnote.forms.files.file_insight import inspect_file
+
         uploads = self.host.known_uploads()
         files = [item if isinstance(item, str) else str(item) for item in value]
         found = [read_reference(file, uploads, self.spec.extensions) for file in files]

@@ -6,8 +6,7 @@ The value is text either way, so it is kept when the other field changes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
@@ -20,8 +19,7 @@ from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
+class Offers(NamedTuple):
     """The choices that a file offers."""
 
     source: str

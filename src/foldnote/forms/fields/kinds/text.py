@@ -11,9 +11,8 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
@@ -143,8 +142,7 @@ def explain_number(text: str, unit: str = "") -> str:
     return f"{in_one_line(plain, 40)!r} is not a number."
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The range of a slider; as a string, the data that the page draws it from."""
 
     least: float
