@@ -47,7 +47,14 @@ def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own
     if type not in list_types():
         return None
     row = _read_whole(type)
-    return PlainTool(row["type"], row["displayName"], row["description"], row["schema"], row["exampleJob"])
+    return PlainTool(
+        type=row["type"],
+        display_name=row["displayName"],
+        description=row["description"],
+        settings_schema=row["schema"],
+        example_job=row["exampleJob"],
+        has_tested_defaults=True,
+    )
 
 
 def list_types() -> tuple[str, ...]:

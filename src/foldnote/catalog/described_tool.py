@@ -64,3 +64,5 @@ class PlainTool(NamedTuple):
     unavailable_reason: str | None = None
     engine: ToolEngine | None = None
     extensions: tuple[str, ...] = ()
+    has_tested_defaults: bool = False
+    """Whether the defaults are known to be valid, as those of the bundled catalog are."""

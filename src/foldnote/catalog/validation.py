@@ -44,11 +44,17 @@ class Check(NamedTuple):
         return not self.problems
 
 
-def check(tool: DescribedTool, settings: Mapping[str, Any]) -> Check:
-    """Validate ``settings``; returns all problems and the settings that a service would run."""
+def check(tool: DescribedTool, settings: Mapping[str, Any], *, trusts_defaults: bool = False) -> Check:
+    """Validate ``settings``; returns all problems and the settings that a service would run.
+
+    Args:
+        tool: the tool.
+        settings: names and values.
+        trusts_defaults: a value that is the schema's default is taken as valid in itself.
+    """
     if not isinstance(settings, Mapping):
-        found = Finding("", "Settings must be an object of names and values.", "wrong_type")
-        return Check(_as_problems([found]), {})
+        wrong = Finding("", "Settings must be an object of names and values.", "wrong_type")
+        return Check(_as_problems([wrong]), {})
     prepared = prepare(tool)
     normalized = _normalize(prepared, settings)
     missing = tuple(
@@ -56,7 +62,8 @@ def check(tool: DescribedTool, settings: Mapping[str, Any]) -> Check:
         for item in prepared.fields
         if item.required and item.name not in normalized and _applies(item, normalized)
     )
-    return Check(_as_problems(_walk(prepared, normalized, missing)), normalized, missing)
+    found = _walk(prepared, normalized, missing, trusts_defaults=trusts_defaults)
+    return Check(_as_problems(found), normalized, missing)
 
 
 def check_field(
@@ -119,24 +126,36 @@ def _is_cleanable(value: object) -> bool:
     return isinstance(value, str) and ">" not in value
 
 
-def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str, ...]) -> Iterator[Finding]:
+def _walk(
+    prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str, ...], *, trusts_defaults: bool
+) -> Iterator[Finding]:
     for item in prepared.fields:
         if item.name in missing:
             yield Finding(item.name, "Required.", "missing_field")
         elif item.name in normalized:
-            yield from _check_value(item, prepared, normalized)
+            is_trusted = trusts_defaults and _is_default(item, normalized[item.name])
+            yield from _check_value(item, prepared, normalized, is_trusted=is_trusted)
     yield from _find_unknown(prepared, normalized)
     if prepared.rest:
         yield from _check_rest(prepared.rest, normalized)
 
 
-def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
+def _is_default(item: PreparedField, value: Any) -> bool:
+    """Whether a text, number or switch is the schema's default."""
+    default = item.schema.get("default")
+    is_plain = isinstance(value, str | int | float) and type(value) is type(default)
+    return is_plain and bool(value == default)
+
+
+def _check_value(
+    item: PreparedField, prepared: Prepared, normalized: Mapping[str, Any], *, is_trusted: bool = False
+) -> Iterator[Finding]:
     parsed = parse_value(normalized[item.name])
     infinite = next((invalid for invalid in parsed.invalid if invalid.reason == NOT_FINITE), None)
     if infinite:
         yield Finding(item.name, *describe_invalid_part(infinite))
         return
-    standard = list(_check_standard(item, parsed))
+    standard = [] if is_trusted else list(_check_standard(item, parsed))
     yield from standard
     long = _find_long_text(item, parsed.value)
     if long and not standard:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldnote import catalog
+from foldnote.catalog.described_tool import PlainTool
 from foldnote.forms.fields.section import Section, SectionReading, first_step
 from foldnote.models.problem import Problem
 
@@ -34,6 +35,7 @@ class Validator:
 
     def __init__(self, tool: DescribedTool, section: Section) -> None:
         self._tool = tool
+        self._trusts_defaults = isinstance(tool, PlainTool) and tool.has_tested_defaults
         self._section = section
         self._checked: tuple[Hashable, catalog.Check] | None = None
 
@@ -45,7 +47,7 @@ class Validator:
     def _check(self, settings: Mapping[str, Any]) -> catalog.Check:
         key = _freeze(settings)
         if self._checked is None or self._checked[0] != key:
-            self._checked = key, catalog.check(self._tool, settings)
+            self._checked = key, catalog.check(self._tool, settings, trusts_defaults=self._trusts_defaults)
         return self._checked[1]
 
 
