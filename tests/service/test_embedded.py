@@ -1,5 +1,6 @@
 """The embedded service: one for each user, found again, replaced when it died."""
 
+import asyncio
 import json
 import os
 import signal
@@ -17,12 +18,14 @@ import pytest
 from probe_engine import write_probe_engine
 from pydantic import SecretStr
 
+import foldnote as fn
 from foldnote import settings
 from foldnote.client import Client
 from foldnote.client.local import embedded
 from foldnote.errors import EmbeddedServiceError
 from foldnote.models import RuntimeInfo, read_runtime
 from foldnote.models.runtime_file import write_runtime
+from foldnote.notebook.connection import find_client
 
 SETTINGS = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNG", "scheme": "imgt"}
 ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); print(i.url, i.pid)"
@@ -32,7 +35,9 @@ ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); 
 def _ended(home, tmp_path, monkeypatch):
     """Whatever service a test started is ended with it."""
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "engines")))
+    find_client.cache_clear()
     yield
+    find_client.cache_clear()
     info = read_runtime(settings.runtime_dir())
     if info is not None and psutil.pid_exists(info.pid) and info.pid != os.getpid():
         end(info.pid, signal.SIGTERM)
@@ -81,6 +86,26 @@ def test_a_service_of_an_older_foldnote_is_replaced(monkeypatch):
     old = embedded.ensure_service()
     monkeypatch.setattr(embedded, "is_older", lambda *_: read_runtime(settings.runtime_dir()) == old)
     assert embedded.ensure_service().pid != old.pid
+
+
+async def test_a_form_is_shown_before_the_service_is_asked_and_then_says_whether_it_can_run():
+    form = fn.form("anarci", **SETTINGS)
+    assert "Waiting for the service" in form.frame.header.value
+    assert (read_runtime(settings.runtime_dir()), form.wanted, form.value) == (None, "anarci", SETTINGS)
+    async with asyncio.timeout(60):
+        while "Waiting for the service" in form.frame.header.value:
+            await asyncio.sleep(0.02)
+    assert "Runs " in form.frame.header.value, form.frame.header.value
+    assert form.tool.available
+    assert form.wanted is form.tool
+    assert form.value == SETTINGS
+
+
+def test_the_tool_of_a_form_that_no_event_loop_updates_is_asked_for_when_it_is_used():
+    form = fn.form("anarci", **SETTINGS)
+    assert read_runtime(settings.runtime_dir()) is None
+    assert form.tool.available
+    assert form.tool.engine.name == "probe"
 
 
 def unused_pid() -> int:
