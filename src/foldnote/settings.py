@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
-from foldnote import io
 from foldnote.errors import ConfigurationError
 from foldnote.ownership import check_way, make_own
 
@@ -460,9 +459,11 @@ def _config_document() -> TOMLDocument:
 def _write_config(document: TOMLDocument) -> None:
     import tomlkit
 
+    from foldnote.io import write_atomically
+
     path = config_dir() / "config.toml"
     try:
-        io.write_atomically(path, tomlkit.dumps(document))
+        write_atomically(path, tomlkit.dumps(document))
     except OSError as exc:
         raise ConfigurationError(f"{path} cannot be written: {exc}.") from exc
 
@@ -506,9 +507,11 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
 
 
 def _write_keys(keys: dict[str, str], profile_name: str) -> str:
+    from foldnote.io import write_atomically
+
     path = config_dir() / "keys.json"
     try:
-        io.write_atomically(path, json.dumps(keys), is_private=True)
+        write_atomically(path, json.dumps(keys), is_private=True)
     except OSError as exc:
         raise ConfigurationError(
             f"The key of profile {profile_name!r} cannot be stored in {path}: {exc}."

@@ -1,4 +1,4 @@
-"""Format sizes, durations, counts and lists consistently, and escape control characters in foreign text.
+"""Format sizes, durations, times, counts and lists the same everywhere; escape control characters of others.
 
 The panel's TypeScript (``labextension/src/models/size.ts``, ``text.ts`` and ``time.ts``) follows the same
 rules; both are tested against ``tests/data/figures.json``.
@@ -7,8 +7,11 @@ rules; both are tested against ``tests/data/figures.json``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _UNITS = ("kB", "MB", "GB", "TB")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -123,3 +126,17 @@ def _pair(whole: int, large: tuple[int, str], small: tuple[int, str]) -> str:
     number, rest = divmod(whole, large[0])
     more = rest // small[0]
     return f"{number} {large[1]}" + (f" {more} {small[1]}" if more else "")
+
+
+def format_local_time(value: datetime | None) -> str:
+    """A time in the zone of this computer with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
+
+    The offset distinguishes the hour that occurs twice when clocks are set back. Empty for None.
+    """
+    if value is None:
+        return ""
+    try:
+        local = value.astimezone()
+    except (OverflowError, OSError, ValueError):  # outside the calendar in this zone
+        local = value
+    return local.isoformat(sep=" ", timespec="seconds")

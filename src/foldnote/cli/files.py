@@ -8,8 +8,7 @@ from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, show, tell
 from foldnote.errors import ArgumentError
-from foldnote.models.moment import format_local_time
-from foldnote.text import format_size
+from foldnote.text import format_local_time, format_size
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.connection import connect
 from foldnote.cli.printing import format_table, report, state_of, tell
 from foldnote.errors import ArgumentError
-from foldnote.models.moment import format_local_time
-from foldnote.text import count
+from foldnote.text import count, format_local_time
 
 if TYPE_CHECKING:
     from foldnote.client import JobHandle

@@ -15,8 +15,7 @@ from foldnote.cli.connection import add_connection, add_name, add_names, complet
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.job_upkeep import ACTIONS, run_upkeep
 from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
-from foldnote.models.moment import format_local_time
-from foldnote.text import format_duration, visible
+from foldnote.text import format_duration, format_local_time, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,20 +23,6 @@ def to_utc(value: datetime | None) -> datetime | None:
         return None
 
 
-def format_local_time(value: datetime | None) -> str:
-    """A time in the zone of this computer with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
-
-    The offset distinguishes the hour that occurs twice when clocks are set back. Empty for None.
-    """
-    if value is None:
-        return ""
-    try:
-        local = value.astimezone()
-    except (OverflowError, OSError, ValueError):  # outside the calendar in this zone
-        local = value
-    return local.isoformat(sep=" ", timespec="seconds")
-
-
 Moment = Annotated[datetime | None, AfterValidator(to_utc)]
 """A time in UTC, or None; one without a zone is taken to be in UTC."""
 

@@ -1,7 +1,6 @@
 """How often a form validates its settings: once when a value changes, not again on a click."""
 
 import copy
-from dataclasses import replace
 
 import pytest
 from engine_folder import write_probe_engine
@@ -31,7 +30,7 @@ def validated(monkeypatch):
             values.append(value)
         return row.rule(value, place)
 
-    monkeypatch.setitem(catalog.CHECKS, name, replace(row, rule=count))
+    monkeypatch.setitem(catalog.CHECKS, name, row._replace(rule=count))
     return values
 
 
