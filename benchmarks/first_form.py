@@ -1,11 +1,11 @@
 """How long the first form of a fresh interpreter takes, beside ``import ipywidgets`` alone.
 
-A form counts as painted when its widgets, with a field for each setting of the schema, are made and the state of
-each has been written as a message: what is left is to send it. The service is asked afterwards. Times are those
-of one process, from before the first import, on the clock and of the processor; both programs run in turns, so
-that a busy machine is busy for both, and the ratio is that of the medians. What must not be imported by then is
-looked up in the process itself. ``--kernels`` repeats it in fresh IPython kernels, where the peer finds much of
-what it needs loaded already, and adds the time until the display message arrives.
+A form counts as painted when its widgets, with a field for each setting of the schema, are made and the state
+of each has been written as a message: what is left is to send it. The service is asked afterwards. Times are
+those of one process, from before the first import, on the clock and of the processor; both programs run in
+turns, so that a busy machine is busy for both, and the ratio is that of the medians. What must not have been
+imported is looked up in the process itself. ``--kernels`` repeats it in fresh IPython kernels, where the peer
+finds much of what it needs loaded already, and adds the time until all that the cell shows has arrived.
 """
 
 from __future__ import annotations
