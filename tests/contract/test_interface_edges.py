@@ -70,6 +70,7 @@ def test_the_catalog_needs_no_key(served):
     assert rows == served.http.get("/tools").json() == served.open.get("/v1/tools.json").json()
     beyond = [row["type"] for row in rows if row["schema"].get("x-foldnote", {}).get("beyondReference")]
     assert beyond == [
+        "binding-free-energy",
         "boltz2",
         "flashabb",
         "hydration-free-energy",

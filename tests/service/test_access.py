@@ -37,6 +37,7 @@ def test_both_catalogs_are_the_same(client):
     assert all(row["unavailableReason"] for row in rows if not row["available"])
     notes = {row["type"]: row["schema"]["x-foldnote"] for row in rows}
     assert [each for each, note in notes.items() if note.get("beyondReference")] == [
+        "binding-free-energy",
         "boltz2",
         "flashabb",
         "hydration-free-energy",

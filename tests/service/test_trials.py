@@ -329,6 +329,12 @@ class TestAllowance:
         windows = {"electrostaticWindows": 5, "stericWindows": 10}
         assert estimate_hours(settings | windows, 3) == pytest.approx(3 * 2 * 0.3 * 24 * 15 / 400)
 
+    def test_a_tool_with_a_restraint_counts_its_windows_in_the_complex_too(self):
+        settings = {"equilLength": 50, "prodLength": 250, "protocolRepeats": 2, "timestep": 4}
+        windows = {"electrostaticWindows": 5, "stericWindows": 10, "restraintWindows": 5}
+        expected = 3 * 2 * 0.3 * 24 * (15 / 400 + 20 / 100)
+        assert estimate_hours(settings | windows, 3) == pytest.approx(expected)
+
     @pytest.mark.parametrize(
         ("text", "count"),
         [(LIGAND, 1), (LIGAND * 3, 3), (LIGAND + "x\n", 2), ("", 1), ("CCO\n\nCO methanol\n", 2)],

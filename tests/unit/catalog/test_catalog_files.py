@@ -48,6 +48,7 @@ def test_the_catalog_has_the_tools_of_the_reference_and_those_marked_as_beyond_i
     assert (len(REFERENCE), BEYOND) == (
         39,
         {
+            "binding-free-energy",
             "boltz2",
             "flashabb",
             "hydration-free-energy",

@@ -17,12 +17,13 @@ from foldnote.viewers.plots.curves import plot_curves
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.plot import Plot
 
-_SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv"}
+_SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv", "restraints.csv"}
 _LEG = ("ligand", "repeat", "leg")
 _NAMED = 5
 """Molecules that the notice names."""
 
 
+@builtin_view("binding-free-energy")
 @builtin_view("hydration-free-energy")
 def show_free_energies(result: Result) -> list[Any]:
     """Show the free energies and legs; overlap and convergence of the leg whose states overlap least."""

@@ -7,8 +7,9 @@ charges and analysis are small in comparison and are not counted:
             · (complex windows / complex rate + solvent windows / solvent rate)
 
 with lengths in ns, 30 windows of the ligand in the protein at 100 ns/day and 14 in water at 400 ns/day, at a
-time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. A tool without
-a complex has windows in water only, as many as its settings say. The number of ligands is the number of
+time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. A tool whose
+settings say how many windows there are has those: without a complex in water only, and with one, which has
+windows of a restraint, in both. The number of ligands is the number of
 records of the SDF file, or of lines of SMILES. One weighted hour is one hour of that machine.
 """
 
@@ -29,7 +30,7 @@ FAMILY = "free-energy"
 COMPLEX_WINDOWS, SOLVENT_WINDOWS = 30, 14
 COMPLEX_NS_PER_DAY, SOLVENT_NS_PER_DAY = 100.0, 400.0
 REFERENCE_TIMESTEP_FS = 4.0
-_WINDOWS = ("electrostaticWindows", "stericWindows")
+_WINDOWS, _RESTRAINT_WINDOWS = ("electrostaticWindows", "stericWindows"), "restraintWindows"
 _RECORD_END, _MOLECULE_END = b"$$$$", b"M  END"
 
 
@@ -62,7 +63,10 @@ def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
     length_ns = (float(settings.get("equilLength", 0)) + float(settings.get("prodLength", 0))) / 1000
     days_per_ns = COMPLEX_WINDOWS / COMPLEX_NS_PER_DAY + SOLVENT_WINDOWS / SOLVENT_NS_PER_DAY
     if all(name in settings for name in _WINDOWS):
-        days_per_ns = sum(float(settings[name]) for name in _WINDOWS) / SOLVENT_NS_PER_DAY
+        windows = sum(float(settings[name]) for name in _WINDOWS)
+        days_per_ns = windows / SOLVENT_NS_PER_DAY
+        if _RESTRAINT_WINDOWS in settings:
+            days_per_ns += (windows + float(settings[_RESTRAINT_WINDOWS])) / COMPLEX_NS_PER_DAY
     slower = REFERENCE_TIMESTEP_FS / float(settings.get("timestep", REFERENCE_TIMESTEP_FS))
     return ligands * float(settings.get("protocolRepeats", 1)) * length_ns * slower * 24 * days_per_ns
 

@@ -15,9 +15,10 @@ from typing import Any
 import openmm
 from openmm import unit
 
-ELECTROSTATICS, STERICS = "lambda_electrostatics", "lambda_sterics"
-CHARGED_GROUP, STERIC_GROUP = 1, 2
-"""Force groups: what depends on each of the parameters. Group 0 has the rest."""
+ELECTROSTATICS, STERICS, RESTRAINT = "lambda_electrostatics", "lambda_sterics", "lambda_restraint"
+CHARGED_GROUP, STERIC_GROUP, RESTRAINT_GROUP = 1, 2, 3
+"""Force groups: what depends on each of the parameters; group 0 has the rest. The third parameter is there
+where a restraint was added."""
 SOFTCORE_ALPHA = 0.5
 SOFT_STERICS = (
     "4*lambda_sterics*epsilon*x*(x-1);"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ MAX_LIGANDS = 50
 MAX_EXCESS = 0.05
 """e; more than rounding leaves."""
 NAME = "LIG"
+OUTPUTS = Path("outputs")
 POLL_S = 0.05
 REPORT_S = 2.0
 
@@ -45,13 +47,24 @@ class PreparedLigand:
         return str(Chem.MolToSmiles(Chem.RemoveHs(self.molecule)))
 
 
-def read_ligands(path: Path, seed: int, notes: list[str]) -> list[PreparedLigand]:
-    """Read every molecule of an SDF file, or of a file with a SMILES on each line."""
+def read_ligands(
+    path: Path, seed: int, notes: list[str], *, are_placed: bool = False, most: int = MAX_LIGAND_ATOMS
+) -> list[PreparedLigand]:
+    """Read every molecule of an SDF file, or of a file with a SMILES on each line.
+
+    Args:
+        seed: of the coordinates of those that have none.
+        notes: gets what was added.
+        are_placed: whether they must have coordinates, which a file of SMILES has not.
+        most: atoms without hydrogens that a molecule may have.
+    """
     from rdkit import RDLogger
 
     RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
     text = path.read_text("utf-8", "replace")
     is_file = "V2000" in text or "V3000" in text
+    if are_placed and not is_file:
+        fail("The file is not an SDF file. Give one with the coordinates of the molecule where it is bound.")
     rows = list(read_records(text)) if is_file else list(read_lines(text))
     if not rows:
         fail("The file has no molecule. Give an SDF file, or SMILES, one on each line.")
@@ -63,7 +76,9 @@ def read_ligands(path: Path, seed: int, notes: list[str]) -> list[PreparedLigand
         if any(name == each.name for each in ligands):
             name = f"{name} (molecule {number})"
             notes.append(f"Molecule {number} has the name of an earlier one; it is called {name!r} here.")
-        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes)))
+        if are_placed and molecule is not None and not has_place(molecule):
+            fail(f"Molecule {name!r} has no 3D coordinates. Give it where it is bound, as docking writes it.")
+        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes, most)))
     return ligands
 
 
@@ -89,22 +104,27 @@ def read_lines(text: str) -> Any:
             yield (words[1].strip() if len(words) > 1 else words[0]), molecule
 
 
-def prepare(name: str, molecule: Any, seed: int, notes: list[str]) -> Any:
+def has_place(molecule: Any) -> bool:
+    """Whether a molecule has coordinates in three dimensions."""
+    return molecule.GetNumConformers() > 0 and bool(molecule.GetConformer().Is3D())
+
+
+def prepare(name: str, molecule: Any, seed: int, notes: list[str], most: int = MAX_LIGAND_ATOMS) -> Any:
     """Check a molecule and give it the hydrogens and coordinates that it lacks."""
     from rdkit import Chem
 
     if molecule is None or molecule.GetNumAtoms() == 0:
         fail(f"Molecule {name!r} cannot be read. Check its atoms, bonds and charges.")
-    check(name, molecule)
-    has_place = molecule.GetNumConformers() > 0 and molecule.GetConformer().Is3D()
+    check(name, molecule, most)
+    is_placed = has_place(molecule)
     lacking = sum(atom.GetTotalNumHs() for atom in molecule.GetAtoms())
-    molecule = Chem.AddHs(molecule, addCoords=has_place)
-    if has_place and lacking:
+    molecule = Chem.AddHs(molecule, addCoords=is_placed)
+    if is_placed and lacking:
         notes.append(f"{lacking} hydrogens that {name!r} lacked were added.")
-    return molecule if has_place else embed(name, molecule, seed, notes)
+    return molecule if is_placed else embed(name, molecule, seed, notes)
 
 
-def check(name: str, molecule: Any) -> None:
+def check(name: str, molecule: Any, most: int) -> None:
     """End with a sentence for the user where a molecule cannot be calculated."""
     from rdkit import Chem
 
@@ -121,10 +141,10 @@ def check(name: str, molecule: Any) -> None:
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
         fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")
-    if molecule.GetNumHeavyAtoms() > MAX_LIGAND_ATOMS:
+    if molecule.GetNumHeavyAtoms() > most:
         fail(
             f"Molecule {name!r} has {molecule.GetNumHeavyAtoms()} atoms without hydrogens;"
-            f" at most {MAX_LIGAND_ATOMS} are taken."
+            f" at most {most} are taken."
         )
 
 
@@ -150,11 +170,16 @@ def embed(name: str, molecule: Any, seed: int, notes: list[str]) -> Any:
 
 
 def parametrize(
-    ligand: PreparedLigand, folder: Path, force_field: str, report: Callable[[str], None]
+    ligand: PreparedLigand,
+    folder: Path,
+    force_field: str,
+    report: Callable[[str], None],
+    residue: str = NAME,
 ) -> Path:
     """Write ``lig.mol2`` with atom types and charges and ``lig.frcmod`` with further parameters.
 
     The charges of AM1-BCC sum to a few thousandths of e, being rounded; that is spread over all atoms.
+    ``residue`` is the name of the molecule's residue.
     """
     from rdkit import Chem
 
@@ -175,7 +200,9 @@ def parametrize(
         "-at",
         force_field,
     ]
-    run_program("antechamber", [*options, "-rn", NAME, "-nc", "0", "-pf", "y", "-dr", "no"], folder, report)
+    run_program(
+        "antechamber", [*options, "-rn", residue, "-nc", "0", "-pf", "y", "-dr", "no"], folder, report
+    )
     if not (folder / "raw.mol2").exists():
         fail(
             f"AmberTools found no AM1-BCC charges or atom types for {ligand.name!r}."
@@ -192,6 +219,14 @@ def parametrize(
             " were found."
         )
     return folder
+
+
+def keep_parameters(place: Path, number: int, ligand: PreparedLigand) -> None:
+    """Copy charges, atom types and further parameters to the result."""
+    target = OUTPUTS / "parameters"
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("lig.mol2", "lig.frcmod"):
+        shutil.copy(place / name, target / f"{number:03}-{slug(ligand.name)}{Path(name).suffix}")
 
 
 def neutralize(source: Path, target: Path) -> None:

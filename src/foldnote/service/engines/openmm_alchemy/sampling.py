@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import openmm
-from alchemy import CHARGED_GROUP, ELECTROSTATICS, STERIC_GROUP, STERICS
+from alchemy import CHARGED_GROUP, ELECTROSTATICS, RESTRAINT, RESTRAINT_GROUP, STERIC_GROUP, STERICS
 from openmm import unit
 
 GAS_CONSTANT = 8.31446261815324e-3
@@ -30,7 +30,7 @@ FRICTION = 1.0
 PRESSURE = 1.01325
 """bar."""
 BAROSTAT_STEPS = 25
-GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP}
+GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP, RESTRAINT: RESTRAINT_GROUP}
 SETTLING_STEPS, SETTLING_STEP = 1000, 0.001
 """Steps before the first window, and their length in ps: from the minimised structure to the temperature."""
 State = Mapping[str, float]
@@ -161,7 +161,7 @@ def sample(
         is_enough: is asked after each block of all windows, and ends the leg early where it is true.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"window-{place:03}.npz" for place in range(len(leg.states))]
+    paths = [name_window(folder, place) for place in range(len(leg.states))]
     windows: list[SampledWindow | None] = [SampledWindow.load(path) for path in paths]
     first = leg.lengths.equilibration_blocks
     total = first + leg.lengths.production_blocks
@@ -182,6 +182,11 @@ def sample(
         if first < goal < total and is_enough(energies):
             break
     return energies
+
+
+def name_window(folder: Path, place: int) -> Path:
+    """The checkpoint of a window."""
+    return folder / f"window-{place:03}.npz"
 
 
 def start_window(leg: Leg, place: int, before: SampledWindow | None) -> SampledWindow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,8 @@ def build_ligand_legs(
         padding: least distance in nm between the ligand and the edge of the box.
         timestep: in fs.
     """
-    box = write_waters(read_positions(folder / "lig.mol2"), padding, folder / "waters.pdb")
+    waters, box = fill_box(read_positions(folder / "lig.mol2"), padding)
+    write_solvent(waters, [], folder / "waters.pdb")
     text = build(
         folder,
         [
@@ -111,13 +112,16 @@ def read_positions(path: Path) -> np.ndarray:
     return np.array([[float(word) / 10 for word in line.split()[2:5]] for line in body.splitlines()])
 
 
-def write_waters(solute: np.ndarray, padding: float, path: Path) -> np.ndarray:
-    """Fill a cube about the solute with liquid water; gives its edges in nm.
+def fill_box(solute: np.ndarray, padding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Fill a cube about the solute with liquid water; gives the waters and the cube's edges, in nm.
 
     A cube, since an elongated molecule that turns in a flat box comes close to its image.
 
     Copies of a box of equilibrated water that OpenMM brings are laid side by side and cut. The solute is not
     moved: it is in the cube's middle, as the waters' coordinates have it.
+
+    Returns:
+        Coordinates of shape (waters, 3, 3), oxygen first, and three edges.
     """
     low, high = solute.min(axis=0) - padding, solute.max(axis=0) + padding
     edges = np.full(3, max(float((high - low).max()), 2 * CUTOFF + 0.35))
@@ -135,10 +139,17 @@ def write_waters(solute: np.ndarray, padding: float, path: Path) -> np.ndarray:
     dropped = {max(pair) for pair in clashes}
     near = cKDTree((solute - corner) % edges, boxsize=edges).query(wrapped)[0] < WATER_TO_SOLUTE
     kept = [place for place in range(len(waters)) if place not in dropped and not near[place]]
+    return waters[kept] + corner, edges
+
+
+def write_solvent(waters: np.ndarray, ions: Sequence[tuple[str, np.ndarray]], path: Path) -> None:
+    """Write waters, and ions with their names, as a PDB file that tleap reads; coordinates in nm."""
+    molecules = [(name, [(name, place)]) for name, place in ions]
+    molecules += [("WAT", list(zip(("O", "H1", "H2"), each, strict=True))) for each in waters]
     with path.open("w") as stream:
-        for number, place in enumerate(kept, start=1):
-            for name, (x, y, z) in zip(("O", "H1", "H2"), 10 * (waters[place] + corner), strict=True):
-                head = f"HETATM{1:5} {name:<3}  WAT W{number % 10000:4}"
+        for number, (residue, atoms) in enumerate(molecules, start=1):
+            for name, position in atoms:
+                x, y, z = 10 * position
+                head = f"HETATM{number % 100_000:5} {name:<4} {residue:<3} W{number % 10_000:4}"
                 stream.write(f"{head}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00\n")
             stream.write("TER\n")
-    return edges

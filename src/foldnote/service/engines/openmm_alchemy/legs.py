@@ -1,0 +1,108 @@
+"""Sample the legs of a free energy until their error is small enough, and say how each of them did."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, estimate, follow
+from engine_protocol import report
+from sampling import Leg, Lengths, sample
+from systems import LONGEST_STEP
+
+KCAL = 4.184
+"""kJ."""
+MIN_SHARE = 0.2
+"""Of the production, before which no leg ends early."""
+MIN_SAMPLES = 25
+"""Uncorrelated samples of each window, likewise."""
+REPORT_S = 2.0
+
+
+@dataclass
+class LegResult:
+    """A leg of one repeat; energies in kcal/mol."""
+
+    ligand: str
+    repeat: int
+    leg: Leg
+    estimate: Estimate
+    convergence: Sequence[Convergence]
+    production: float
+    """ps of each window."""
+    is_early: bool
+    sampled: int
+    """Samples of each window, of which the estimate uses the uncorrelated ones."""
+
+    @property
+    def unit(self) -> float:
+        """kcal/mol of 1 kT."""
+        return 1 / self.leg.beta / KCAL
+
+    @property
+    def total(self) -> float:
+        """Free energy of switching off."""
+        return self.estimate.total * self.unit
+
+    @property
+    def error(self) -> float:
+        """MBAR's error of `total`."""
+        return self.estimate.error * self.unit
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether neighbours overlap, both halves agree and there are samples enough to tell."""
+        is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
+        return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
+
+    def key(self) -> dict[str, Any]:
+        """The first columns of its rows."""
+        return {"ligand": self.ligand, "repeat": self.repeat, "leg": self.leg.name}
+
+
+@dataclass
+class Progress:
+    """Reports what share of all legs is done, at most every REPORT_S."""
+
+    total: int
+    done: int = 0
+    told: float = field(default_factory=time.monotonic)
+
+    def tell(self, part: float, message: str) -> None:
+        """Report that a ``part`` of the present leg is done."""
+        if time.monotonic() - self.told > REPORT_S:
+            self.told = time.monotonic()
+            report(0.02 + 0.97 * (self.done + part) / self.total, message)
+
+
+def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
+    """The lengths of the settings in whole blocks."""
+    timestep = settings["timestep"]
+    if timestep > LONGEST_STEP:
+        notes.append("The solute's hydrogens have a mass of 3 u, since the time step is above 2 fs.")
+    return Lengths.plan(timestep / 1000, settings["equilLength"], settings["prodLength"])
+
+
+def run_leg(
+    ligand: str, repeat: int, leg: Leg, folder: Path, target: float, tell: Callable[[float], None]
+) -> LegResult:
+    """Sample a leg until its error is at most ``target`` in kcal/mol, or to its end where that is 0."""
+
+    def is_enough(windows: Sequence[np.ndarray]) -> bool:
+        if target <= 0 or windows[0].shape[1] < MIN_SHARE * planned:
+            return False
+        found = estimate(windows)
+        return min(found.samples) >= MIN_SAMPLES and found.error / leg.beta / KCAL <= target
+
+    planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
+    windows = sample(leg, folder, tell, is_enough)
+    count = windows[0].shape[1]
+    simulated = count * leg.lengths.interval
+    return LegResult(
+        ligand, repeat, leg, estimate(windows), follow(windows), simulated, count < planned, count
+    )

@@ -1,0 +1,111 @@
+"""Choose the six atoms of the restraint from an equilibration of the bound complex.
+
+The rule: sets of three receptor and three ligand atoms are drawn at random, all with the run's seed. A set is
+taken into account if every angle on which a dihedral depends is between 45° and 135° in every frame, so that
+no three atoms come near a line, and the atoms of each molecule are not farther apart than REACH. Of these the
+one is chosen whose six coordinates would have the least mean energy in the restraint at full strength, which
+is the one that the bound ligand feels least. The values of the restraint are the means of the frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from engine_protocol import fail
+from restraint import Restraint, angle, measure
+
+DRAWN = 20_000
+"""Sets."""
+LIMITS = ((45.0, 135.0), (30.0, 150.0))
+"""Degrees; the wider one is for complexes in which no set keeps within the first."""
+REACH = 1.5
+"""nm between the atoms of a set."""
+NEAREST = 0.25
+"""nm between P1 and L1, and between two atoms of the receptor; below it they are bonded."""
+
+
+def choose_restraint(
+    frames: np.ndarray,
+    receptor: Sequence[int],
+    ligand: Sequence[int],
+    constants: tuple[float, float],
+    seed: int,
+    reach: float = REACH,
+) -> Restraint:
+    """Choose atoms and values of the restraint.
+
+    Args:
+        frames: coordinates in nm, shape (frames, atoms, 3); molecules are whole.
+        receptor: indices of the atoms that may be anchors there.
+        ligand: likewise, at least three.
+        constants: of distances in kJ/(mol nm²) and angles in kJ/(mol rad²).
+        seed: of the random draw.
+        reach: nm; a small box has less than REACH.
+    """
+    draw = np.random.default_rng(seed)
+    sets = np.hstack([pick(draw, receptor), pick(draw, ligand)])
+    p1, p2, p3, l1, l2, l3 = sets.T
+    places = [frames[:, each] for each in (p1, p2, p3, l1, l2, l3)]
+    found = measure(frames, (p1, p2, p3), (l1, l2, l3))
+    bent = np.array([angle(*places[:3]), angle(*places[3:]), found[1], found[2]])
+    spans = [
+        np.linalg.norm(places[one] - places[two], axis=-1) for one, two in ((0, 1), (1, 2), (0, 2), (0, 3))
+    ]
+    is_near = (np.max(spans, axis=(0, 1)) < min(reach, REACH)) & (np.min(spans, axis=(0, 1)) > NEAREST)
+    means, energies = weigh(found, constants)
+    for low, high in LIMITS:
+        is_bent = ((bent > np.radians(low)) & (bent < np.radians(high))).all(axis=(0, 1))
+        if (is_near & is_bent).any():
+            break
+    else:
+        fail(
+            "No six atoms of receptor and ligand were found whose angles stay away from a line while the"
+            " complex was equilibrated. Check the pose of the ligand, or name the atoms under receptorAnchors"
+            " and ligandAnchors."
+        )
+    best = int(np.argmin(np.where(is_near & is_bent, energies, np.inf)))
+    return make_restraint(sets[best], means[:, best], constants)
+
+
+def restrain_given(
+    frames: np.ndarray, receptor: Sequence[int], ligand: Sequence[int], constants: tuple[float, float]
+) -> Restraint:
+    """The restraint of six atoms that the user has named, with the mean values of the frames."""
+    sets = np.array([*receptor, *ligand])
+    found = measure(frames, sets[:3, None], sets[3:, None])
+    bent = [angle(*(frames[:, each] for each in trio)) for trio in (sets[:3], sets[3:])]
+    low, high = np.radians(LIMITS[-1])
+    extremes = np.array([*found[1:3, :, 0], *bent])
+    if (extremes < low).any() or (extremes > high).any():
+        fail(
+            "The atoms under receptorAnchors and ligandAnchors come near a line: the angles P2-P1-L1,"
+            " P1-L1-L2 and those within the three atoms of each molecule must stay between 30° and 150° in"
+            " the equilibration. Name others, or none."
+        )
+    means, _ = weigh(found, constants)
+    return make_restraint(sets, means[:, 0], constants)
+
+
+def pick(draw: np.random.Generator, atoms: Sequence[int]) -> np.ndarray:
+    """Draw sets of three different atoms; shape (DRAWN, 3)."""
+    order = draw.random((DRAWN, len(atoms))).argpartition(2, axis=1)[:, :3]
+    return np.asarray(atoms)[draw.permuted(order, axis=1)]
+
+
+def weigh(found: np.ndarray, constants: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the six coordinates of each set, and the mean energy of their restraint in kJ/mol."""
+    turns = found[3:]
+    centres = np.arctan2(np.sin(turns).mean(axis=1), np.cos(turns).mean(axis=1))
+    means = np.concatenate([found[:3].mean(axis=1), centres])
+    apart = found - means[:, None]
+    apart[3:] = (apart[3:] + np.pi) % (2 * np.pi) - np.pi
+    squares = (apart**2).mean(axis=1)
+    return means, (constants[0] * squares[0] + constants[1] * squares[1:].sum(axis=0)) / 2
+
+
+def make_restraint(atoms: np.ndarray, values: np.ndarray, constants: tuple[float, float]) -> Restraint:
+    """A restraint of plain numbers."""
+    p1, p2, p3, l1, l2, l3 = (int(each) for each in atoms)
+    distance, *angles = (float(each) for each in values)
+    return Restraint((p1, p2, p3), (l1, l2, l3), (distance, *angles), *constants)
