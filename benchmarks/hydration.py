@@ -11,20 +11,15 @@ its error, and the seconds for each nanosecond. Nothing here is a test; a publis
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import math
-import subprocess
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
 
+from _free_energies import run_alone
 from _service import say_load
 
 from foldnote import catalog
 from foldnote.service.engines import load_engines
-from foldnote.service.engines.launch import make_environment
 
 ENGINE, TOOL = "openmm_alchemy", "hydration-free-energy"
 FREESOLV = {
@@ -60,7 +55,8 @@ def compare(name: str, production: float) -> None:
         "prodLength": production,
     }
     with tempfile.TemporaryDirectory() as folder:
-        elapsed, row, legs = run(Path(folder), f"{smiles} {name}\n", settings)
+        texts = {"ligandsSDF": f"{smiles} {name}\n"}
+        elapsed, row, legs = run_alone(ENGINE, TOOL, Path(folder), texts, settings)
     ours, own_error = (
         float(row[f"{each}_kcal_per_mol"]) for each in ("hydration_free_energy", "uncertainty")
     )
@@ -71,30 +67,6 @@ def compare(name: str, production: float) -> None:
         f" {its_error:.2f}. Least overlap {float(row['least_overlap']):.2f}. {elapsed:.0f} s,"
         f" {elapsed / sampled:.0f} s for each ns in water."
     )
-
-
-def run(
-    work: Path, text: str, settings: dict[str, Any]
-) -> tuple[float, dict[str, str], list[dict[str, str]]]:
-    """Run the engine's program by itself; gives its seconds, its free energy and its legs."""
-    engine = load_engines()[ENGINE]
-    (work / "outputs").mkdir()
-    (work / "molecule.smi").write_text(text)
-    job = {"jobName": "hydration", "type": TOOL, "settings": settings, "seed": 1}
-    (work / "job.json").write_text(json.dumps(job | {"files": {"ligandsSDF": ["molecule.smi"]}}))
-    environment = make_environment(engine, engine.resources.cores) | {"XDG_CACHE_HOME": str(work / "cache")}
-    begun = time.perf_counter()
-    command = [str(engine.python), "-u", str(engine.folder / "run.py")]
-    subprocess.run(command, cwd=work, env=environment, stdout=subprocess.DEVNULL, check=True)
-    elapsed = time.perf_counter() - begun
-    (row,) = read(work / "outputs" / "free-energies.csv")
-    return elapsed, row, read(work / "outputs" / "legs.csv")
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 if __name__ == "__main__":

@@ -50,3 +50,18 @@ def test_molecules_that_are_not_converged_are_named_above_their_figures(open_fil
 
 def test_a_result_without_the_tables_has_the_default_view(open_files):
     assert show_free_energies(open_files("hydration-free-energy", {"free-energies.csv": ENERGIES}))
+
+
+def test_of_binding_the_restraints_follow_and_the_release_is_a_row_without_overlap(open_files):
+    legs = LEGS.replace("gas", "solvent").replace("water", "complex") + "methane,,release,\n"
+    files = {
+        "free-energies.csv": ENERGIES,
+        "legs.csv": legs,
+        "overlap.csv": OVERLAP.replace("water", "complex"),
+        "convergence.csv": CONVERGENCE.replace("water", "complex"),
+        "restraints.csv": "ligand,P1,L1\nmethane,A:2:CA,1\n",
+    }
+    _, overlap, _, shown, restraints, *_ = show_free_energies(open_files("binding-free-energy", files))
+    assert overlap.title == "Overlap of windows: methane, repeat 1, complex"
+    assert "release" in shown["text/plain"]
+    assert "A:2:CA" in restraints["text/plain"]

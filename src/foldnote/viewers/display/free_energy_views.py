@@ -26,7 +26,10 @@ _NAMED = 5
 @builtin_view("binding-free-energy")
 @builtin_view("hydration-free-energy")
 def show_free_energies(result: Result) -> list[Any]:
-    """Show the free energies and legs; overlap and convergence of the leg whose states overlap least."""
+    """Show the free energies and legs; overlap and convergence of the leg whose states overlap least.
+
+    Of binding, also the complexes and the atoms of the restraints.
+    """
     energies, legs, overlap, convergence = (
         read_table(result, name)
         for name in ("free-energies.csv", "legs.csv", "overlap.csv", "convergence.csv")
@@ -34,13 +37,15 @@ def show_free_energies(result: Result) -> list[Any]:
     if energies is None or legs is None or overlap is None or convergence is None or legs.empty:
         return default_view(result)
     worst = legs.sort_values("least_overlap").iloc[0]
-    name = f"{worst['ligand']}, repeat {worst['repeat']}, {worst['leg']}"
+    name = f"{worst['ligand']}, repeat {int(worst['repeat'])}, {worst['leg']}"
+    restraints = read_table(result, "restraints.csv")
     return [
         *_warn(energies),
         table_bundle(energies, "Free energies"),
         _plot_overlap(_select(overlap, worst), name),
         _plot_convergence(_select(convergence, worst), name),
         table_bundle(legs, "Legs: free energies of switching the interactions off"),
+        *([] if restraints is None else [table_bundle(restraints, "Restraints")]),
         *default_view(result, without=_SHOWN),
     ]
 
