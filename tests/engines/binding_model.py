@@ -2,8 +2,9 @@
 
 Run by the engine's python: ``binding_model.py ENGINE_FOLDER FOLDER STIFFNESS PRODUCTION_PS`` prints, after
 ``FOUND``, the exact binding free energy, that of the protocol, its error, and the free energy of the release,
-all in kcal/mol. The host is a cube of eight atoms that do not move. The guest is rigid and has three atoms;
-the third interacts with nothing, so that it turns freely about the bond of the others.
+all in kcal/mol. The host is a cube of eight atoms that do not move, and four more beside it that interact with
+nothing. The guest is rigid and has three atoms; the third interacts with nothing, either, so that it turns
+freely about the bond of the others.
 """
 
 import json
@@ -26,12 +27,15 @@ TEMPERATURE = 300.0
 THERMAL = GAS_CONSTANT * TEMPERATURE
 CORNER, LENGTH = 0.22, 0.12
 HOST = CORNER * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-HOST_CHARGES = 0.1 * np.sign(HOST[:, 2])
+HOST_CHARGES = 0.2 * np.sign(HOST[:, 2])
+BESIDE = 0.4 * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
 GUEST = np.array([[0, 0, 0], [0, 0, LENGTH], [LENGTH * np.sin(1.8), 0, LENGTH * np.cos(1.8)]])
 GUEST_CHARGES = np.array([0.3, -0.3, 0.0])
 DEPTHS = np.array([2.0, 1.0, 0.0])
 """kJ/mol, of a guest's atom; the host's have 2."""
 SIGMA = 0.33
+FIRST = len(HOST) + len(BESIDE)
+GUESTS = range(FIRST, FIRST + 3)
 COULOMB = 138.935457644
 
 
@@ -39,9 +43,9 @@ def make_systems():
     """The host with the guest, and the guest alone."""
     whole = openmm.System()
     force = openmm.NonbondedForce()
-    for charge in HOST_CHARGES:
+    for charge, depth in [*((charge, 2.0) for charge in HOST_CHARGES), *[(0.0, 0.0)] * len(BESIDE)]:
         whole.addParticle(0.0)
-        force.addParticle(charge, SIGMA, 2.0)
+        force.addParticle(charge, SIGMA, depth)
     alone, lone = openmm.System(), openmm.NonbondedForce()
     for charge, depth in zip(GUEST_CHARGES, DEPTHS, strict=True):
         whole.addParticle(12.0)
@@ -51,10 +55,10 @@ def make_systems():
     for one in range(3):
         for two in range(one):
             apart = float(np.linalg.norm(GUEST[one] - GUEST[two]))
-            for system, each, first in ((whole, force, 8), (alone, lone, 0)):
+            for system, each, first in ((whole, force, FIRST), (alone, lone, 0)):
                 system.addConstraint(first + one, first + two, apart)
                 each.addException(first + one, first + two, 0.0, 0.1, 0.0)
-    for one in range(8):
+    for one in range(FIRST):
         for two in range(one):
             force.addException(one, two, 0.0, 0.1, 0.0)
     whole.addForce(force)
@@ -106,11 +110,11 @@ def equilibrate(system, positions):
 def bind(folder, stiffness, production):
     """Binding free energy, its error and the free energy of the release by the protocol, in kcal/mol."""
     whole, alone = make_systems()
-    positions = np.vstack([HOST, GUEST])
+    positions = np.vstack([HOST, BESIDE, GUEST])
     frames = equilibrate(whole, positions)
     constants = (stiffness * 10 * KCAL * 100, stiffness * 20 * KCAL)
-    restraint = choose_restraint(frames, range(8), range(8, 11), constants, 3)
-    held = decouple(whole, range(8, 11))
+    restraint = choose_restraint(frames, range(FIRST), GUESTS, constants, 3)
+    held = decouple(whole, GUESTS)
     restraint.add_to(held)
     off = list_states(4, 8)
     lengths = Lengths.plan(0.002, 5.0, production)

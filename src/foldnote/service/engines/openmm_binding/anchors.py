@@ -1,10 +1,10 @@
 """Choose the six atoms of the restraint from an equilibration of the bound complex.
 
 The rule: sets of three receptor and three ligand atoms are drawn at random, all with the run's seed. A set is
-taken into account if every angle on which a dihedral depends is between 45° and 135° in every frame, so that
-no three atoms come near a line, and the atoms of each molecule are not farther apart than REACH. Of these the
-one is chosen whose six coordinates would have the least mean energy in the restraint at full strength, which
-is the one that the bound ligand feels least. The values of the restraint are the means of the frames.
+taken into account if every angle on which a dihedral depends is between 45° and 135° on average and stays
+three standard deviations away from a line, and if the atoms are not farther apart than REACH. Of these the one
+is chosen whose six coordinates would have the least mean energy in the restraint at full strength, which is
+the one that the bound ligand feels least. The values of the restraint are the means of the frames.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from restraint import Restraint, angle, measure
 
 DRAWN = 20_000
 """Sets."""
-LIMITS = ((45.0, 135.0), (30.0, 150.0))
-"""Degrees; the wider one is for complexes in which no set keeps within the first."""
+LIMITS = ((45.0, 3.0), (30.0, 2.0))
+"""Degrees of an angle's mean from 0° and 180°, at least, and so many standard deviations; the second row is for
+complexes in which no set keeps the first."""
 REACH = 1.5
 """nm between the atoms of a set."""
 NEAREST = 0.25
@@ -54,8 +55,8 @@ def choose_restraint(
     ]
     is_near = (np.max(spans, axis=(0, 1)) < min(reach, REACH)) & (np.min(spans, axis=(0, 1)) > NEAREST)
     means, energies = weigh(found, constants)
-    for low, high in LIMITS:
-        is_bent = ((bent > np.radians(low)) & (bent < np.radians(high))).all(axis=(0, 1))
+    for limit in LIMITS:
+        is_bent = keep_bent(bent, limit).all(axis=0)
         if (is_near & is_bent).any():
             break
     else:
@@ -75,16 +76,21 @@ def restrain_given(
     sets = np.array([*receptor, *ligand])
     found = measure(frames, sets[:3, None], sets[3:, None])
     bent = [angle(*(frames[:, each] for each in trio)) for trio in (sets[:3], sets[3:])]
-    low, high = np.radians(LIMITS[-1])
-    extremes = np.array([*found[1:3, :, 0], *bent])
-    if (extremes < low).any() or (extremes > high).any():
+    if not keep_bent(np.array([*found[1:3, :, 0], *bent]), LIMITS[-1]).all():
         fail(
             "The atoms under receptorAnchors and ligandAnchors come near a line: the angles P2-P1-L1,"
-            " P1-L1-L2 and those within the three atoms of each molecule must stay between 30° and 150° in"
-            " the equilibration. Name others, or none."
+            " P1-L1-L2 and those within the three atoms of each molecule must be between 30° and 150° in the"
+            " equilibration, and not fluctuate much. Name others, or none."
         )
     means, _ = weigh(found, constants)
     return make_restraint(sets, means[:, 0], constants)
+
+
+def keep_bent(angles: np.ndarray, limit: tuple[float, float]) -> np.ndarray:
+    """Whether angles stay away from a line; in rad, with the frames in the axis after the first one."""
+    means, spread = angles.mean(axis=1), angles.std(axis=1)
+    apart = np.minimum(means, np.pi - means)
+    return (apart > np.radians(limit[0])) & (apart > limit[1] * spread)
 
 
 def pick(draw: np.random.Generator, atoms: Sequence[int]) -> np.ndarray:

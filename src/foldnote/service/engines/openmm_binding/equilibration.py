@@ -1,7 +1,7 @@
 """Equilibrate the complex before anything of it is switched off, for its structure and for the anchors.
 
-Water and ions relax about a solute that is held in place first. Then all is free, at constant pressure, and
-frames are kept. Nothing is restrained in these, so that they show where the bound ligand is by itself.
+Water and ions relax first, about a solute whose atoms are held by springs. Then all is free, at constant
+pressure, and frames are kept, which show where the bound ligand is by itself.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def simulate(
     platform: str,
     report: Callable[[float], None],
 ) -> Equilibrated:
-    """Equilibrate with the solute held, then free."""
+    """Equilibrate, first with springs on the solute."""
     solute = given.solute
     system = openmm.XmlSerializer.clone(solute.system)
     system.addForce(hold(solute))
