@@ -277,7 +277,7 @@ def test_the_complex_is_whole_and_the_ligand_beside_it(run):
         for name in (True, False)
     }
     assert len(places[True]) == 10
-    assert len(places[False]) == 43
+    assert len(places[False]) == 33
     assert min(math.dist(one, two) for one in places[True] for two in places[False]) < 8
 
 
@@ -358,7 +358,7 @@ PEPTIDE = make_settings(TOOL)[1]["receptorFile"]
     [
         ({"ligandsSDF": "CO\n"}, "is not an SDF file"),
         (
-            {"receptorFile": PEPTIDE.replace("ALA A   4", "MSE A   4")},
+            {"receptorFile": PEPTIDE.replace("ALA A   3", "MSE A   3")},
             "has MSE, for which there are no parameters",
         ),
         (

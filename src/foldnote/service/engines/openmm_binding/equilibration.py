@@ -22,7 +22,7 @@ from systems import Solute
 FRAMES = 50
 HELD = 1000.0
 """kJ/(mol nm²), on each atom but hydrogens while the water relaxes."""
-HELD_STEPS = 2000
+HELD_STEPS = 1000
 """Of SETTLING_STEP each."""
 
 
