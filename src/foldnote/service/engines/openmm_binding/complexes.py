@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from engine_protocol import fail
 from ligands import PreparedLigand, build, read_ligands
-from receptors import ANCHORS, Protein, read_protein
+from receptors import ANCHORS, ReceptorProtein, read_protein
 from scipy.spatial import cKDTree
 from systems import FORCE_FIELDS, WATERS, Solute, fill_box, read_positions, read_system, write_solvent
 
@@ -36,7 +36,7 @@ KEPT_WATER = 0.2
 class Receptor:
     """What the ligands are bound to: one of both is there."""
 
-    protein: Protein | None = None
+    protein: ReceptorProtein | None = None
     host: PreparedLigand | None = None
 
     def positions(self) -> np.ndarray:
@@ -78,7 +78,7 @@ def place_ligand(ligand: PreparedLigand) -> np.ndarray:
 
 
 @dataclass
-class Complex:
+class BuiltComplex:
     """A complex in water, and which atoms of it may be anchors."""
 
     solute: Solute
@@ -99,7 +99,7 @@ def build_complex(
     settings: dict,
     seed: int,
     report: Callable[[str], None],
-) -> Complex:
+) -> BuiltComplex:
     """Build receptor and ligand in water, from ``lig.mol2`` and ``lig.frcmod`` in the folder.
 
     Args:
@@ -251,7 +251,7 @@ def read_charge(text: str) -> int:
     return round(float(written[0].rpartition(":")[2]))
 
 
-def list_anchors(solute: Solute, receptor: Receptor) -> Complex:
+def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
     """Which atoms of the complex may be anchors, and what they are called."""
     atoms = list(solute.topology.atoms())
     first = solute.ligand[0]
@@ -267,7 +267,7 @@ def list_anchors(solute: Solute, receptor: Receptor) -> Complex:
             titles[index] = f"{own.chain.strip() or 'A'}:{own.number}:{atom.name}"
         else:
             titles[index] = str(index - (first if index >= first else 0) + 1)
-    return Complex(
+    return BuiltComplex(
         solute,
         tuple(range(first)),
         tuple(index for index in titles if index < first),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import openmm
-from complexes import Complex
+from complexes import BuiltComplex
 from openmm import unit
 from sampling import BAROSTAT_STEPS, FRICTION, PRESSURE, SETTLING_STEP, draw_seed, make_context
 from systems import Solute
@@ -39,7 +39,7 @@ class Equilibrated:
 
 
 def equilibrate(
-    given: Complex,
+    given: BuiltComplex,
     temperature: float,
     timestep: float,
     length: float,
@@ -72,7 +72,7 @@ def equilibrate(
 
 
 def simulate(
-    given: Complex,
+    given: BuiltComplex,
     temperature: float,
     timestep: float,
     length: float,
@@ -130,7 +130,7 @@ def take(context: openmm.Context) -> tuple[np.ndarray, np.ndarray]:
     return positions, np.array(state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer))
 
 
-def make_whole(positions: np.ndarray, box: np.ndarray, given: Complex) -> np.ndarray:
+def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> np.ndarray:
     """Coordinates of receptor and ligand, each molecule beside the ligand as in the beginning.
 
     A change of the volume moves molecules to other images of the box.
@@ -145,7 +145,7 @@ def make_whole(positions: np.ndarray, box: np.ndarray, given: Complex) -> np.nda
     return made
 
 
-def list_molecules(given: Complex) -> list[np.ndarray]:
+def list_molecules(given: BuiltComplex) -> list[np.ndarray]:
     """Indices of the atoms of each molecule of the receptor."""
     chains: dict[int, list[int]] = {}
     parent = list(range(len(given.receptor)))

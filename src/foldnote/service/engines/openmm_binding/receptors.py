@@ -36,7 +36,7 @@ FURTHEST = 999.0
 
 
 @dataclass
-class ProteinResidue:
+class ReceptorResidue:
     """A residue with its atoms but hydrogens, as in the file."""
 
     chain: str
@@ -55,10 +55,10 @@ class ProteinResidue:
 
 
 @dataclass
-class Protein:
+class ReceptorProtein:
     """What tleap is given."""
 
-    residues: list[ProteinResidue]
+    residues: list[ReceptorResidue]
     waters: list[np.ndarray]
     """Oxygens of the file's waters in nm."""
     bridges: list[tuple[int, int]] = field(default_factory=list)
@@ -86,11 +86,11 @@ class Protein:
             stream.write("END\n")
 
 
-def read_protein(text: str, notes: list[str]) -> Protein:
+def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
     """Read the first model of a PDB file and check that the force field can describe it."""
-    protein = Protein([], [])
+    protein = ReceptorProtein([], [])
     strange: set[str] = set()
-    places: dict[tuple[str, str], ProteinResidue] = {}
+    places: dict[tuple[str, str], ReceptorResidue] = {}
     has_hydrogens = False
     for line in take_first_model(text.splitlines()):
         name, residue = line[12:16].strip(), line[17:20].strip()
@@ -108,7 +108,7 @@ def read_protein(text: str, notes: list[str]) -> Protein:
         key = line[21], line[22:27].strip()
         own = places.get(key)
         if own is None:
-            own = places[key] = ProteinResidue(*key, CAPS.get(residue, residue))
+            own = places[key] = ReceptorResidue(*key, CAPS.get(residue, residue))
             protein.residues.append(own)
         if line[16] not in " A1" and name in own.atoms:
             continue
@@ -155,7 +155,7 @@ def read_position(line: str) -> np.ndarray:
     return place
 
 
-def check_protein(protein: Protein) -> None:
+def check_protein(protein: ReceptorProtein) -> None:
     """End with a sentence where tleap would make something else of it than the file says."""
     residues = protein.residues
     if not any(each.name not in CAPS.values() for each in residues):

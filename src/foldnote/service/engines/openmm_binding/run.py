@@ -25,7 +25,7 @@ import numpy as np
 from alchemy import ELECTROSTATICS, RESTRAINT, STERICS
 from anchors import choose_restraint, restrain_given
 from checkpoints import keep_checkpoints
-from complexes import HOST, Complex, Receptor, build_complex, build_ligand, check_pose, read_receptor
+from complexes import HOST, BuiltComplex, Receptor, build_complex, build_ligand, check_pose, read_receptor
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from equilibration import Equilibrated, equilibrate, list_near, make_whole
 from leg_tables import describe_legs, round_row, summarize, write_legs
@@ -75,7 +75,7 @@ class Bound:
 
     ligand: PreparedLigand
     restraint: Restraint
-    complex: Complex
+    complex: BuiltComplex
     release: float
     """kcal/mol."""
     legs: list[LegResult] = field(default_factory=list)
@@ -180,7 +180,7 @@ def prepare(
     return Bound(ligand, restraint, built, restraint.release(settings["temperature"]) / KCAL)
 
 
-def check_bound(ligand: PreparedLigand, built: Complex, found: Equilibrated) -> None:
+def check_bound(ligand: PreparedLigand, built: BuiltComplex, found: Equilibrated) -> None:
     """End with a sentence where the ligand has left its place."""
     last = found.frames[-1]
     pairs = last[list(built.heavy)][:, None] - last[list(built.receptor)][None]
@@ -188,7 +188,9 @@ def check_bound(ligand: PreparedLigand, built: Complex, found: Equilibrated) -> 
         fail(f"Molecule {ligand.name!r} left the receptor during the equilibration: this pose is not bound.")
 
 
-def find_restraint(built: Complex, found: Equilibrated, settings: dict[str, Any], seed: int) -> Restraint:
+def find_restraint(
+    built: BuiltComplex, found: Equilibrated, settings: dict[str, Any], seed: int
+) -> Restraint:
     """The restraint by the atoms that the job names, or by those that fluctuate least."""
     constants = (
         settings["restraintDistanceConstant"] * KCAL * 100,
@@ -204,7 +206,7 @@ def find_restraint(built: Complex, found: Equilibrated, settings: dict[str, Any]
     return choose_restraint(found.frames, near, built.heavy, constants, draw_seed(seed, "anchors"), reach)
 
 
-def find_anchors(built: Complex, given: tuple[str, str]) -> tuple[list[int], list[int]]:
+def find_anchors(built: BuiltComplex, given: tuple[str, str]) -> tuple[list[int], list[int]]:
     """Indices of the atoms that are named; each setting names three."""
     found = []
     for name, text, atoms in (
