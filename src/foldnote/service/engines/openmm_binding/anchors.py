@@ -2,9 +2,9 @@
 
 The rule: sets of three receptor and three ligand atoms are drawn at random, all with the run's seed. A set is
 taken into account if every angle on which a dihedral depends is between 45° and 135° on average and stays
-three standard deviations away from a line, and if the atoms are not farther apart than REACH. Of these the one
-is chosen whose six coordinates would have the least mean energy in the restraint at full strength, which is
-the one that the bound ligand feels least. The values of the restraint are the means of the frames.
+three standard deviations away from a line, and if the atoms are not farther apart than REACH. Of these sets
+the one is chosen whose six coordinates would have the least mean energy in the restraint at full strength,
+which is the one that the bound ligand feels least. The values of the restraint are the means of the frames.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from restraint import Restraint, angle, measure
 DRAWN = 20_000
 """Sets."""
 LIMITS = ((45.0, 3.0), (30.0, 2.0))
-"""Degrees of an angle's mean from 0° and 180°, at least, and so many standard deviations; the second row is for
-complexes in which no set keeps the first."""
+"""Degrees of an angle's mean from 0° and 180°, at least, and so many standard deviations; the second row is
+for complexes in which no set keeps the first."""
 REACH = 1.5
 """nm between the atoms of a set."""
 NEAREST = 0.25
