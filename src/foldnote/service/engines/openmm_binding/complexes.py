@@ -114,7 +114,8 @@ def build_complex(
     lines, kept = [], np.zeros((0, 3))
     if receptor.protein:
         receptor.protein.write(folder / "receptor.pdb")
-        lines += [f"source {PROTEINS[settings['proteinForceField']]}", "p = loadpdb receptor.pdb"]
+        force_field = PROTEINS[settings["proteinForceField"]]
+        lines += [f"source {force_field}", "p = loadpdb receptor.pdb"]
         lines += [f"bond p.{one + 1}.SG p.{two + 1}.SG" for one, two in receptor.protein.bridges]
         if receptor.protein.waters:
             waters = np.array(receptor.protein.waters)
@@ -142,10 +143,8 @@ def build_ligand(folder: Path, settings: dict, seed: int, report: Callable[[str]
 
 def head(settings: dict) -> list[str]:
     """Commands that load the force fields of the small molecules and of the water."""
-    return [
-        f"source {FORCE_FIELDS[settings['forcefieldSmallMolecule']]}",
-        f"source {WATERS[settings['solventModel']]}",
-    ]
+    loaded = FORCE_FIELDS[settings["forcefieldSmallMolecule"]], WATERS[settings["solventModel"]]
+    return [f"source {each}" for each in loaded]
 
 
 def load_ligand() -> list[str]:
