@@ -84,7 +84,7 @@ def test_invalid_smiles(word):
         ("Give the IMGT numbering of my antibody", "anarci"),
         ("Humanize my nanobody", "abnativ"),
         ("Which residues aggregate on the surface of my PDB?", "aggrescan3d"),
-        ("absolute binding free energy of a ligand", "abfe"),
+        ("absolute binding free energy of a ligand", "binding-free-energy"),
         ("hydration free energy of my molecule", "hydration-free-energy"),
         ("dock two protein structures", "af2dock"),
         ("complex of two chains with crosslinking mass spectrometry", "alphalink2"),
