@@ -456,7 +456,7 @@ system, atoms = built.solute.system, list(built.solute.topology.atoms())
 charges = [force.getParticleParameters(i)[0].value_in_unit(unit.elementary_charge) for i in range(len(atoms))]
 context = make_context(system, openmm.VerletIntegrator(0.001), "CPU")
 context.setPositions(built.solute.positions)
-openmm.LocalEnergyMinimizer.minimize(context, 100.0, 30)
+openmm.LocalEnergyMinimizer.minimize(context, 100.0, 10)
 names = [each.name for each in built.solute.topology.residues()]
 print("FOUND", json.dumps({
     "charge": sum(charges), "receptor": sum(charges[: len(built.receptor)]),
