@@ -478,7 +478,9 @@ def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_as
     found = json.loads(run_code(CHECK_PROTEIN, tmp_path, structure, json.dumps(settings)))
     assert found["charge"] == pytest.approx(0, abs=1e-3)
     assert found["receptor"] == pytest.approx(8, abs=1e-3)
-    sodium, chloride = (sum(found["ions"][name] for name in names) for names in (("Na+", "NA"), ("Cl-", "CL")))
+    sodium, chloride = (
+        sum(found["ions"][name] for name in names) for names in (("Na+", "NA"), ("Cl-", "CL"))
+    )
     assert chloride - sodium == 8
     assert sodium == pytest.approx(0.15 * found["waters"] / 55.4, abs=1.5)
     assert found["titles"] == ["A:1:N", "A:1:CA", "A:1:C"]

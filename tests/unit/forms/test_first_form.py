@@ -10,7 +10,15 @@ import pytest
 from foldnote import catalog
 from foldnote.catalog.bundle import describe, list_types
 
-SLOW = ["anywidget", "httpx", "pandas", "pydantic", "foldnote.client.core", "foldnote.results", "foldnote.viewers"]
+SLOW = [
+    "anywidget",
+    "httpx",
+    "pandas",
+    "pydantic",
+    "foldnote.client.core",
+    "foldnote.results",
+    "foldnote.viewers",
+]
 SHOW = f"""
 import json, sys
 import foldnote as fn

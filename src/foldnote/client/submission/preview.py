@@ -163,7 +163,7 @@ class Preview:
         columns = [name for name in frame if name not in ("valid", "field", "error")]
         shown = frame[columns].map(_short).rename(columns=lambda name: name.removeprefix("settings."))
         rows = shown.rename_axis("job").reset_index()
-        table = show_grid("", rows.columns, rows.itertuples(index=False))
+        table = show_grid("", [*rows.columns], rows.itertuples(index=False))
         more = f"<p>… and {self.count - _FIRST} more</p>" if self.count > _FIRST else ""
         return f"<p><b>{first}</b><br>{'<br>'.join(rest)}</p>{table}{more}"
 
