@@ -9,7 +9,6 @@ import json
 import os
 import random
 import signal
-import socket
 import sqlite3
 import threading
 import time
@@ -26,12 +25,6 @@ import pytest
 from service_process import FINAL, SETTINGS, ServiceProcess
 
 MARK = b"FOLDNOTE_ATTEMPT="
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def rows(service: ServiceProcess, query: str) -> list[tuple]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from chaos import free_port
 from chosen_store import cluster
+from free_ports import free_port
 from service_process import ServiceProcess
 
 _numbers = itertools.count()

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import httpx
-from chaos import free_port
+from free_ports import free_port
 
 SERVICE = "foldnote"
 SCOPE = f"access:services!service={SERVICE}"

@@ -1,15 +1,15 @@
 """A service in this process, with its HTTP server in a thread, whose jobs run through an executor of other machines."""
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import uvicorn
 from chosen_store import store_place
+from free_ports import free_port
 from service_process import SETTINGS
 from thread_executor import node_environment, offer
 
@@ -21,12 +21,6 @@ from foldnote.service.queue.dispatcher import identity_of
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.queue.executors.table import Executors, ExecutorTable
 from foldnote.service.queue.launching import Launcher
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class NodeService:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from node_service import free_port
+from free_ports import free_port
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PATHS = f"{os.environ['PATH']}:/usr/sbin:/sbin"

@@ -6,8 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 from bucket_process import BucketService
-from chaos import free_port, kill_at_random
+from chaos import kill_at_random
 from chosen_store import cluster
+from free_ports import free_port
 from service_process import PDB, ServiceProcess
 
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "8"))

@@ -6,7 +6,8 @@
 import os
 
 import pytest
-from chaos import free_port, kill_at_random
+from chaos import kill_at_random
+from free_ports import free_port
 
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "8"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
+from free_ports import free_port
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
-from node_service import free_port
 from probe_engine import write_probe_engine
 from service_process import PDB, ServiceProcess
 

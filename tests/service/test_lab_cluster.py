@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 import tomlkit
-from chaos import free_port
 from chosen_store import cluster
+from free_ports import free_port
 from object_server import CREDENTIALS, object_server
 from service_process import SETTINGS, ServiceProcess
 from slurm_cluster import SlurmCluster, batch_section
