@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
@@ -13,7 +15,9 @@ from foldnote.notebook.verbs import verb
 from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
+from foldnote.text import count
 from foldnote.viewers import ReportPart, write_report
+from foldnote.viewers.card.output import CellOutput, is_notebook
 from foldnote.viewers.display.batch_rows import BatchRow, make_row, read_figures
 from foldnote.viewers.display.page import check_page_path
 
@@ -61,7 +65,25 @@ def report(
         raise ArgumentError("fn.report needs at least one job or result.")
     place = check_page_path(path)  # before results are fetched
     parts = [_read_part(item, profile) for item in items]
-    return write_report(place, title or _join_titles(parts), parts, notes=notes, author=author)
+    with _telling(place, parts):
+        return write_report(place, title or _join_titles(parts), parts, notes=notes, author=author)
+
+
+@contextmanager
+def _telling(place: Path, parts: Sequence[ReportPart]) -> Iterator[None]:
+    """Say in the running cell that pages are laid out, which takes seconds to minutes; nothing elsewhere."""
+    if not is_notebook():
+        yield
+        return
+    jobs = sum(max(1, len(part.rows)) for part in parts)
+    pages = " as pages; hundreds of rows take a minute or more" if place.suffix.lower() == ".pdf" else ""
+    words = f"Writing {place.name}: laying out {count(jobs, 'job')}{pages}."
+    output = CellOutput()
+    output.show({"text/html": f'<p role="status">{escape(words)}</p>', "text/plain": words})
+    try:
+        yield
+    finally:
+        output.update({"text/html": "", "text/plain": ""})
 
 
 def _join_titles(parts: Sequence[ReportPart]) -> str:

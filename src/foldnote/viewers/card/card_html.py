@@ -124,7 +124,7 @@ def write_card(
         _paragraph("fnc-message", _choose_message(job)),
         _paragraph("fnc-message", _count_retries(job)),
         _paragraph("fnc-message", f"Reused from {job.reused_from}." if job.reused_from else ""),
-        _paragraph("fnc-advice", "" if job.is_failed and job.tool == PIPELINE else look.advice),
+        _paragraph("fnc-advice", _advise(job, look)),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
@@ -134,6 +134,13 @@ def write_card(
         f'<div class="fnc fnc-{look.key}{wide}" role="group" aria-label="Job {shown}">'
         f"{''.join(parts)}</div>"
     )
+
+
+def _advise(job: Job, look: StateAppearance) -> str:
+    """What happens next; what is left of a batch that was stopped is counted, and how it goes on is told."""
+    has_results = job.is_batch and job.statuses is not None and job.statuses.complete > 0
+    is_told = (job.is_failed and job.tool == PIPELINE) or (job.status is JobStatus.STOPPED and has_results)
+    return "" if is_told else look.advice
 
 
 def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOTE) -> str:
