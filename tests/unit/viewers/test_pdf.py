@@ -15,6 +15,7 @@ from PIL import Image
 from foldnote.errors import ConfigurationError, UnreadableFileError
 from foldnote.results import Structure, open_result, to_bibtex
 from foldnote.viewers import ReportPart, write_page, write_report
+from foldnote.viewers.display.batch_rows import BatchRow
 from foldnote.viewers.display.page import make_pdf_page
 from foldnote.viewers.plots.prediction_plots import plot_scatter
 from foldnote.viewers.render.paper import is_paper
@@ -165,6 +166,19 @@ def test_all_rows_and_columns_of_a_batch_are_printed_inside_of_the_margins(batch
         if box[0] < MARGIN_PT - 1 or box[2] > width - MARGIN_PT + 1 or box[3] > height
     ]  # fmt: skip
     assert outside == []
+
+
+def test_the_headings_of_a_wide_table_are_on_its_page(tmp_path):
+    rows = [
+        BatchRow(f"d{n}", "Complete", scores={f"figure{k:02d}": n / 7 + k for k in range(30)})
+        for n in range(14)
+    ]
+    note = "First look at the panel."
+    place = write_report(
+        tmp_path / "w.pdf", "Leads", [ReportPart("Panel", rows=tuple(rows), note="Seen.")], notes=note
+    )
+    pages = {text: page for page, *_, text in reversed(read_words(place))}
+    assert {pages[text] for text in ("Leads", "look", "Panel", "Seen.", "d0", "figure00")} == {pages["Leads"]}
 
 
 def test_a_table_over_several_pages_repeats_its_heading_and_tears_no_row(tmp_path):

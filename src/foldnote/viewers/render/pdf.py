@@ -30,6 +30,12 @@ _NO_PANGO = (
     " mingw-w64-ucrt-x86_64-pango` in MSYS2. " + _INSTEAD
 )
 _PAIR = re.compile(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", re.S)
+_LEAD = re.compile(
+    r"((?:<(?:h[1-3]|p)\b[^>]*>(?:(?!</?(?:h[1-3]|p|div|table|svg)\b).)*</(?:h[1-3]|p)>\s*)+)"
+    r'(?=<div class="fnv-table fnv-wide">)',
+    re.S,
+)
+"""Headings and paragraphs right before a table in landscape."""
 _ONLY_ON_SCREENS = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.I | re.S)
 
 
@@ -65,11 +71,11 @@ def make_pdf(
     weasyprint = load_weasyprint()
     maker = f"foldnote {find_version()}"
     by = f'<meta name="author" content="{escape(author)}">' if author else ""
+    made_by = f'<p class="fnv-maker">{escape(maker)}</p>'
     document = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{by}'
         f'<meta name="generator" content="{escape(maker)}"><style>{read_asset("print.css")}</style></head>'
-        f'<body><h1>{escape(title)}</h1><p class="fnv-maker">{escape(maker)}</p>'
-        f"{_prepare(body)}</body></html>"
+        f"<body>{_prepare(f'<h1>{escape(title)}</h1>{made_by}{body}')}</body></html>"
     )
     fetcher = weasyprint.urls.URLFetcher(allowed_protocols={"data"})
     attached = [
@@ -83,5 +89,9 @@ def make_pdf(
 
 
 def _prepare(body: str) -> str:
-    """The HTML without scripts and styles of screens, and each term in one block with its description."""
-    return _PAIR.sub(r"<div><dt>\1</dt><dd>\2</dd></div>", _ONLY_ON_SCREENS.sub("", body))
+    """The HTML without scripts and styles of screens, and each term in one block with its description.
+
+    Headings and paragraphs before a table in landscape are on its page, and not alone on one of their own.
+    """
+    paired = _PAIR.sub(r"<div><dt>\1</dt><dd>\2</dd></div>", _ONLY_ON_SCREENS.sub("", body))
+    return _LEAD.sub(r'<div class="fnv-lead">\1</div>', paired)
