@@ -76,7 +76,7 @@ def _telling(place: Path, parts: Sequence[ReportPart]) -> Iterator[None]:
         yield
         return
     jobs = sum(max(1, len(part.rows)) for part in parts)
-    pages = " as pages; hundreds of rows take a minute or more" if place.suffix.lower() == ".pdf" else ""
+    pages = " as pages; 2,000 rows take about a minute" if place.suffix.lower() == ".pdf" else ""
     words = f"Writing {place.name}: laying out {count(jobs, 'job')}{pages}."
     output = CellOutput()
     output.show({"text/html": f'<p role="status">{escape(words)}</p>', "text/plain": words})
