@@ -231,6 +231,14 @@ def test_a_failure_says_why_and_what_next():
     assert "submit again" in html
 
 
+def test_a_batch_that_was_stopped_says_that_it_has_no_result_only_if_no_job_has_one():
+    for complete, is_said in ((13, False), (0, True)):
+        counts = StatusCounts(complete=complete, stopped=20 - complete)
+        batch = Job(job_name="b", type="batch", tool="anarci", status=JobStatus.STOPPED,
+                    batch_status=BatchStatus.STOPPED, batch_size=20, statuses=counts, failed=0)  # fmt: skip
+        assert ("It has no result." in write_card(batch)) is is_said
+
+
 def test_a_stopped_job_is_run_again_once_and_its_settings_are_edited_below():
     saved, form = [], widgets.HTML("form")
     new = JobCard(make_job("fv-2", status=JobStatus.COMPLETE))
