@@ -168,6 +168,7 @@ class Form:
         """Whether the service has not described the tool yet."""
         return self.client is not None and isinstance(self.described, PlainTool)
 
+    @locked
     def take_tool(self, tool: Tool) -> None:
         """Show what the service says of the tool: whether it can run it, how, and what else it takes."""
         self.described = tool
@@ -180,7 +181,7 @@ class Form:
 
     async def _complete(self) -> None:
         """Build the rest, once the form is shown."""
-        self.verdicts.guard(lambda: self.surface)
+        self.verdicts.guard(self._build_surface)
 
     @property
     def batch_table(self) -> BatchTable:
@@ -195,6 +196,10 @@ class Form:
     @property
     def surface(self) -> Surface:
         """What handles drops, keys and other events of the page."""
+        return self._surface or self._build_surface()
+
+    @locked
+    def _build_surface(self) -> Surface:
         if self._surface is None:
             from foldnote.forms.view.page_events import Surface
 

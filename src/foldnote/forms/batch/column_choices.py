@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.batch.column_mapping import ColumnMapping, Purpose, Target
 from foldnote.forms.schema.spec import FieldSpec
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.wording import in_one_line
@@ -55,7 +55,7 @@ class ColumnChoices:
         settings = [(spec.title, spec.name) for spec in specs if not spec.is_secret and not spec.is_read_only]
         titles = [title for title, _ in settings]
         labels = [(title if titles.count(title) == 1 else f"{title} ({key})", key) for title, key in settings]
-        box = compact_widgets.Dropdown(
+        box = choice_widgets.Dropdown(
             options=[*_PURPOSES, *labels],
             value=Purpose.KEPT,
             description_allow_html=True,

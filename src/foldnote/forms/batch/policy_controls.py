@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.models.extensions import CONTINUE, MAX_RETRIES, ON_FAILURE, RETRIES, STOP
@@ -61,7 +61,7 @@ class PolicyControls:
 
 
 def _choose(looks: Looks, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
-    return compact_widgets.Dropdown(
+    return choice_widgets.Dropdown(
         options=options,
         value=options[0][1],
         description=write_label(LabelParts(title, "", "", ""), Notice()),

@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.batch.cell_values import read_cell
 from foldnote.forms.schema.spec import Choice, FieldSpec
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.wording import in_one_line
@@ -42,7 +42,7 @@ class SweepControls:
         self._specs: dict[str, FieldSpec] = {}
         self._rows = 0
         more = {"layout": looks.layout}
-        self._setting = compact_widgets.Dropdown(
+        self._setting = choice_widgets.Dropdown(
             options=[("no sweep", "")],
             description=_label("Sweep a setting"),
             description_allow_html=True,
@@ -58,7 +58,7 @@ class SweepControls:
             _dom_classes=("foldnote-field", "foldnote-hidden"),
             **more,
         )
-        self._list = compact_widgets.SelectMultiple(
+        self._list = choice_widgets.SelectMultiple(
             description=_label("Values"),
             description_allow_html=True,
             style=looks.description,

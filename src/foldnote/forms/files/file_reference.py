@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from foldnote.catalog.checks.molecule import is_file_smiles
-from foldnote.catalog.contents import SMILES
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.files.contents import recall, size_of
 from foldnote.text import format_size, join_words
@@ -55,11 +53,15 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
         return FileValue(value)
     if value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None:
         return LocalFile(value)
+    from foldnote.catalog.contents import SMILES  # deferred: only for a text that was given
+
     return Contents(f"{value}\n") if SMILES in extensions and is_smiles(value, extensions) else value
 
 
 def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
     """Whether a text in a field for molecule files is a SMILES, maybe with a name, and no file name."""
+    from foldnote.catalog.checks.molecule import is_file_smiles
+
     is_molecule = any(extension in _MOLECULES for extension in extensions)
     return is_molecule and is_file_smiles(text, extensions)
 

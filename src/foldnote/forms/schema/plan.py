@@ -9,7 +9,6 @@ conditions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from foldnote.catalog.checks.row import matches
@@ -22,8 +21,7 @@ _MAX_ROUNDS: Final = 8
 _MAX_LEVELS: Final = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class Condition(NamedTuple):
     """A schema that the object must match (``is_wanted``) or must not match."""
 
     rules: Rules
@@ -78,19 +76,19 @@ class State(NamedTuple):
     """Indices of the conditional descriptions that hold, by position of the part; others are left out."""
 
 
-@dataclass
 class Plan:
     """Everything that an object schema can require, with the conditions."""
 
-    parts: tuple[Part, ...] = ()
-    demands: list[Demand] = field(default_factory=list)
-    bans: list[Demand] = field(default_factory=list)
-    options: list[tuple[When, Rules]] = field(default_factory=list)
-    """The options of unions, each with the conditions that select it."""
-    kinds: list[Demand] = field(default_factory=list)
-    """Discriminators of unions that are required."""
-    more: FieldSpec | None = None
-    """The field for additional properties, if the schema describes them."""
+    def __init__(self) -> None:
+        self.parts: tuple[Part, ...] = ()
+        self.demands: list[Demand] = []
+        self.bans: list[Demand] = []
+        self.options: list[tuple[When, Rules]] = []
+        """The options of unions, each with the conditions that select it."""
+        self.kinds: list[Demand] = []
+        """Discriminators of unions that are required."""
+        self.more: FieldSpec | None = None
+        """The field for additional properties, if the schema describes them."""
 
     def settle(self, raw: Mapping[int, Any]) -> State:
         """Find what applies when the parts have the values ``raw``, by position.

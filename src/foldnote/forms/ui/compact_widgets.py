@@ -19,9 +19,7 @@ from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 import ipywidgets as widgets
-from ipywidgets.widgets.widget_bool import CheckboxStyle
 from ipywidgets.widgets.widget_button import ButtonStyle
-from ipywidgets.widgets.widget_description import DescriptionStyle
 from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
 
 form_lock: Final = threading.RLock()
@@ -84,7 +82,7 @@ class CompactWidget(widgets.Widget):
         super().set_state(sync_data)
 
 
-class _CompactStyle(CompactWidget):
+class CompactStyle(CompactWidget):
     """A style or layout, whose unset traits are omitted."""
 
     def get_state(
@@ -99,28 +97,8 @@ class Text(CompactWidget, widgets.Text):
     """One line of text."""
 
 
-class Password(CompactWidget, widgets.Password):
-    """One line of text that is shown as dots."""
-
-
 class Textarea(CompactWidget, widgets.Textarea):
     """Several lines of text."""
-
-
-class Combobox(CompactWidget, widgets.Combobox):
-    """One line of text with suggestions."""
-
-
-class Dropdown(CompactWidget, widgets.Dropdown):
-    """A drop-down list."""
-
-
-class SelectMultiple(CompactWidget, widgets.SelectMultiple):
-    """A list with multiple selection."""
-
-
-class Checkbox(CompactWidget, widgets.Checkbox):
-    """A checkbox."""
 
 
 class HTML(CompactWidget, widgets.HTML):
@@ -140,25 +118,17 @@ class Button(CompactWidget, widgets.Button):
         super().click()
 
 
-class Layout(_CompactStyle, widgets.Layout):
+class Layout(CompactStyle, widgets.Layout):
     """The layout that all widgets of a form share."""
 
 
-class CompactDescriptionStyle(_CompactStyle, DescriptionStyle):
-    """The style of widgets with a description."""
-
-
-class CompactTextStyle(_CompactStyle, TextStyle):
+class CompactTextStyle(CompactStyle, TextStyle):
     """The style of text boxes."""
 
 
-class CompactCheckboxStyle(_CompactStyle, CheckboxStyle):
-    """The style of checkboxes."""
-
-
-class CompactHTMLStyle(_CompactStyle, HTMLStyle):
+class CompactHTMLStyle(CompactStyle, HTMLStyle):
     """The style of HTML widgets."""
 
 
-class CompactButtonStyle(_CompactStyle, ButtonStyle):
+class CompactButtonStyle(CompactStyle, ButtonStyle):
     """The style of buttons."""

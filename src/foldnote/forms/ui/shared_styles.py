@@ -5,6 +5,7 @@ Each form has its own, so that closing one form's widgets does not break another
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final
 
 import ipywidgets as widgets
@@ -27,11 +28,23 @@ class Looks:
         """Number of fields that may still be built before they are opened."""
         self._nothing: widgets.Box | None = None
         self.layout = compact_widgets.Layout()
-        self.description = compact_widgets.CompactDescriptionStyle()
         self.text = compact_widgets.CompactTextStyle()
-        self.checkbox = compact_widgets.CompactCheckboxStyle()
         self.html_style = compact_widgets.CompactHTMLStyle()
         self.button_style = compact_widgets.CompactButtonStyle()
+
+    @cached_property
+    def description(self) -> widgets.Widget:
+        """The style of drop-down lists."""
+        from foldnote.forms.ui.choice_widgets import CompactDescriptionStyle
+
+        return CompactDescriptionStyle()
+
+    @cached_property
+    def checkbox(self) -> widgets.Widget:
+        """The style of checkboxes."""
+        from foldnote.forms.ui.choice_widgets import CompactCheckboxStyle
+
+        return CompactCheckboxStyle()
 
     @property
     def nothing(self) -> widgets.Box:

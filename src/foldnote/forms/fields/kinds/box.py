@@ -27,7 +27,7 @@ from foldnote.forms.files.receptor_outline import (
 )
 from foldnote.forms.files.structure_outline import StructureSource, find_outline, locate_structure
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets
 from foldnote.forms.wording import number_text
 from foldnote.text import count
 
@@ -140,7 +140,7 @@ class BoxCenterField(PointField):
         self._is_dragged = False
         self._drawn_of: StructureSource | None = None
         self._listed: tuple[str, ...] = ()
-        self.places = compact_widgets.Dropdown(
+        self.places = choice_widgets.Dropdown(
             description='<span class="fn-name">Where to search</span>',
             style=looks.description,
             **self.look("path"),

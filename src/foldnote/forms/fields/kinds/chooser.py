@@ -22,7 +22,7 @@ from foldnote.forms.files.contents import size_of
 from foldnote.forms.files.file_reference import has_extension, local_path, original_name, suggest_paths
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.models import JobStatus
 from foldnote.text import count, format_size
@@ -58,7 +58,7 @@ class Chooser:
         self._from_browser.add_class("foldnote-second")
         self._from_browser.observe(self._read_browser, "value")
         self._here, self._uploads = (
-            compact_widgets.Dropdown(
+            choice_widgets.Dropdown(
                 description=place,
                 tooltip=f"{place}, for {title}",
                 layout=looks.layout,

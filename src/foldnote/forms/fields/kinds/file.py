@@ -14,7 +14,7 @@ from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.files.contents import read_object
 from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets
 from foldnote.text import count, format_size, join_words
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class FileField(ChoosingField):
         self._typed_value: Any = ""
         """The text of the line, with the kind of file that it was first recognised as."""
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
-        self.control = compact_widgets.Combobox(
+        self.control = choice_widgets.Combobox(
             options=self._suggest(""),
             placeholder=f"path or upload{f' ({endings})' if endings else ''}",
             style=looks.text,

@@ -15,7 +15,7 @@ from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.files.table_head import TableHead, find_table
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets
 from foldnote.forms.wording import in_one_line
 
 
@@ -76,7 +76,7 @@ class OfferedField(TextField):
             self._show(self._line)
             return
         if self._list is None:
-            self._list = compact_widgets.Dropdown(style=self.host.looks.description, **self.look("path"))
+            self._list = choice_widgets.Dropdown(style=self.host.looks.description, **self.look("path"))
             self._list.observe(self._chosen, "index")
         text = self._line.value.strip()
         labels = ["choose…" if self.is_required else "not set", *found.labels]

@@ -19,7 +19,6 @@ import ipywidgets as widgets
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.schema.text_formats import find_format_fault, show_example
-from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line, number_text
 
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e6
@@ -72,7 +71,9 @@ class SecretField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A password box."""
-        box = compact_widgets.Password(style=self.host.looks.text, **self.look())
+        from foldnote.forms.ui.choice_widgets import Password
+
+        box = Password(style=self.host.looks.text, **self.look())
         box.observe(self.changed, "value")
         return box
 

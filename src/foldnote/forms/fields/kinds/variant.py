@@ -20,7 +20,7 @@ from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.resolution import list_types, take_type
 from foldnote.forms.schema.shapes import read_options
 from foldnote.forms.schema.spec import MISSING, read_spec
-from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui import choice_widgets
 from foldnote.forms.wording import in_one_line
 from foldnote.models.problem import Problem
 
@@ -49,7 +49,7 @@ class VariantField(HolderField):
         labels = [label_option(schema) for schema in self._schemas]
         if self._has_none:
             labels.insert(0, "nothing (null)" if self.spec.required else "not set")
-        self.control = compact_widgets.Dropdown(
+        self.control = choice_widgets.Dropdown(
             options=enumerate_labels(labels), index=0, style=looks.description, **self.look("choice", "field")
         )
         self.control.observe(self._chosen, "index")
