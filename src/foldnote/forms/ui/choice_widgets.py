@@ -1,4 +1,4 @@
-"""Controls that only some forms have, made like `compact_widgets`: making a class takes longer than using it."""
+"""Controls that only some forms have, made like those of `compact_widgets`; making a class takes time."""
 
 # mypy: disable-error-code="misc"
 # ipywidgets has no types, so every subclass of its classes is one of Any
