@@ -4,11 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+from page import Page
 
 from foldnote import catalog
 from foldnote.catalog.bundle import describe, list_types
+from foldnote.client import Client
+from foldnote.models import Tool
+from foldnote.notebook.form_verbs import NotebookForm
 
 SLOW = [
     "anywidget",
@@ -50,3 +55,28 @@ def test_a_form_that_trusts_the_defaults_of_a_tool_finds_what_a_check_of_everyth
     described = describe(tool)
     defaults = catalog.default_settings(described)
     assert catalog.check(described, defaults, trusts_defaults=True) == catalog.check(described, defaults)
+
+
+def answered(tool_type, schema):
+    """A form whose service describes the settings by ``schema``."""
+    client = Client()
+    tool = Tool(type=tool_type, settings_schema=schema, available=True, extensions=("alignment", "label"))
+    client.tools = SimpleNamespace(get=lambda _type: tool)
+    form = NotebookForm(describe(tool_type), client, {}, None)
+    assert "Waiting for the service" in Page(form.widget).text
+    form.set({next(iter(form.fields)): "EVQLVESGG"})
+    assert form.tool is tool
+    return form
+
+
+def test_the_answer_of_the_service_adds_what_it_takes_beside_the_settings_and_keeps_the_values():
+    form = answered("anarci", describe("anarci").settings_schema | {"x-foldnote": {"citation": "someone"}})
+    assert "Runs at the connected service." in Page(form.widget).text
+    assert "Alignment" in Page(form.widget).text
+    assert "another version" not in Page(form.widget).text
+    assert form.value["sequence"] == "EVQLVESGG"
+
+
+def test_a_service_that_describes_the_settings_differently_is_a_reason_to_run_the_cell_again():
+    form = answered("abmap", {"type": "object", "properties": {"heavy": {"type": "string"}}})
+    assert "Run the cell again" in Page(form.widget).text
