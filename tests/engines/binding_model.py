@@ -116,7 +116,7 @@ def bind(folder, stiffness, production):
     restraint = choose_restraint(frames, range(FIRST), GUESTS, constants, 3)
     held = decouple(whole, GUESTS)
     restraint.add_to(held)
-    off = list_states(4, 8)
+    off = list_states(4, 10)
     lengths = Lengths.plan(0.002, 5.0, production)
     found = {}
     for name, system, places, states in (

@@ -15,8 +15,15 @@ from pathlib import Path
 import numpy as np
 import openmm
 from complexes import BuiltComplex
-from openmm import unit
-from sampling import BAROSTAT_STEPS, FRICTION, PRESSURE, SETTLING_STEP, draw_seed, make_context
+from sampling import (
+    BAROSTAT_STEPS,
+    FRICTION,
+    PRESSURE,
+    SETTLING_STEP,
+    draw_seed,
+    make_context,
+    take_window,
+)
 from systems import Solute
 
 FRAMES = 50
@@ -103,10 +110,10 @@ def simulate(
     frames = []
     for part in range(FRAMES):
         integrator.step(steps)
-        positions, box = take(context)
-        frames.append(make_whole(positions, box, given))
+        window = take_window(context, 0, np.zeros((0, 0)))
+        frames.append(make_whole(window.positions, window.box, given))
         report(0.2 + 0.8 * (part + 1) / FRAMES)
-    return Equilibrated(positions, box, np.array(frames))
+    return Equilibrated(window.positions, window.box, np.array(frames))
 
 
 def hold(solute: Solute) -> openmm.CustomExternalForce:
@@ -119,15 +126,6 @@ def hold(solute: Solute) -> openmm.CustomExternalForce:
         if atom.element is not None and atom.element.symbol != "H":
             force.addParticle(atom.index, solute.positions[atom.index])
     return force
-
-
-def take(context: openmm.Context) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and box vectors in nm."""
-    state = context.getState(positions=True)
-    positions = np.array(state.getPositions(asNumpy=True).value_in_unit(unit.nanometer))
-    if not np.isfinite(positions).all():
-        raise openmm.OpenMMException("Particle coordinate is NaN.")
-    return positions, np.array(state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.nanometer))
 
 
 def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> np.ndarray:
