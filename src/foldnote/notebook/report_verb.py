@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+from foldnote.cell_outputs import CellOutput, is_notebook
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
@@ -17,7 +18,6 @@ from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
 from foldnote.text import count
 from foldnote.viewers import ReportPart, write_report
-from foldnote.viewers.card.output import CellOutput, is_notebook
 from foldnote.viewers.display.batch_rows import BatchRow, make_row, read_figures
 from foldnote.viewers.display.page import check_page_path
 
