@@ -94,7 +94,8 @@ def test_both_databases_are_searched_as_by_hand_and_the_record_names_them(config
     assert outcome.state == "succeeded", outcome.error
     text = (outputs / "prediction.a3m").read_text()
     by_hand = search_by_hand(databases, tmp_path, [FSD], "--use-env", "1")
-    assert text == f"#28\t1\n{by_hand}"  # lengths and copies of the chains, as colabfold_batch writes them
+    # colabfold_batch puts lengths and copies of the chains before it, and drops the last line end.
+    assert text == f"#28\t1\n{by_hand}".rstrip("\n")
     names = [line.split()[0][1:] for line in text.splitlines() if line.startswith(">")]
     assert names[0] == "101"
     assert set(names) == {"101", "UniRef100_A1", "UniRef100_A2", "UniRef100_A3", "ENV_1"}
@@ -125,6 +126,8 @@ def test_both_databases_are_searched_as_by_hand_and_the_record_names_them(config
 SEARCH = """
 import sys
 from pathlib import Path
+
+sys.path.insert(0, sys.argv[3])
 from engine_protocol import read_options
 from own_databases import find_own_databases, search
 
@@ -136,7 +139,9 @@ print("ROWS", search(chains, pairing, find_own_databases(read_options()), Path("
 def search(folder, chains, pairing=""):
     """The engine's own search, without a prediction after it; gives the alignment and what was said."""
     engine = load_engines()["colabfold"]
-    said = run_directly(engine, [str(engine.python), "-c", SEARCH, ":".join(chains), pairing], folder)
+    said = run_directly(
+        engine, [str(engine.python), "-c", SEARCH, ":".join(chains), pairing, str(engine.folder)], folder
+    )
     return (folder / "prediction.a3m").read_text(), said
 
 
@@ -230,7 +235,9 @@ def test_an_mmseqs_that_is_too_old_is_told_before_the_search(databases, tmp_path
 
 
 PLAN = """
-import dataclasses, json, os, sys
+import json, os, sys
+
+sys.path.insert(0, sys.argv[1])
 from arguments import plan_run
 
 plan = plan_run(json.load(sys.stdin), os.environ)
@@ -244,7 +251,7 @@ def plan(folder, files=None, external=(), **settings):
     given = catalog.default_settings(catalog.tool("alphafold")) | {"sequence": FSD} | settings
     job = {"settings": given, "files": files or {}, "seed": 7, "extensions": {"external": list(external)}}
     done = subprocess.run(
-        [sys.executable, "-c", PLAN],
+        [sys.executable, "-c", PLAN, str(engine.folder)],
         input=json.dumps(job),
         env=make_environment(engine, 1),
         capture_output=True,
