@@ -298,8 +298,8 @@ def map_columns(
     rest = TextTable(tuple(others), tuple(zip(*(table.cells(name) for name in others), strict=True)))
     found = propose_mapping(rest, specs, taken)
     for setting, columns in found.rivals.items():
-        others = {column: use for use, column in found.columns.items() if use != setting}
-        choices = [f"columns={ {name: setting, **others} }" for name in columns]
+        fed = {column: use for use, column in found.columns.items() if use != setting}
+        choices = [f"columns={ {name: setting, **fed} }" for name in columns]
         said = f"{join_words([*columns], 'and')} {'both' if len(columns) == 2 else 'all'}"
         raise ArgumentError(
             f"The columns {said} fit the setting {setting}. Choose one,"
