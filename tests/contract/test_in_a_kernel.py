@@ -74,7 +74,7 @@ def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_ne
     text = re.sub(r"<[^>]+>", " ", page)
     assert "ANARCI: settings" in text
     assert "kernel.waited" in text
-    assert 'type="application/vnd.jupyter.widget-view+json"' not in page
+    assert '<script type="application/vnd.jupyter.widget-view+json">' not in page
 
 
 def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
