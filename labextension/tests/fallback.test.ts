@@ -25,7 +25,10 @@ class Registry {
     const widget = new Widget();
     widget.node.innerHTML = `<button>${this.text}</button>`;
     return Object.assign(widget, {
-      renderModel: (model: IRenderMime.IMimeModel) => Promise.resolve(void (this.shown = model.data[LIVE]))
+      renderModel: (model: IRenderMime.IMimeModel) => {
+        this.shown = model.data[LIVE];
+        return Promise.resolve();
+      }
     });
   }
 }

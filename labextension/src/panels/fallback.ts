@@ -11,8 +11,8 @@ import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 /**
- * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has that under its own
- * type, which pages that are made of a notebook would show in place of the saved text.
+ * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has that under its
+ * own type, which pages that are made of a notebook would show in place of the saved text.
  */
 export const OURS = 'application/vnd.foldnote.widget+json';
 
@@ -98,7 +98,8 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     this.observer.observe(live.node, { childList: true, characterData: true, subtree: true });
     const { metadata, trusted } = model;
     const data = { ...model.data, [LIVE]: findView(model) };
-    void live.renderModel({ data, metadata, trusted, setData: change => model.setData(change) }).then(() => this.judge());
+    const shown: IRenderMime.IMimeModel = { data, metadata, trusted, setData: change => model.setData(change) };
+    void live.renderModel(shown).then(() => this.judge());
   }
 
   /**
