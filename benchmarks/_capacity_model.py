@@ -1,9 +1,9 @@
 """A discrete-event simulation of services that answer pollers and run jobs, with measured times as its input.
 
 A service is one Python interpreter, which works for one request or thread at a time (`Interpreter`), one
-database that makes changes durable (`Joint`: changes that arrive during a sync share the next one), keys that
-are looked up together, slots for jobs, and the processors of its machine. Replicas also read pages together,
-from a database that computes on processors of its own, or on theirs. Times are in milliseconds.
+database that makes changes durable (`Joint`: changes that arrive during a sync share the next one), slots for
+jobs, and the processors of its machine. Replicas read keys and pages together from a database's server, which
+computes on processors of its own, or on theirs. Times are in milliseconds.
 
 What it leaves out: the scheduling of the operating system, memory, the network's limits, retries, and that an
 interpreter serves its threads in turns of 5 ms rather than first come, first served.
@@ -31,8 +31,8 @@ class Figures:
 
     Attributes:
         poll: `GET /jobs` of an account with a few jobs, whose key is known.
-        lookup: a query for keys.
-        lookup_key: one more key in that query.
+        lookup: a query for keys; of one key, with SQLite.
+        lookup_key: one more key in that query; 0 for SQLite.
         read: a query for pages of accounts with a few jobs; 0 for SQLite, where no request waits for others.
         page: `GET /jobs` with 1,000 records.
         submit: `POST /submit-job`.
@@ -209,7 +209,10 @@ class SimulatedService:
         yield self._env.timeout(self.figures.transit)
         if self._known.get(account, 0.0) <= self._env.now:
             asked = self._env.now
-            yield self._keys.ask(self._look_up)
+            if self._server is None:
+                yield from self.interpreter.compute(self.figures.lookup)
+            else:
+                yield self._keys.ask(self._look_up)
             self._known[account] = asked + REMEMBER_MS
         if self._server is not None:
             yield self._pages.ask(self._read_pages)

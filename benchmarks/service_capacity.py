@@ -29,7 +29,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from _capacity_model import Figures, Machine, Plan, find_most, simulate
+from _capacity_model import GATHER_MS, Figures, Machine, Plan, find_most, simulate
 from _postgres import VARIABLE, DatabaseServer, own_database
 from _service import (
     SETTINGS,
@@ -124,18 +124,19 @@ def measure_requests() -> dict[str, float]:
             begun = server.cpu_ms()
             page = low(asker.ask([service.key] * 5, f"/jobs?limit={RECORDS}") for _ in range(20))
             server_page = (server.cpu_ms() - begun) / 100
-            pings = [_seconds(lambda: asker.ask(keys[:1])) * 1000 for _ in range(50)]
+            pings = [_seconds(lambda: asker.ask(keys[:1])) * 1000 for _ in _at_rest()]
             begun = processor_ms(service.process.pid)
             for number in range(100):
                 service.submit(f"submitted-{number}")
             submit = (processor_ms(service.process.pid) - begun) / 100
             asker.close()
+    is_server = settings.store_url() is not None
     lookup = max(0.0, apart - alone)
-    read = max(0.0, alone - poll) if settings.store_url() else 0.0
+    read = max(0.0, alone - poll) if is_server else 0.0
     return {
         "poll": poll - read / TOGETHER,
         "lookup": lookup,
-        "lookup_key": max(0.0, together - poll - lookup / TOGETHER),
+        "lookup_key": max(0.0, together - poll - lookup / TOGETHER) if is_server else 0.0,
         "read": read,
         "page": page,
         "submit": submit,
@@ -143,6 +144,13 @@ def measure_requests() -> dict[str, float]:
         "server_poll": server_poll,
         "server_page": server_page,
     }
+
+
+def _at_rest() -> Iterator[None]:
+    """Moments at which no query waits for the end of a pause after another one."""
+    for _ in range(50):
+        time.sleep(2 * GATHER_MS / 1000)
+        yield
 
 
 def _remembered(asker: Asker, keys: Sequence[str]) -> Iterator[None]:
