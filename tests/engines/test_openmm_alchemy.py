@@ -2,26 +2,21 @@
 
 import json
 import math
-import os
-import signal
 import subprocess
-import time
 
 import pytest
 from engine_contract import EngineContract, read_manifest, read_outputs
+from interrupted_runs import kill_in_the_middle
 from protein_inputs import read_notes, read_score, read_table
 from real_engine import (
     load_engines,
     make_settings,
-    prepare_run,
     run_directly,
     run_engine,
     run_tool,
-    start_runner,
 )
 
 from foldnote import catalog
-from foldnote.service.engines.engine import CACHE
 
 TOOL = "hydration-free-energy"
 ENGINE = "openmm_alchemy"
@@ -39,11 +34,6 @@ pytestmark = [
 
 def hydrate(folder, molecules, **changed):
     return run_tool(ENGINE, TOOL, folder, ligandsSDF=molecules, **changed)
-
-
-def checkpoints():
-    folder = load_engines()[ENGINE].home / CACHE / "checkpoints"
-    return sorted(folder.iterdir()) if folder.exists() else []
 
 
 @pytest.fixture(scope="module")
@@ -251,31 +241,13 @@ def test_the_tables_agree_with_one_another(run):
 
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_figures(run, tmp_path):
     job = json.loads((run.parent / "job.json").read_text())
-    before = set(checkpoints())
+    folder = kill_in_the_middle(ENGINE, TOOL, tmp_path / "first", job["seed"], 120)
     settings, texts = make_settings(TOOL)
-    spec = prepare_run(load_engines()[ENGINE], tmp_path / "first", settings, job["seed"], texts, TOOL)
-    runner = start_runner(spec)
-    deadline = time.monotonic() + 120
-    saved = []
-    while len(saved) < 5 and time.monotonic() < deadline:
-        saved = [path for each in set(checkpoints()) - before for path in each.rglob("window-*.npz")]
-        time.sleep(0.05)
-    os.kill(runner.pid, signal.SIGKILL)
-    runner.wait()
-    (folder,) = set(checkpoints()) - before
-    settle()
-    kept = {path: path.stat().st_mtime_ns for path in folder.rglob("window-*.npz")}
-    assert len(kept) >= 5
     outcome, again = run_engine(ENGINE, tmp_path / "second", settings, job["seed"], texts, TOOL)
     assert outcome.state == "succeeded", outcome.error
     assert read_outputs(again) == read_outputs(run)
     assert "goes on from the checkpoints" in read_notes(again)
     assert not folder.exists()
-
-
-def settle():
-    """Wait until the engine of a killed runner is gone."""
-    time.sleep(1.0)
 
 
 def test_methane_has_the_free_energy_that_freesolv_computed(tmp_path):

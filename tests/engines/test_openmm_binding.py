@@ -2,26 +2,21 @@
 
 import json
 import math
-import os
-import signal
-import time
 from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest, read_outputs
+from interrupted_runs import kill_in_the_middle
 from protein_inputs import read_notes, read_score, read_table
 from real_engine import (
     load_engines,
     make_settings,
-    prepare_run,
     run_directly,
     run_engine,
     run_tool,
-    start_runner,
 )
 
 from foldnote import catalog
-from foldnote.service.engines.engine import CACHE
 
 TOOL = "binding-free-energy"
 ENGINE = "openmm_binding"
@@ -297,28 +292,11 @@ def test_a_symmetry_number_and_anchors_of_ones_own_are_used(run, tmp_path):
     )
 
 
-def checkpoints():
-    folder = load_engines()[ENGINE].home / CACHE / "checkpoints"
-    return sorted(folder.iterdir()) if folder.exists() else []
-
-
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_figures(run, tmp_path):
     job = json.loads((run.parent / "job.json").read_text())
-    before = set(checkpoints())
-    settings, texts = make_settings(TOOL)
-    spec = prepare_run(load_engines()[ENGINE], tmp_path / "first", settings, job["seed"], texts, TOOL)
-    runner = start_runner(spec)
-    deadline = time.monotonic() + 300
-    saved = []
-    while len(saved) < 5 and time.monotonic() < deadline:
-        saved = [path for each in set(checkpoints()) - before for path in each.rglob("window-*.npz")]
-        time.sleep(0.05)
-    os.kill(runner.pid, signal.SIGKILL)
-    runner.wait()
-    (folder,) = set(checkpoints()) - before
-    time.sleep(1.0)  # until the engine of a killed runner is gone
-    assert len(list(folder.rglob("window-*.npz"))) >= 5
+    folder = kill_in_the_middle(ENGINE, TOOL, tmp_path / "first", job["seed"], 300)
     assert len(list(folder.rglob("equilibrated.npz"))) == 1
+    settings, texts = make_settings(TOOL)
     outcome, again = run_engine(ENGINE, tmp_path / "second", settings, job["seed"], texts, TOOL)
     assert outcome.state == "succeeded", outcome.error
     assert read_outputs(again) == read_outputs(run)
