@@ -166,11 +166,12 @@ def test_a_real_structure_is_relaxed(tmp_path):
         residue.seqid = gemmi.SeqId(number, " ")
     loop.write_pdb(str(tmp_path / "a_unrelaxed_b.pdb"))
     engine = load_engines()["colabfold"]
-    program = "import sys; from pathlib import Path; from run import relax; print(relax(Path(sys.argv[1])))"
-    paths = os.pathsep.join([str(engine.folder), str(engine.folder.parent / "protocol")])
-    command = [engine.python, "-c", program, tmp_path / "a_unrelaxed_b.pdb"]
-    done = subprocess.run(command, env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-1] == "a_relaxed_b.pdb"
+    program = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from run import relax;"
+        " print(relax(Path(sys.argv[2])))"
+    )
+    command = [str(engine.python), "-c", program, str(engine.folder), "a_unrelaxed_b.pdb"]
+    assert run_directly(engine, command, tmp_path).split()[-1] == "a_relaxed_b.pdb"
     relaxed = gemmi.read_structure(str(tmp_path / "a_relaxed_b.pdb"))
     assert [each.name for each in relaxed[0][0]] == [each.name for each in loop[0][0]]
     assert any(atom.is_hydrogen() for residue in relaxed[0][0] for atom in residue)
