@@ -210,8 +210,8 @@ def test_the_result_is_shown_as_a_map_with_its_tables(lymphotactin):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "holds no sequence"),
-        ("ACDE\n", "does not begin with a header"),
+        ("", "The alignment has no sequence. Give an A3M file."),
+        ("ACDE\n", "text stands before the first name, which begins with '>'"),
         (">q\nACDE\n", "holds the query only"),
         (">q\nACDE\n>a\nACD\n", "Sequence 2 (a) has 3 aligned columns, the query 4"),
         (">q\nacde\n>a\nacde\n", "The query has no aligned column"),
