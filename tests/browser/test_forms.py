@@ -6,7 +6,7 @@ from itertools import product
 
 import nbformat
 import pytest
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -193,6 +193,20 @@ def test_a_double_click_submits_one_job(show, notebook):
     expect(notebook.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=60_000)
     expect(notebook.page.locator(".foldnote-card")).to_have_count(1)
     assert len(jobs_named(notebook, "twice")) == 1
+
+
+def test_the_card_in_a_form_has_the_buttons_of_a_card(show, notebook):
+    form = show("abodybuilder", f', job_name="in-a-form", heavy="{VH}", light="{VL}"')
+    form.get_by_role("button", name="Submit", exact=True).click()
+    card = form.locator(".foldnote-card")
+    expect(card).to_contain_text("Complete", timeout=60_000)
+    go_on, log = (card.get_by_role("button", name=name) for name in ("Continue with…", "Log"))
+    for button in (go_on, log):
+        expect(button).to_have_css("border-top-width", "1px")
+        expect(button).to_have_css("height", "28px")
+    first, second = find_place(go_on), find_place(log)
+    assert first["x"] + first["width"] + 8 == pytest.approx(second["x"], abs=0.5)
+    notebook.picture("form-card", card)
 
 
 def test_a_job_that_failed_is_run_again_when_it_is_submitted_again(show, notebook):
