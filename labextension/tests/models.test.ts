@@ -6,7 +6,7 @@ import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import type { ToolRecord } from '../src/api/answers';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
-import { makeAnswer, makeEngine, makeJob, makeTool, SERVICE } from './records';
+import { makeAnswer, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 describe('states', () => {
   it('tells a failed run from one that a person stopped', () => {
@@ -131,9 +131,8 @@ describe('tools', () => {
   });
 
   it('marks a substitute as one', () => {
-    const engine = { name: 'x', method: 'ProteinMPNN', kind: 'substitute' };
-    const rest = { version: null, fullVersion: null, licence: null, citation: null, note: null, outputs: [] };
-    expect(methodOf(makeTool({ engine: { ...engine, ...rest } }))).toBe('ProteinMPNN (substitute)');
+    const engine = makeToolEngine({ method: 'ProteinMPNN', kind: 'substitute' });
+    expect(methodOf(makeTool({ engine }))).toBe('ProteinMPNN (substitute)');
     expect(methodOf(makeTool())).toBe('');
   });
 

@@ -46,6 +46,25 @@ export function makeAnswer(jobs: readonly JobRecord[], service: Partial<ServiceR
   return { jobs, statuses, ...rest, service: { ...SERVICE, ...service } };
 }
 
+/** What runs a tool. */
+type ToolEngine = NonNullable<ToolRecord['engine']>;
+
+export function makeToolEngine(change: Partial<ToolEngine> = {}): ToolEngine {
+  return {
+    name: 'x',
+    method: 'X',
+    kind: 'genuine',
+    version: null,
+    fullVersion: null,
+    licence: null,
+    citation: null,
+    note: null,
+    outputs: [],
+    databases: [],
+    ...change
+  };
+}
+
 export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
   return {
     type: 'abodybuilder',

@@ -8,7 +8,7 @@ import { AskBox, type AskBoxProps } from '../src/components/AskBox';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
 import type { ToolsState } from '../src/models/tools';
-import { makeTool, SERVICE } from './records';
+import { makeTool, makeToolEngine, SERVICE } from './records';
 
 const ADVICE: AdviceAnswer = {
   tools: [
@@ -208,17 +208,7 @@ describe('the catalog', () => {
   });
 
   it('tells what can be installed from what runs with a program of one’s own', () => {
-    const engine = {
-      name: 'alphaflow',
-      method: 'AlphaFlow',
-      kind: 'adapter',
-      version: null,
-      fullVersion: null,
-      licence: null,
-      citation: null,
-      note: null,
-      outputs: []
-    };
+    const engine = makeToolEngine({ name: 'alphaflow', method: 'AlphaFlow', kind: 'adapter' });
     const vina = makeTool({ type: 'vina', available: false, engine: { ...engine, kind: 'genuine' } });
     const alphaflow = makeTool({ type: 'alphaflow', displayName: 'AlphaFlow', available: false, engine });
     render(view({ tools: [vina, alphaflow] }));

@@ -9,7 +9,7 @@ import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { EMPTY, type JobsState } from '../src/models/jobs';
 import { FIRST_CHOICES } from '../src/models/listing';
 import { Selection } from '../src/models/selection';
-import { makeJob, makeTool, SERVICE } from './records';
+import { makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 const STATE: JobsState = {
   ...EMPTY,
@@ -333,17 +333,7 @@ describe('ToolsView', () => {
   });
 
   it('says what files a tool gives, with licence and whom to cite for what runs it', async () => {
-    const engine = {
-      name: 'x',
-      method: 'X',
-      kind: 'genuine',
-      version: null,
-      fullVersion: null,
-      licence: 'MIT',
-      citation: 'X et al.',
-      note: null,
-      outputs: ['model.pdb: one chain: A']
-    };
+    const engine = makeToolEngine({ licence: 'MIT', citation: 'X et al.', outputs: ['model.pdb: one chain: A'] });
     const state = { tools: [makeTool({ engine })], service: SERVICE, isAsking: false, lost: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
