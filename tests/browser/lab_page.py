@@ -108,6 +108,17 @@ class LabPage:
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
+    def close(self) -> None:
+        """Close the page and all that it opened, and forget what it stored; the next page of the context is another person's."""
+        context = self.page.context
+        context.remove_listener("request", self._note_outside)
+        context.clear_cookies()
+        context.clear_permissions()
+        for page in context.pages:
+            if page.url.startswith("http"):
+                page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            page.close()
+
     def open(self, notebook: str | None = None, *, workspace: str = "tests") -> None:
         """Open JupyterLab, on a notebook if one is named, and wait until it is there."""
         path = f"lab/workspaces/{workspace}" + (f"/tree/{notebook}" if notebook else "")

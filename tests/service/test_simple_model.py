@@ -321,8 +321,10 @@ class LeavesBatchesRunning(Model):
         return None
 
 
-FOUND_SOON = [TakesNamesTwice, LosesForGood, StopsNoSubjobs]
+FOUND_SOON = [TakesNamesTwice]
 FOUND_LATE = [
+    LosesForGood,
+    StopsNoSubjobs,
     GoesOnAfterFailures,
     RetriesNothing,
     DeletesNothing,

@@ -39,11 +39,12 @@ def write_job(archive, folder, name):
     archive.write(DATA / "trastuzumab_fv_ca.pdb", f"{folder}antibody.pdb")
 
 
-@pytest.fixture
-def job(tmp_path):
-    with zipfile.ZipFile(tmp_path / "fv.zip", "w") as archive:
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    path = tmp_path_factory.mktemp("job") / "fv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
         write_job(archive, "", "fv")
-    return open_result(tmp_path / "fv.zip")
+    return open_result(path)
 
 
 @pytest.fixture
@@ -82,10 +83,11 @@ def read_text(path):
     return " ".join(" ".join(page.extract_text() for page in pypdf.PdfReader(path).pages).split())
 
 
-@pytest.fixture
-def report(job, tmp_path):
+@pytest.fixture(scope="module")
+def report(job, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
     return write_report(
-        tmp_path / "new" / "fv.pdf", "Trastuzumab & more", [ReportPart("fv", job)], notes="One.", author="Ada B."
+        folder / "new" / "fv.pdf", "Trastuzumab & more", [ReportPart("fv", job)], notes="One.", author="Ada B."
     )  # fmt: skip
 
 
