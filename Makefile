@@ -78,11 +78,12 @@ test-setup:
 	@$(MAKE) -j3 test-programs node_modules/.installed $(VENV)/.test-requirements
 	@$(MAKE) $(VENV)/.test-installed
 
+# Most of what is installed is never imported: compiling it takes half of pip's time.
 $(VENV)/.test-requirements: pyproject.toml | $(VENV)/bin/python
 	@echo "== Installing what foldnote and its tests need"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		extras = p["optional-dependencies"]; print(*p["dependencies"], *extras["dev"], *extras["docs"], "jupyter-builder>=1.3.0", sep="\n")' >$@.txt
-	@$(BIN)/python -m pip install --quiet -r $@.txt
+	@$(BIN)/python -m pip install --quiet --no-compile -r $@.txt
 	@touch $@
 
 $(VENV)/.test-installed: $(VENV)/.test-requirements $(VENV)/.frontend
