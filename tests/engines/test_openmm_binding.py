@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import gemmi
 import pytest
 from engine_contract import EngineContract, read_manifest, read_outputs
 from interrupted_runs import kill_in_the_middle
@@ -277,13 +278,18 @@ def test_the_complex_is_whole_and_the_ligand_beside_it(run):
 
 
 def test_a_symmetry_number_and_anchors_of_ones_own_are_used(run, tmp_path):
-    own = {"receptorAnchors": "A:2:N A:2:CA A:2:C", "ligandAnchors": "4 2 1", "symmetryNumber": 2}
+    own = {"receptorAnchors": "H:52:N H:52:CA H:52:C", "ligandAnchors": "4 2 1", "symmetryNumber": 2}
     settings, texts = make_settings(TOOL, **own)
+    for old, new in (("A   1 ", "H  51 "), ("A   2 ", "H  52 "), ("A   3 ", "H  52A")):
+        texts["receptorFile"] = texts["receptorFile"].replace(f"ALA {old}", f"ALA {new}")
     outcome, outputs = run_engine(ENGINE, tmp_path, settings, SEED, texts, TOOL)
     assert outcome.state == "succeeded", outcome.error
     (restraint,) = read_table(outputs / "restraints.csv")
     named = [restraint[each] for each in ("P1", "P2", "P3", "L1", "L2", "L3")]
-    assert named == ["A:2:N", "A:2:CA", "A:2:C", "4", "2", "1"]
+    assert named == ["H:52:N", "H:52:CA", "H:52:C", "4", "2", "1"]
+    model = gemmi.read_structure(str(outputs / "complexes" / "001-acetone.pdb"))[0]
+    found = {chain.name: list_residues(chain) for chain in model}
+    assert found == {"H": ["ALA 51", "ALA 52", "ALA 52A"], "A": ["LIG 1"]}
     (row,) = read_table(outputs / "free-energies.csv")
     legs = {each["leg"]: float(each["free_energy_kcal_per_mol"]) for each in read_table(outputs / "legs.csv")}
     apart = legs["solvent"] - legs["complex"] - legs["release"]
@@ -405,6 +411,7 @@ import numpy as np, openmm
 from openmm import unit
 from rdkit import Chem
 from rdkit.Chem import AllChem
+from complex_files import write_complex
 from complexes import build_complex, check_pose, read_receptor
 from ligands import PreparedLigand, parametrize, prepare
 from sampling import make_context
@@ -420,6 +427,8 @@ receptor = read_receptor(Path("receptor.pdb"), 1, notes)
 check_pose(ligand, receptor)
 folder = parametrize(ligand, Path("made"), "gaff2", lambda message: None)
 built = build_complex(folder, None, receptor, settings, 1, lambda message: None)
+write_complex(built.solute.topology, built.solute.positions[: built.solute.ligand[-1] + 1],
+              receptor.protein.residues, "AS BUILT", Path("built.pdb"))
 system, atoms = built.solute.system, list(built.solute.topology.atoms())
 (force,) = [each for each in system.getForces() if isinstance(each, openmm.NonbondedForce)]
 charges = [force.getParticleParameters(i)[0].value_in_unit(unit.elementary_charge) for i in range(len(atoms))]
@@ -438,6 +447,11 @@ print("FOUND", json.dumps({
 """
 
 
+def list_residues(chain):
+    """Names and numbers of a chain's residues, without water and the ligand of the file."""
+    return [f"{each.name} {each.seqid}" for each in chain if each.name not in ("HOH", "TMP")]
+
+
 @pytest.mark.parametrize("protein", ["ff14SB", "ff19SB"])
 def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_asked_for(tmp_path, protein):
     """T4 lysozyme L99A with p-xylene: eight more positive than negative residues at neutral pH."""
@@ -445,6 +459,9 @@ def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_as
     settings, _ = make_settings(TOOL, **changed)
     structure = Path(__file__).parent / "data" / "t4-lysozyme-l99a.pdb"
     found = json.loads(run_code(CHECK_PROTEIN, tmp_path, structure, json.dumps(settings)))
+    written, given = (gemmi.read_structure(str(path))[0] for path in (tmp_path / "built.pdb", structure))
+    assert list_residues(written["A"]) == list_residues(given["A"])
+    assert list_residues(written["B"]) == ["LIG 1"]
     assert found["charge"] == pytest.approx(0, abs=1e-3)
     assert found["receptor"] == pytest.approx(8, abs=1e-3)
     sodium, chloride = (

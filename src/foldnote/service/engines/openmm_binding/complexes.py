@@ -263,7 +263,7 @@ def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
             if atom.name not in ANCHORS or atom.residue.name in ("ACE", "NME", "NHE"):
                 continue
             own = receptor.protein.residues[atom.residue.index]
-            titles[index] = f"{own.chain.strip() or 'A'}:{own.number}:{atom.name}"
+            titles[index] = f"{own.chain_id}:{own.number}:{atom.name}"
         else:
             titles[index] = str(index - (first if index >= first else 0) + 1)
     return BuiltComplex(

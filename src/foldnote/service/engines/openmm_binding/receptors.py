@@ -47,6 +47,11 @@ class ReceptorResidue:
     """Coordinates in nm, by name."""
 
     @property
+    def chain_id(self) -> str:
+        """The chain's name; A where the file has none."""
+        return self.chain.strip() or "A"
+
+    @property
     def title(self) -> str:
         """What it is called in a sentence."""
         return (

@@ -25,13 +25,14 @@ import numpy as np
 from alchemy import ELECTROSTATICS, RESTRAINT, STERICS
 from anchors import choose_restraint, restrain_given
 from checkpoints import keep_checkpoints
+from complex_files import write_complex
 from complexes import HOST, BuiltComplex, Receptor, build_complex, build_ligand, check_pose, read_receptor
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_table, write_used
 from equilibration import Equilibrated, equilibrate, list_near, make_whole
 from leg_tables import describe_legs, round_row, summarize, write_legs
 from legs import KCAL, LegResult, Progress, plan_lengths, run_leg
 from ligands import PreparedLigand, keep_parameters, parametrize, read_ligands, slug
-from openmm import OpenMMException, app, unit
+from openmm import OpenMMException
 from restraint import Restraint, list_bound_states
 from sampling import (
     GAS_CONSTANT,
@@ -106,7 +107,7 @@ def main() -> None:
             for number, ligand in enumerate(ligands, start=1):
                 bound = prepare(number, ligand, host, receptor, settings, seed, platform, folder, progress)
                 done.append(bound)
-                bind(number, bound, settings, lengths, seed, platform, folder, progress)
+                bind(number, bound, receptor, settings, lengths, seed, platform, folder, progress)
                 write_results(done, settings)
         except OpenMMException as exc:
             print(exc)
@@ -229,6 +230,7 @@ def find_anchors(built: BuiltComplex, given: tuple[str, str]) -> tuple[list[int]
 def bind(
     number: int,
     bound: Bound,
+    receptor: Receptor,
     settings: dict[str, Any],
     lengths: Lengths,
     seed: int,
@@ -274,7 +276,7 @@ def bind(
             bound.legs.append(run_leg(name, repeat, leg, kept, target, tell))
             begun += share
             if kind == BOUND and repeat == 1:
-                keep_structure(number, bound, SampledWindow.load(name_window(kept, 0)))
+                keep_structure(number, bound, receptor, SampledWindow.load(name_window(kept, 0)))
         progress.done += 1
 
 
@@ -283,18 +285,19 @@ def tell_part(progress: Progress, begun: float, share: float, message: str, part
     progress.tell(begun + share * part, message)
 
 
-def keep_structure(number: int, bound: Bound, window: SampledWindow | None) -> None:
+def keep_structure(number: int, bound: Bound, receptor: Receptor, window: SampledWindow | None) -> None:
     """Write receptor and ligand as they are at the end of the window in which nothing is switched."""
     if window is None:
         return
-    topology = bound.complex.solute.topology
-    positions = make_whole(window.positions, window.box, bound.complex)
-    model = app.Modeller(topology, window.positions * unit.nanometer)
-    model.delete([atom for atom in topology.atoms() if atom.index >= len(positions)])
     target = OUTPUTS / "complexes"
     target.mkdir(exist_ok=True)
-    with (target / f"{number:03}-{slug(bound.ligand.name)}.pdb").open("w") as stream:
-        app.PDBFile.writeFile(model.topology, positions * unit.nanometer, stream)
+    write_complex(
+        bound.complex.solute.topology,
+        make_whole(window.positions, window.box, bound.complex),
+        receptor.protein.residues if receptor.protein else [],
+        "RECEPTOR AND LIGAND AT THE END OF WINDOW 1 OF THE COMPLEX, REPEAT 1",
+        target / f"{number:03}-{slug(bound.ligand.name)}.pdb",
+    )
 
 
 def combine(bound: Bound, settings: dict[str, Any]) -> dict[str, Any]:
