@@ -2,22 +2,16 @@
 
 import json
 import os
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from real_engine import load_engines, prepare_run, run_engine, start_runner
+from stand_ins import install_stand_ins, skip_unless_installed
 
 from foldnote import catalog
-from foldnote.service.engines.install import install
-from foldnote.service.engines.weights.store import Offer
 from foldnote.service.runner.attempt import Outcome
 
-skip_without_colabfold = pytest.mark.skipif(
-    not load_engines()["colabfold"].environment_state().installed,
-    reason="needs: foldnote engines install colabfold --no-weights",
-)
+skip_without_colabfold = skip_unless_installed("colabfold")
 
 # FSD-1, a designed zinc finger without zinc (PDB 1FSD)
 FSD = "QQYTAKIKGRTFRNEKELRDFIEKFKGR"
@@ -30,19 +24,8 @@ def make_stand_in_fixture():
 
     @pytest.fixture(scope="module", autouse=True, name="stand_in")
     def stand_in(tmp_path_factory):
-        real = load_engines()["colabfold"]
-        folder = tmp_path_factory.mktemp("stand-in")
-        home, weights = folder / "engines" / "colabfold", folder / "weights"
-        home.mkdir(parents=True)
-        (home / "env").symlink_to(real.home / "env")
-        shutil.copy(real.home / "ready.json", home / "ready.json")
-        program = Path(__file__).parent / "stand_ins" / "alphafold_parameters.py"
-        subprocess.run([real.python, program, weights], check=True, capture_output=True)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("FOLDNOTE_ENGINES_DIR", str(folder / "engines"))
-            patch.setenv("FOLDNOTE_WEIGHTS_DIR", str(folder / "all-weights"))
-            install(load_engines()["colabfold"], lambda _event: None, offer=Offer(weights, is_stand_in=True))
-            yield weights
+        with install_stand_ins("colabfold", tmp_path_factory.mktemp("stand-in")):
+            yield
 
     return stand_in
 

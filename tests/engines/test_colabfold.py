@@ -1,6 +1,6 @@
 """ColabFold with stand-in parameters: its command line, files and figures, and that nothing is sent unasked.
 
-The parameters are random numbers (``stand_ins/alphafold_parameters.py``), so that no figure means anything; what is
+The parameters are random numbers (``stand_in_makers/make_colabfold.py``), so that no figure means anything; what is
 compared is what our engine and the program itself make of the same input.
 """
 

@@ -1,6 +1,6 @@
 """Writes stand-ins of AlphaFold 2's parameters: random numbers of the right names and shapes, which predict nothing.
 
-    python alphafold_parameters.py FOLDER        # with the python of the engine colabfold
+    python make_colabfold.py FOLDER        # with the python of the engine colabfold
 
 The shapes are those that the networks themselves ask for. The numbers repeat, so that the files compress to a
 few MB.
