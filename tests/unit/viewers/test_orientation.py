@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from foldnote.results import Structure
+from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.orientation import find_axis_angle, find_fill
 
 ROD = np.array([[0.0, 0.0, float(z)] for z in range(-40, 41)])
@@ -20,3 +22,15 @@ def test_what_stands_upright_keeps_its_ends(across):
 def test_what_is_not_turned_has_its_own_height():
     assert find_fill(ROD[:, [0, 2, 1]], None) == 1.0
     assert find_fill(ROD, None) == 1.25
+
+
+def test_a_ring_without_a_polymer_is_seen_whole_from_its_open_side():
+    """A macrocycle of 12 atoms in the plane of x and z, as a host molecule has."""
+    text = "".join(
+        f"HETATM{n:5}  C{n:<2} HST A   1    {6 * np.cos(n * np.pi / 6):8.3f}{0:8.3f}{6 * np.sin(n * np.pi / 6):8.3f}"
+        "  1.00  0.00           C\n"
+        for n in range(1, 13)
+    )
+    scene = compose(Structure("host.pdb", "pdb", text))
+    assert scene.rotation is not None
+    assert scene.fill == 1.0

@@ -23,7 +23,7 @@ from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain,
 from foldnote.viewers.scene.model_text import write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
 from foldnote.viewers.scene.orientation import find_axes, find_axis_angle, find_fill
-from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, read_traces
+from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, list_places, read_traces
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
@@ -53,7 +53,7 @@ def compose(
         return compose_molecule_file(structure, title=title, height_px=height_px)
     cdrs, notes = _place_cdrs(structure, regions)
     traces = read_traces(structure)
-    everything = join_points(traces)
+    everything = join_points(traces) if traces else list_places(structure)
     highlights = tuple(
         mark_region(
             region.label,

@@ -45,6 +45,12 @@ def read_traces(structure: Structure) -> dict[str, ChainTrace]:
     return {name: trace for name, trace in found if trace is not None}
 
 
+def list_places(structure: Structure) -> Points:
+    """Coordinates of all atoms of the first model, shape (n, 3), Å; of a structure without polymers."""
+    model = structure.to_gemmi()[0]
+    return np.array([each.atom.pos.tolist() for each in model.all()]).reshape(-1, 3)
+
+
 def join_points(traces: dict[str, ChainTrace]) -> Points:
     """Concatenate the points of all chains, shape (n, 3), Å."""
     return np.concatenate([*(trace.points for trace in traces.values()), np.empty((0, 3))])
