@@ -1,5 +1,7 @@
 """Results of free energies: the figures, and the overlap and convergence of the leg that overlaps least."""
 
+import pytest
+
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.free_energy_views import show_free_energies
 
@@ -12,8 +14,8 @@ OVERLAP = "ligand,repeat,leg,window,other_window,overlap\n" + "".join(
     for two in (1, 2)
 )
 CONVERGENCE = (
-    "ligand,repeat,leg,fraction,forward_kcal_per_mol,reverse_kcal_per_mol\n"
-    "methane,1,gas,0.5,9.0,9.0\nmethane,1,water,0.5,-2.0,-2.2\nmethane,1,water,1.0,-2.1,-2.1\n"
+    "ligand,repeat,leg,fraction,forward_kcal_per_mol,forward_error_kcal_per_mol,reverse_kcal_per_mol\n"
+    "methane,1,gas,0.5,9.0,1.0,9.0\nmethane,1,water,0.5,-2.0,0.3,-2.2\nmethane,1,water,1.0,-2.1,0.1,-2.1\n"
 )
 
 
@@ -27,10 +29,15 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_fil
     result = open_files("hydration-free-energy", files)
     energies, overlap, convergence, legs, *_ = show_free_energies(result)
     assert "2.4" in energies["text/plain"]
-    assert overlap.title == "Overlap of windows: methane, repeat 1, water"
+    assert overlap.title == (
+        "Overlap of windows: methane, repeat 1, water (least of neighbours 0.1, at least 0.03 is advised)"
+    )
     assert overlap.data.to_numpy().tolist() == [[0.7, 0.3], [0.3, 0.7]]
     assert convergence.data["forward_kcal_per_mol"].tolist() == [-2.0, -2.1]
+    bars = [mark.ys for mark in convergence.drawing.marks if len(mark.ys) == 2 and mark.xs[0] == mark.xs[1]]
+    assert bars == [pytest.approx([-2.3, -1.7]), pytest.approx([-2.2, -2.0])]
     assert "gas" in legs["text/plain"]
+    assert "hydration free energy (kcal/mol)" in energies["text/plain"]
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
@@ -62,6 +69,7 @@ def test_of_binding_the_restraints_follow_and_the_release_is_a_row_without_overl
         "restraints.csv": "ligand,P1,L1\nmethane,A:2:CA,1\n",
     }
     _, overlap, _, shown, restraints, *_ = show_free_energies(open_files("binding-free-energy", files))
-    assert overlap.title == "Overlap of windows: methane, repeat 1, complex"
+    assert overlap.title.startswith("Overlap of windows: methane, repeat 1, complex (")
+    assert "binding = solvent − complex − release" in shown["text/html"]
     assert "release" in shown["text/plain"]
     assert "A:2:CA" in restraints["text/plain"]

@@ -19,6 +19,17 @@ from foldnote.viewers.plots.plot import Plot
 
 _SHOWN = {"free-energies.csv", "legs.csv", "windows.csv", "overlap.csv", "convergence.csv", "restraints.csv"}
 _LEG = ("ligand", "repeat", "leg")
+_UNITS = {
+    "_kcal_per_mol_per_angstrom2": " (kcal/(mol Å²))",
+    "_kcal_per_mol_per_rad2": " (kcal/(mol rad²))",
+    "_kcal_per_mol": " (kcal/mol)",
+    "_ps_per_window": " per window (ps)",
+    "_angstrom": " (Å)",
+    "_deg": " (°)",
+}
+"""Ends of the names of columns, and how the unit is written above a table."""
+_ADVISED = 0.03
+"""Overlap of neighbours (Klimovich et al. 2015, doi:10.1007/s10822-015-9840-9)."""
 _NAMED = 5
 """Molecules that the notice names."""
 
@@ -38,14 +49,16 @@ def show_free_energies(result: Result) -> list[Any]:
         return default_view(result)
     worst = legs.sort_values("least_overlap").iloc[0]
     name = f"{worst['ligand']}, repeat {int(worst['repeat'])}, {worst['leg']}"
+    overlaps = f"least of neighbours {worst['least_overlap']:.2g}, at least {_ADVISED} is advised"
     restraints = read_table(result, "restraints.csv")
+    cycle = "" if restraints is None else "; binding = solvent − complex − release"
     return [
         *_warn(energies),
-        table_bundle(energies, "Free energies"),
-        _plot_overlap(_select(overlap, worst), name),
+        table_bundle(_label(energies), "Free energies"),
+        _plot_overlap(_select(overlap, worst), f"{name} ({overlaps})"),
         _plot_convergence(_select(convergence, worst), name),
-        table_bundle(legs, "Legs: free energies of switching the interactions off"),
-        *([] if restraints is None else [table_bundle(restraints, "Restraints")]),
+        table_bundle(_label(legs), f"Legs: free energies of switching the interactions off{cycle}"),
+        *([] if restraints is None else [table_bundle(_label(restraints), "Restraints")]),
         *default_view(result, without=_SHOWN),
     ]
 
@@ -61,6 +74,20 @@ def _warn(energies: pd.DataFrame) -> list[Bundle]:
     return [
         message_bundle(f"Not converged: {listed}. Overlap and convergence below show where; see the note.")
     ]
+
+
+def _label(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with words and units above its columns."""
+    return frame.rename(columns=_write_label)
+
+
+def _write_label(name: str) -> str:
+    """``least overlap``, or ``free energy (kcal/mol)`` for ``free_energy_kcal_per_mol``."""
+    stem, unit = next(
+        ((name.removesuffix(end), unit) for end, unit in _UNITS.items() if name.endswith(end)), (name, "")
+    )
+    words = stem.replace("_", " ").removeprefix("is ")
+    return words.replace("smiles", "SMILES").replace("sd of", "SD of").replace("mbar", "MBAR") + unit
 
 
 def _select(frame: pd.DataFrame, leg: pd.Series) -> pd.DataFrame:
@@ -81,5 +108,7 @@ def _plot_overlap(rows: pd.DataFrame, name: str) -> Plot:
 def _plot_convergence(rows: pd.DataFrame, name: str) -> Plot:
     """Plot the free energy of a leg from growing parts of its samples."""
     columns = {"forward_kcal_per_mol": "from the beginning", "reverse_kcal_per_mol": "from the end"}
+    errors = {each: each.replace("_kcal", "_error_kcal") for each in columns}
     labels = ("Fraction of the samples", "Free energy (kcal/mol)")
-    return plot_curves(rows, "fraction", columns, f"Convergence: {name}", labels=labels)
+    title = f"Convergence, with MBAR's errors: {name}"
+    return plot_curves(rows, "fraction", columns, title, labels=labels, errors=errors)

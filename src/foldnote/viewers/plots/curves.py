@@ -20,6 +20,7 @@ def plot_curves(
     *,
     labels: tuple[str, str],
     place: float | None = None,
+    errors: Mapping[str, str] | None = None,
 ) -> Plot:
     """Plot columns of a table as curves over the column ``x``.
 
@@ -30,6 +31,7 @@ def plot_curves(
         title: heading.
         labels: of the horizontal and the vertical axis, with units.
         place: position on the horizontal axis at which a dashed line is drawn; None for no line.
+        errors: of a column the one that has its errors, drawn as vertical bars of plus and minus this.
 
     Returns:
         The plot. Its data has the columns ``x`` and ``columns`` as float64, without rows that lack ``x``.
@@ -40,10 +42,13 @@ def plot_curves(
     if missing := [name for name in (x, *columns) if name not in frame.columns]:
         raise ArgumentError(f"The table has no column {', '.join(missing)}.")
     data = frame[[x, *columns]].apply(pd.to_numeric, errors="coerce").astype(float).dropna(subset=[x])
+    bars = _read_bars(frame.loc[data.index], data, errors or {})
     values = data[list(columns)]
     if not values.notna().any(axis=None):
         raise ArgumentError(f"The columns {', '.join(columns)} have no numbers.")
-    low, high = float(values.min(axis=None)), float(values.max(axis=None))
+    ends = [float(values.min(axis=None)), float(values.max(axis=None))]
+    ends += [end for each in bars.values() for _, *pair in each for end in pair]
+    low, high = min(ends), max(ends)
     margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
     marks: list[Mark] = [Border("y", 0.0)] if low < 0 < high else []
     if place is not None:
@@ -59,12 +64,33 @@ def plot_curves(
         )
         for index, (column, name) in enumerate(columns.items())
     ]
+    marks += [
+        Curve([at, at], [bottom, top], palette.chain_color(index), width=1.0)
+        for index, column in enumerate(columns)
+        for at, bottom, top in bars.get(column, ())
+    ]
     drawing = Drawing(
         Axis(labels[0], float(data[x].min()), float(data[x].max())),
         Axis(labels[1], low - margin, high + margin),
         marks,
     )
     return Plot(title, _describe(data, x, columns), data.reset_index(drop=True), drawing)
+
+
+def _read_bars(
+    frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Of each column with errors: position, and the ends of the bar."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for column, name in errors.items():
+        if name not in frame.columns:
+            continue
+        error = pd.to_numeric(frame[name], errors="coerce")
+        rows = pd.DataFrame(
+            {"at": data.iloc[:, 0], "low": data[column] - error, "high": data[column] + error}
+        )
+        found[column] = [(float(a), float(b), float(c)) for a, b, c in rows.dropna().itertuples(index=False)]
+    return found
 
 
 def _describe(data: pd.DataFrame, x: str, columns: Mapping[str, str]) -> str:
