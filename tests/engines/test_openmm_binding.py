@@ -28,6 +28,7 @@ MODEL = Path(__file__).parent / "binding_model.py"
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.extra_engine,
+    pytest.mark.timeout(2400),
     pytest.mark.skipif(
         not load_engines()[ENGINE].state().installed, reason=f"needs: foldnote engines install {ENGINE}"
     ),
