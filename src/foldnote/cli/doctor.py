@@ -122,22 +122,32 @@ def _bucket() -> list[DoctorFinding]:
 
 
 def _engines() -> list[DoctorFinding]:
-    """The engines of this machine, which only its embedded service runs."""
+    """The engines of this machine, which only its embedded service runs.
+
+    Those of which nothing is here are one finding.
+    """
     if not settings.active_profile().is_embedded:
         return []
     if sys.platform == "win32":
         return [DoctorFinding("engines", False, UnsupportedSystemError().message, is_needed=False)]
     from foldnote.service.engines.registry import load_engines
 
-    findings = []
+    findings, absent = [], []
     for engine in load_engines().values():
         state = engine.state()
+        if not (state.installed or engine.home.is_dir() or engine.configured().values):
+            absent.append(engine.name)
+            continue
         is_ours = state.installed or engine.kind == "adapter"
         advice = "" if is_ours else f"foldnote engines install {engine.name}"
         found = engine.method if state.installed else state.reason or "not installed"
         findings.append(
             DoctorFinding(f"engine {engine.name}", state.installed, found, advice, is_needed=False)
         )
+    if absent:
+        advice = "foldnote engines list says what each runs and needs."
+        found = f"not installed: {', '.join(sorted(absent))}"
+        findings.append(DoctorFinding("other engines", False, found, advice, is_needed=False))
     return findings
 
 
