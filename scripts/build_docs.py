@@ -87,7 +87,7 @@ def execute(notebook: Path, engines: Path) -> Path:
             "FOLDNOTE_SERVICE_IDLE_STOP_S": "20",
         }
         run = (sys.executable, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace")
-        limits = ("--ExecutePreprocessor.timeout=600", "--log-level=WARN")
+        limits = ("--ExecutePreprocessor.timeout=600", "--log-level=WARN", "--KernelManager.transport=ipc")
         subprocess.run((*run, *limits, notebook.name), cwd=folder, env=environment, check=True)
         shutil.copy(Path(folder) / notebook.name, kept)
     return kept

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from foldnote import settings
+from foldnote.catalog.bundle import list_types
+from foldnote.catalog.wording import find_near
 from foldnote.errors import EngineError
 from foldnote.io import hash_bytes, hash_file
 from foldnote.models.tool import ToolEngine
@@ -526,6 +528,10 @@ def _texts(value: Any, key: str) -> tuple[str, ...]:
 def _check(engine: Engine) -> None:
     if not engine.name.replace("-", "").replace("_", "").isalnum():
         raise ValueError(f"name is {engine.name!r}; use letters, digits, - and _")
+    known = list_types()
+    if strange := [tool for tool in engine.tools if tool not in known]:
+        near = "".join(f": is it {each!r}" for each in find_near(strange[0], known))
+        raise ValueError(f"tools names {strange[0]!r}, and there is no such tool{near}")
     if engine.kind not in get_args(Kind):
         raise ValueError(f"kind is {engine.kind!r}; it must be one of {', '.join(get_args(Kind))}")
     if engine.environment.kind not in get_args(EnvironmentKind):
