@@ -45,6 +45,13 @@ describe('the account at the foot of the sidebar', () => {
     expect(link.getAttribute('rel')).toBe('noopener noreferrer');
   });
 
+  it('says that nothing is left, and a small cost without an exponent', async () => {
+    render(<AccountLine account={{ ...TRIAL, jobsLeft: 0, weightedHours: 3.1e-5 }} claimAddress="/claim" />);
+    expect(screen.getByRole('button').textContent).toBe('Jobs left: none of 10');
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('under 0.001 weighted hours')).toBeTruthy();
+  });
+
   it('tells the rest when it is opened, a hostile address as text', async () => {
     const account = { ...TRIAL, email: '<b>a</b>\u202e@x', weightedHours: 1.23456 };
     const { container } = render(<AccountLine account={account} claimAddress="/claim" />);

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _UNITS = ("kB", "MB", "GB", "TB")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_LEAST_HOURS = 0.001
 _WRITTEN_OUT, _WITH_EXPONENT = 9999.5, 1e7
 """Numbers in this range have one decimal; smaller ones have four significant digits."""
 _ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
@@ -53,6 +54,17 @@ def format_duration(seconds: float) -> str:
     if whole < _DAY:
         return _pair(whole, (_HOUR, "h"), (_MINUTE, "min"))
     return _pair(whole, (_DAY, "d"), (_HOUR, "h"))
+
+
+def about_duration(seconds: float) -> str:
+    """An estimated duration: ``about 42 s``, ``under 1 s``."""
+    text = format_duration(seconds)
+    return text if text.startswith("under") else f"about {text}"
+
+
+def format_weighted_hours(hours: float) -> str:
+    """A cost with three significant digits: ``0.25 weighted hours``, ``under 0.001 weighted hours``."""
+    return f"{'under 0.001' if 0 < hours < _LEAST_HOURS else f'{hours:.3g}'} weighted hours"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

@@ -52,6 +52,8 @@ def test_one_name_that_is_replaced_again_and_again_is_limited_and_its_space_come
     refusal = answers[-1].json()
     assert refusal["code"] == "storage_quota_exceeded"
     assert (refusal["storageBytes"], refusal["storageBytesAllowed"]) == (9 * MB, 10 * MB)
+    assert "uses 9 MB of its 10 MB" in answers[-1].text[:200], answers[-1].text
+    assert "This upload needs 3 MB." in answers[-1].text
     assert len(contents(house)) == 3
     assert house.client.delete("/delete-file", params={"filePath": "same.pdb"}).status_code == 200
     assert put(house, "other.pdb", 3 * MB).status_code == 413

@@ -8,6 +8,8 @@ import type { Trans } from '../models/words';
 import { FoldIcon } from './icons';
 import { useWords } from './words';
 
+const LEAST_HOURS = 0.001;
+
 /** Props of the line. */
 export interface AccountLineProps {
   readonly account: AccountAnswer | null;
@@ -59,7 +61,7 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
 /** All details, as term and value. */
 function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [string, string])[] {
   const hours = (value: number | null): string =>
-    value === null ? '' : trans.__('%1 weighted hours', Number(value.toPrecision(4)));
+    value === null ? '' : trans.__('%1 weighted hours', tellHours(value, trans));
   const spent = hours(account.spentWeightedHours);
   const budget = hours(account.budgetWeightedHours);
   const rows: readonly (readonly [string, string])[] = [
@@ -83,9 +85,18 @@ function tellShort(account: AccountAnswer, trans: Trans): string {
 }
 
 function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): string {
-  return jobsAllowed === null || jobsLeft === null
-    ? ''
-    : trans.__('at most %1 of %2', formatCount(jobsLeft), formatCount(jobsAllowed));
+  if (jobsAllowed === null || jobsLeft === null) {
+    return '';
+  }
+  const allowed = formatCount(jobsAllowed);
+  return jobsLeft === 0
+    ? trans.__('none of %1', allowed)
+    : trans.__('at most %1 of %2', formatCount(jobsLeft), allowed);
+}
+
+/** Hours with four significant digits; a small cost is not written with an exponent. */
+function tellHours(value: number, trans: Trans): string {
+  return value > 0 && value < LEAST_HOURS ? trans.__('under %1', LEAST_HOURS) : String(Number(value.toPrecision(4)));
 }
 
 function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans): string {

@@ -16,6 +16,7 @@ from foldnote.forms.submission.checking import describe_cost
         (Experience(1, 40.0), "about 40 s (as the previous job)."),
         (Experience(4, 600.0, 0.25), "about 10 min and 0.25 weighted hours (median of 4 earlier jobs)."),
         (Experience(3, 60.0, None, 1024.0), "(median of 3 earlier jobs), with up to 1.07 GB of memory."),
+        (Experience(1, 0.2, 3e-5), ", under 1 s and under 0.001 weighted hours (as the previous job)."),
         (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier jobs)."),
     ],
 )
@@ -25,6 +26,7 @@ def test_the_cost_is_shown_as_far_as_it_is_known(experience, said):
 
 def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
     assert describe_cost(Experience(), 7).startswith("Submitting uses 1 job of your remaining 7 jobs")
+    assert describe_cost(Experience(1, 40.0), 0).startswith("No jobs are left of your allowance")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from foldnote.client.submission.experience import Experience
 from foldnote.models import Job, RowVerdict
 from foldnote.models.extensions import ON_FAILURE, RETRIES, STOP
 from foldnote.models.html_repr import show_grid
-from foldnote.text import count, format_duration, format_size
+from foldnote.text import about_duration, count, format_size, format_weighted_hours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +133,7 @@ class Preview:
         if self.retries:
             told = f"A job that fails is run again, up to {count(self.retries, 'time')}"
             hours, budget = self.weighted_hours_at_most, self.attempt.limits.weighted_hours_budget
-            cost = "" if hours is None else f": {hours:.3g} weighted hours"
+            cost = "" if hours is None else f": {format_weighted_hours(hours)}"
             cap = "" if budget is None else f"; the budget of {budget:g} weighted hours holds for all runs"
             yield f"{told}, so that the batch costs at most {1 + self.retries} times as much{cost}{cap}."
         if (self.attempt.extensions or {}).get(ON_FAILURE) == STOP:
@@ -143,9 +143,9 @@ class Preview:
         if self.duration_s is None:
             return " The run time is unknown: no job of this tool has completed here yet."
         each = f"median of {self.experience.count} earlier"
-        text = f" About {format_duration(self.duration_s)} of computing ({each})"
+        text = f" It takes {about_duration(self.duration_s)} of computing ({each})"
         hours, peak = self.weighted_hours, self.experience.peak_memory_mb
-        text += "" if hours is None else f", {hours:.3g} weighted hours"
+        text += "" if hours is None else f", {format_weighted_hours(hours)}"
         text += "" if peak is None else f", up to {format_size(peak * 2**20)} of memory a job"
         return f"{text}."
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from foldnote.client.submission.experience import Experience, describe_basis
 from foldnote.models import Job, Tool
 from foldnote.models.html_repr import show_pairs
-from foldnote.text import format_duration, format_size
+from foldnote.text import about_duration, format_size, format_weighted_hours
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,13 +58,13 @@ class Quote:
         seen, hours = self.experience, self.weighted_hours
         unknown = "unknown: no job of this tool among the newest ones has completed here"
         figures = {
-            "run time": unknown if seen.duration_s is None else f"about {format_duration(seen.duration_s)}",
-            "cost": "" if hours is None else f"about {hours:.3g} weighted hours",
+            "run time": unknown if seen.duration_s is None else about_duration(seen.duration_s),
+            "cost": "" if hours is None else format_weighted_hours(hours),
             "memory": ""
             if seen.peak_memory_mb is None
             else f"up to {format_size(seen.peak_memory_mb * 2**20)}",
             "estimated from": describe_basis(seen) if seen.count else "",
-            "jobs": "" if self.jobs_left is None else f"1 of the {self.jobs_left} that the account has left",
+            "jobs": _describe_left(self.jobs_left),
             "not available": "" if self.tool.available else self.tool.unavailable_reason or "at this service",
         }
         return {"job": f"{self.job_name}, not submitted"} | {
@@ -76,3 +76,9 @@ class Quote:
 
     def _repr_html_(self) -> str:
         return show_pairs(f"Quote for {self.tool.label}", self.summary())
+
+
+def _describe_left(jobs_left: int | None) -> str:
+    if jobs_left is None:
+        return ""
+    return f"1 of the {jobs_left:,} that the account has left" if jobs_left else "the account has none left"

@@ -18,7 +18,7 @@ from foldnote.forms.jobs.job_name import identify_settings
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
-from foldnote.text import count, format_duration, format_size
+from foldnote.text import about_duration, count, format_size, format_weighted_hours
 
 if TYPE_CHECKING:
     from foldnote.client.submission.experience import Experience
@@ -172,9 +172,11 @@ def describe_cost(
     """What a submission costs, as a sentence; for the embedded service (``is_own``) only the run time."""
     if is_own:
         return f"The job runs on this computer, without a limit on jobs{_describe_time(experience)}."
-    allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
+    if jobs_left == 0:
+        return "No jobs are left of your allowance: the service takes no new job."
     hours = experience.weighted_hours if experience is not None else None
-    more = f" and {hours:.3g} weighted hours" if hours else ""
+    more = f" and {format_weighted_hours(hours)}" if hours else ""
+    allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
     return f"Submitting uses 1 job of {allowance}{_describe_time(experience, more)}."
 
 
@@ -185,4 +187,4 @@ def _describe_time(experience: Experience | None, more: str = "") -> str:
     based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"
     peak = experience.peak_memory_mb
     memory = "" if peak is None else f", with up to {format_size(peak * 2**20)} of memory"
-    return f", about {format_duration(experience.duration_s)}{more} ({based}){memory}"
+    return f", {about_duration(experience.duration_s)}{more} ({based}){memory}"

@@ -307,7 +307,8 @@ def job_limit_reached(error: QuotaError) -> RefusalError:
     """403 for an account that has reached its limit of jobs."""
     if error.tier == TRIAL:
         sentence = (
-            f"An unclaimed key has {error.allowed} jobs, of which {error.used} are used. Claim the account."
+            f"An unclaimed key has {error.allowed} jobs, of which {error.used} are used. Claim the account"
+            " with the link that was issued with the key."
         )
     else:
         sentence = (

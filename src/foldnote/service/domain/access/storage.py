@@ -57,7 +57,7 @@ class StorageService:
             return
         used = self._storage.used(account_id) + self._coming[account_id]
         if used + declared > allowed or used >= allowed:
-            raise storage_full(413, used, allowed)
+            raise storage_full(413, used, allowed, declared)
         room = Room(allowed - used)
         self._coming[account_id] += declared
         try:
@@ -75,7 +75,7 @@ class StorageService:
         allowed = self._allowed(tier)
         used = self._storage.used(account_id) + self._coming[account_id] - declared if allowed else 0
         if allowed and used + size > allowed:
-            raise storage_full(413, used, allowed)
+            raise storage_full(413, used, allowed, size)
 
     def full(self, account_id: int, tier: str) -> RefusalError:
         """413 for an upload that exceeds the storage left."""
@@ -85,11 +85,19 @@ class StorageService:
         return self._trial_bytes if tier == TRIAL else self._bytes
 
 
-def storage_full(status: int, used: int, allowed: int) -> RefusalError:
-    """A refusal that names both figures and says what to do."""
+def storage_full(status: int, used: int, allowed: int, wanted: int = 0) -> RefusalError:
+    """A refusal that names the figures, with the ``wanted`` bytes of an upload, and says what to do."""
+    needs = f" This upload needs {_describe(wanted)}." if wanted else ""
     sentence = (
-        f"The account uses {used / MB:,.0f} MB of its {allowed / MB:,.0f} MB for files, settings and results."
-        " Delete what you do not need; the space is free about a minute later."
+        f"The account uses {_describe(used)} of its {_describe(allowed)} for files, settings and results."
+        f"{needs} Delete what you do not need; the space is free about a minute later."
     )
     more = {"storageBytes": used, "storageBytesAllowed": allowed}
     return RefusalError(status, "storage_quota_exceeded", sentence, more=more)
+
+
+def _describe(size: int) -> str:
+    """Bytes in MB (2**20 bytes), as the limit is configured; a small amount is not written as zero."""
+    if 0 < size < MB / 10:
+        return "under 0.1 MB"
+    return f"{size / MB:,.0f} MB" if size >= 10 * MB else f"{size / MB:.1f} MB".replace(".0 MB", " MB")
