@@ -32,9 +32,9 @@ from foldnote.forms.submission.extension_fields import ExtensionFields
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
-from foldnote.forms.ui.compact_widgets import locked
+from foldnote.forms.ui.compact_widgets import locked, opened_together
 from foldnote.forms.ui.shared_styles import Looks
-from foldnote.forms.view.frame import Actions, Frame
+from foldnote.forms.view.frame import CLOSED, Actions, Frame
 from foldnote.kernel import WIDGET_VIEW
 from foldnote.models.extensions import WIRE_NAME
 from foldnote.models.names import check_job_name
@@ -64,6 +64,7 @@ class Form:
     _resets_by_none = True
     """Whether None resets a field that is not nullable."""
 
+    @opened_together()
     def __init__(
         self,
         tool: DescribedTool,
@@ -111,9 +112,9 @@ class Form:
         """The service's error on the job's name; None without one."""
         self._service_errors: dict[str, str] = {}
         schema = tool.settings_schema
-        self.section = Section(read_plan(schema, schema), self)
+        self.section = Section(read_plan(schema, schema), self, closed=CLOSED)
         self._validator = Validator(tool, self.section)
-        self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
+        self.frame = Frame(self.section, self.looks, self._actions(), has_job=self._has_job)
         self.frame.show_tool(tool, is_waiting=self._is_waiting)
         self.verdicts = Verdicts(self)
         self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
@@ -209,8 +210,16 @@ class Form:
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The fields by name; of several with one name the one that applies."""
+        """The fields by name; of several with one name the one that applies.
+
+        Those behind the closed heading are built by asking for them.
+        """
+        self._build_closed()
         return self.section.by_name
+
+    @locked
+    def _build_closed(self) -> None:
+        self.section.open()
 
     @property
     def shows_errors(self) -> bool:
@@ -334,7 +343,7 @@ class Form:
         return self._snapshot_of(self.value)
 
     def _snapshot_of(self, value: dict[str, Any]) -> Snapshot:
-        return take_snapshot(self.fields, value, self.typed_job_name, self.extensions)
+        return take_snapshot(self.section.by_name, value, self.typed_job_name, self.extensions)
 
     def _propose_name(self, judgement: Judgement) -> str:
         content = identify_content(judgement.normalized, self.extensions)
@@ -389,7 +398,7 @@ class Form:
         if field is None:
             self.frame.job_name.focus()
             return
-        if field.spec.group == "advanced":
+        if field.spec.group == CLOSED:
             self.frame.unfold()
         field.focus_at(path[len(name) + 1 :])
 
@@ -419,6 +428,7 @@ class Form:
                 field.is_touched = True
             except FoldnoteError as error:
                 self._service_errors[field.spec.name] = error.message
+        self.section.show_given()
         self.refresh()
         self.note_change()
 
@@ -576,7 +586,7 @@ class Form:
         if not has_running_loop():
             self.verdicts.guard(lambda: self.surface)
         title = f"{self.described.display_name or self.described.type}: settings"
-        fields = self.fields
+        fields = self.section.by_name
         rows = [(fields[name].spec, value) for name, value in self.value.items()]
         closing = self.submission.closing
         return {

@@ -160,11 +160,14 @@ def test_the_header_says_what_runs_here_or_why_nothing_does():
     assert "Not connected" in Form(tool).frame.header.value
     probe = ToolEngine(name="probe", method="Probe", kind="substitute", note="It computes nothing.")
     substituted = tool.model_copy(update={"available": True, "engine": probe})
-    assert (
-        "Runs Probe, in place of AbodyBuilder. It computes nothing." in Form(substituted).frame.header.value
-    )
+    form = Form(substituted)
+    assert ">Runs Probe, in place of AbodyBuilder.<" in form.frame.header.value
+    assert "It computes nothing." in form.frame.message.value
+    assert "It computes nothing." not in form.frame.header.value
     cannot = tool.model_copy(update={"unavailable_reason": "No engine here. Install one."})
-    assert "No engine here. Install one." in Form(cannot).frame.header.value
+    form = Form(cannot)
+    assert ">No engine here.<" in form.frame.header.value
+    assert "Install one." in form.frame.message.value
 
 
 def test_a_required_field_with_a_default_may_be_omitted():

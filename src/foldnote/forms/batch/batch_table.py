@@ -288,7 +288,7 @@ class BatchTable:
 
     def _snapshot(self) -> Snapshot:
         """The completed rows and their local files."""
-        return take_snapshot(self._form.fields, {"rows": self.settings()}, "", self._form.extensions)
+        return take_snapshot(self._form.section.by_name, {"rows": self.settings()}, "", self._form.extensions)
 
     async def _price(self) -> None:
         form = self._form
@@ -336,7 +336,9 @@ class BatchTable:
     def _read_rows(self) -> None:
         """Read the rows of the batch, with files settled as local files, uploads, job files or contents."""
         uploads = self._form.known_uploads()
-        files = {name: field.spec for name, field in self._form.fields.items() if is_file(field.spec)}
+        files = {
+            name: field.spec for name, field in self._form.section.by_name.items() if is_file(field.spec)
+        }
         self.rows = [
             row | {name: settle(row[name], uploads, files[name].extensions) for name in files if name in row}
             for row in self.batch.list_settings(self._specs())

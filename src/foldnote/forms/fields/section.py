@@ -16,7 +16,9 @@ from foldnote.catalog.validation import find_problems
 from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.plan import Plan, State, read_plan
-from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.schema.shapes import is_list_of_scalars
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.ui.compact_widgets import opened_together
 from foldnote.models.problem import Problem
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _MAX_ROUNDS: Final = 4
 MAX_AT_ONCE: Final = 200
 """Fields of one object that are built at once; further optional ones are built on demand."""
+_PLAIN: Final = ("string", "number", "integer", "boolean")
 
 
 class SectionReading(NamedTuple):
@@ -68,23 +71,29 @@ class Section:
         extra: values of names that are not fields; they are kept and sent.
     """
 
-    def __init__(self, plan: Plan, host: FieldHost) -> None:
+    def __init__(self, plan: Plan, host: FieldHost, *, closed: str = "") -> None:
+        """Build the fields.
+
+        Args:
+            plan: what the schema requires.
+            host: the form, or the field that holds the section.
+            closed: the group of fields that is closed; its optional fields are built when it is opened.
+        """
         host.looks.room -= len(plan.parts)
         self.plan = plan
         self._host = host
+        self._closed = closed
         self.on_shown: Callable[[], None] = _ignore
         """Called after waiting fields were built, to show their widgets."""
         waits = len(plan.parts) > MAX_AT_ONCE
         self.fields: tuple[Field, ...] = tuple(
             WaitingField(part.spec, host)
-            if waits and position >= MAX_AT_ONCE and not part.spec.required
+            if (waits and position >= MAX_AT_ONCE and not part.spec.required) or self._is_closed(part.spec)
             else kind_for(part.spec).build(part.spec, host)
             for position, part in enumerate(plan.parts)
         )
-        self.pager = host.looks.button("", "foldnote-add", "foldnote-pager") if self.waiting else None
-        if self.pager is not None:
-            self.pager.on_click(lambda _button: self.show_more())
-            self._label_pager()
+        self.pager: widgets.Button | None = None
+        self._label_pager()
         self.more: Field | None = (
             kind_for(plan.more).build(plan.more, host) if plan.more is not None else None
         )
@@ -189,12 +198,29 @@ class Section:
         """Default of each setting, without those that hold under a condition only."""
         return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
 
+    def _is_closed(self, spec: FieldSpec) -> bool:
+        """Whether a field waits for its group to be opened: it reads as its default, with nothing inside."""
+        if not self._closed or spec.group != self._closed or spec.required:
+            return False
+        return spec.type in _PLAIN or (spec.default is not MISSING and is_list_of_scalars(spec))
+
     @property
-    def waiting(self) -> tuple[int, ...]:
-        """Positions of the fields that are not built yet."""
+    def _unbuilt(self) -> tuple[int, ...]:
         return tuple(
             position for position, field in enumerate(self.fields) if isinstance(field, WaitingField)
         )
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Positions of the fields that are not built yet, without those of the closed group."""
+        return tuple(place for place in self._unbuilt if not self._is_closed(self.fields[place].spec))
+
+    def open(self) -> None:
+        """Open the closed group: build its fields."""
+        group, self._closed = self._closed, ""
+        found = [place for place in self._unbuilt if self.fields[place].spec.group == group]
+        if found:
+            self.show(found[:MAX_AT_ONCE])
 
     @property
     def widgets(self) -> list[Any]:
@@ -210,6 +236,7 @@ class Section:
         """Build the next of the waiting fields."""
         self.show(self.waiting[:MAX_AT_ONCE])
 
+    @opened_together()
     def show(self, positions: Iterable[int]) -> None:
         """Build those of the fields at these positions that are waiting."""
         fields = list(self.fields)
@@ -225,13 +252,13 @@ class Section:
 
     def show_sought(self, words: Sequence[str]) -> None:
         """Build the waiting fields that a search for ``words`` finds."""
-        found = [place for place in self.waiting if self.fields[place].spec.has_words(words)]
+        found = [place for place in self._unbuilt if self.fields[place].spec.has_words(words)]
         if found:
             self.show(found[:MAX_AT_ONCE])
 
     def show_given(self) -> None:
         """Build the waiting fields whose value differs from the initial one."""
-        held = {place: self.fields[place].read().value for place in self.waiting}
+        held = {place: self.fields[place].read().value for place in self._unbuilt}
         found = [
             place
             for place, value in held.items()
@@ -241,8 +268,11 @@ class Section:
             self.show(found[:MAX_AT_ONCE])
 
     def _label_pager(self) -> None:
+        left = len(self.waiting)
+        if self.pager is None and left:
+            self.pager = self._host.looks.button("", "foldnote-add", "foldnote-pager")
+            self.pager.on_click(lambda _button: self.show_more())
         if self.pager is not None:
-            left = len(self.waiting)
             self.pager.description = f"Show {min(left, MAX_AT_ONCE)} of {left} more settings"
 
     def write(self, value: Mapping[str, Any]) -> None:

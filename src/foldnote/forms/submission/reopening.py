@@ -29,7 +29,7 @@ def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
 
     A local file agrees if its contents are those that were uploaded; it stays shown as a local file.
     """
-    settings = {key: value for key, value in job.settings.items() if key in form.fields}
+    settings = {key: value for key, value in job.settings.items() if key in form.section.names}
     held = {name: value for name, value in form.value.items() if name in given}
     kept = catalog.check(form.described, settings).normalized
     sent = as_sent(held)

@@ -29,7 +29,7 @@ async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[st
     Raises:
         FoldnoteError: a local file does not exist, or the service does not accept it.
     """
-    fields, sent = form.fields, dict(settings)
+    fields, sent = form.section.by_name, dict(settings)
     for name, value in sent.items():
         if name in fields:
             sent[name] = await _send_field(form, fields[name], value)

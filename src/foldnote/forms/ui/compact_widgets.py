@@ -1,7 +1,8 @@
 """ipywidgets whose state omits the front end's defaults, so that forms stay small.
 
 Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
-defaults. These classes leave them out of that message; later messages are unchanged.
+defaults. These classes leave them out of that message; later messages are unchanged. What is made inside
+`opened_together` sends its first message at the end, so that a form sends no changes of what nobody has seen.
 
 JupyterLab sends the messages of widgets to a subshell of the kernel, which handles them in a thread of its
 own while cells and their tasks run in the main thread. Whatever changes or shows a form therefore holds
@@ -14,13 +15,15 @@ own while cells and their tasks run in the main thread. Whatever changes or show
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 import ipywidgets as widgets
 from ipywidgets.widgets.widget_button import ButtonStyle
 from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
+from traitlets import default
 
 form_lock: Final = threading.RLock()
 """Held while a form is read and shown, or changed: one lock for all forms of the kernel."""
@@ -58,23 +61,94 @@ def locked(method: Callable[_P, _R]) -> Callable[_P, _R]:
     return run
 
 
+class _Together(threading.local):
+    """The widgets of this thread that wait for their first message, in order; None to send it at once."""
+
+    waiting: list[CompactWidget] | None = None
+
+
+_together: Final = _Together()
+
+
+@contextmanager
+def opened_together() -> Iterator[None]:
+    """Context in which new widgets wait with their first message, which has their state at the end."""
+    if _together.waiting is not None:
+        yield
+        return
+    waiting = _together.waiting = []
+    try:
+        yield
+    finally:
+        _together.waiting = None
+    for widget in waiting:
+        if widget.is_waiting:
+            widget.open()
+
+
+def _class_of(widget: object) -> Any:
+    """The widget's class; type checkers do not take the class of an untyped one for hashable."""
+    return type(widget)
+
+
+@cache
+def _list_synced(kind: Any) -> tuple[tuple[str, Callable[..., Any] | None, tuple[Any, ...]], ...]:
+    """Name, conversion to JSON if there is one, and assumed values of each trait that the front end has."""
+    return tuple(
+        (
+            name,
+            trait.metadata.get("to_json"),
+            (trait.default_value,) if name in _OF_CLASS else _ASSUMED.get(name, ()),
+        )
+        for name, trait in kind.class_traits(sync=True).items()
+    )
+
+
 class CompactWidget(widgets.Widget):
     """A widget whose full state omits the front end's defaults."""
+
+    is_waiting = False
+    """Whether the first message is still to be sent."""
+
+    @default("keys")
+    def _list_keys(self) -> list[str]:
+        return [name for name, _, _ in _list_synced(_class_of(self))]
+
+    def open(self) -> None:
+        """Send the first message, or wait with it until what is made together is complete."""
+        waiting = _together.waiting
+        self.is_waiting = waiting is not None
+        if waiting is None:
+            super().open()
+        else:
+            waiting.append(self)
+
+    @property
+    def model_id(self) -> Any:
+        """The model's id; a widget that waits is opened, since another one refers to it."""
+        if self.is_waiting and self.comm is None:
+            self.is_waiting = False
+            super().open()
+        return super().model_id
+
+    def close(self) -> None:
+        """Close the model, for good."""
+        self.is_waiting = False
+        super().close()
 
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
         """The state for ``key``; with None the full state without the front end's defaults."""
-        state: dict[str, Any] = super().get_state(key, drop_defaults)
         if key is not None:
+            state: dict[str, Any] = super().get_state(key, drop_defaults)
             return state
-        known = self.traits()
-        return {
-            name: value
-            for name, value in state.items()
-            if not (name in _ASSUMED and value in _ASSUMED[name])
-            and not (name in _OF_CLASS and value == known[name].default_value)
-        }
+        held = {}
+        for name, convert, assumed in _list_synced(_class_of(self)):
+            value = getattr(self, name)
+            if value not in assumed:
+                held[name] = value if convert is None else convert(value, self)
+        return held
 
     @locked
     def set_state(self, sync_data: dict[str, Any]) -> None:

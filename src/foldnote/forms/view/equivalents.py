@@ -28,7 +28,7 @@ class WrittenForm(FilledForm, Protocol):
 
 def write_form_call(form: WrittenForm) -> str:
     """The Python call, without optional settings that have their default."""
-    fields, defaults = form.fields, form.section.defaults
+    fields, defaults = form.section.by_name, form.section.defaults
     settings = {
         name: value
         for name, value in form.value.items()
@@ -54,7 +54,7 @@ def write_form_batch(form: WrittenForm, table: BatchTable) -> str:
 
 
 def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = False) -> Marks:
-    files = {name for name, field in form.fields.items() if is_file(field.spec)}
+    files = {name for name, field in form.section.by_name.items() if is_file(field.spec)}
     return Marks(secrets, form.bindings.names, files, form.known_uploads(), has_gaps)
 
 

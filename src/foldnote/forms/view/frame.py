@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
     from foldnote.forms.fields.section import Section
 
-_TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
+CLOSED = "advanced"
+"""The group behind a heading that is closed at first."""
+_TITLES = {"required": "Required", "common": "Settings", CLOSED: "More settings"}
 _WAITING = "Waiting for the service to say whether it can run this tool."
 _LONG = 14
 """Number of fields from which on a form has a search box."""
@@ -30,9 +32,7 @@ _LONG = 14
 class Frame:
     """The widgets around the fields."""
 
-    def __init__(
-        self, tool: DescribedTool, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True
-    ) -> None:
+    def __init__(self, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True) -> None:
         self.looks = looks
         self.has_job = has_job
         self._section = section
@@ -40,7 +40,7 @@ class Frame:
         self._status = ""
         self._code = ""
         self.shown_language = ""
-        self._cost = self._live = ""
+        self._cost = self._live = self._note = ""
         self._general = ""
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
@@ -86,7 +86,6 @@ class Frame:
         self._groups: dict[str, widgets.Box] = {}
         self._headings: dict[str, widgets.Widget] = {}
         """The title, or the button that unfolds it, of each group."""
-        self.show_tool(tool)
         self._build_search()
         found: list[widgets.Widget] = [self.search] if self.search is not None else []
         self.widget = looks.box(
@@ -105,23 +104,29 @@ class Frame:
         self.job_name.observe(actions.rename, "value")
         self.label.observe(actions.relabel, "value")
 
-    def show_tool(self, tool: DescribedTool, more: str = "", *, is_waiting: bool = False) -> None:
+    def show_tool(self, tool: DescribedTool, *, is_waiting: bool = False) -> None:
         """Show title, description and method of the tool.
+
+        The header has the room of one sentence on the method from the start, and what else is to be known of
+        it stands at the form's end: fields and buttons stay in place when the service answers.
 
         Args:
             tool: the tool.
-            more: follows the method.
             is_waiting: whether the service has not said yet whether it can run the tool.
         """
-        line, mark = (_WAITING, "fn-unknown") if is_waiting else describe_method(tool)
+        line, more, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
         title, about = escape(tool.display_name or tool.type), escape(tool.description)
-        method = _mark_code(" ".join(part for part in (line, more) if part))
+        sentence = f'<span title="{escape(line.replace("`", ""))}">{_mark_code(line)}</span>'
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
             f'<div class="fn-about">{about}</div>'
-            + (f'<div class="fn-method {mark}"><span>{method}</span></div>' if self.has_job else "")
+            + (f'<div class="fn-method {mark}">{sentence}</div>' if self.has_job else "")
         )
+        written = f'<div class="fn-note {mark}">{_mark_code(more)}</div>' if more and self.has_job else ""
+        if written != self._note:
+            self._note = written
+            self._show_message()
 
     def show_job_name(self, proposal: str, error: str | None) -> None:
         """Show the proposed name as placeholder, and the error of a typed one."""
@@ -144,7 +149,7 @@ class Frame:
         """Show the number of advanced settings, and of those that differ from their defaults."""
         if self.fold is None or self._advanced is None:
             return
-        inside = [field for field in self._section.everything if field.spec.group == "advanced"]
+        inside = [field for field in self._section.everything if field.spec.group == CLOSED]
         changed = sum(field.is_changed for field in inside)
         note = f" · {changed} changed" if changed else ""
         self.fold.description = f"{count(len(inside), 'more setting')}{note}"
@@ -248,7 +253,7 @@ class Frame:
         self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
 
     def _show_message(self) -> None:
-        self.message.value = self._live + self._general + self._cost + self._status + self._code
+        self.message.value = self._live + self._general + self._cost + self._status + self._code + self._note
 
     def show_sending(self, words: str) -> None:
         """Show on the button what is in progress; an empty text ends it.
@@ -266,7 +271,7 @@ class Frame:
             if not any(field.spec.group == group for field in self._section.everything):
                 continue
             box = self._groups[group] = self.looks.box([], "foldnote-group")
-            if group == "advanced":
+            if group == CLOSED:
                 self.fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
                 self.fold.on_click(self._toggle_fold)
                 self._headings[group] = self.fold
@@ -300,6 +305,7 @@ class Frame:
     def _toggle_fold(self, _button: object = None) -> None:
         if self._advanced is not None:
             self._is_unfolded = not self._is_unfolded
+            self._section.open()
             set_class(self._advanced, "foldnote-hidden", self.is_folded)
             self.show_fold()
 
@@ -318,19 +324,19 @@ class Actions(NamedTuple):
     reset: Callable[..., None]
 
 
-def describe_method(tool: DescribedTool) -> tuple[str, str]:
-    """A sentence that says what runs the tool, and the CSS class of its mark."""
+def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
+    """A sentence on what runs the tool, what else is to be known of it, and the CSS class of the mark."""
     if tool.available and tool.engine is not None:
-        note = f" {tool.engine.note}" if tool.engine.note else ""
         instead = (
             f", in place of {tool.display_name or tool.type}" if tool.engine.kind == "substitute" else ""
         )
-        return f"Runs {tool.engine.method}{instead}.{note}", "fn-can"
+        return f"Runs {tool.engine.method}{instead}.", tool.engine.note or "", "fn-can"
     if tool.available:
-        return "Runs at the connected service.", "fn-can"
+        return "Runs at the connected service.", "", "fn-can"
     if tool.unavailable_reason:
-        return tool.unavailable_reason, "fn-cannot"
-    return "Not connected to a service: settings are checked, but cannot be submitted.", "fn-unknown"
+        first, _, more = tool.unavailable_reason.partition(". ")
+        return first.removesuffix(".") + ".", more, "fn-cannot"
+    return "Not connected to a service: settings are checked, but cannot be submitted.", "", "fn-unknown"
 
 
 def _mark_code(text: str) -> str:
