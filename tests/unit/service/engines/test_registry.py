@@ -126,7 +126,10 @@ def test_a_missing_system_program_is_named_with_its_package(tmp_path):
         (GOOD + '[environment]\nsteps = [["x<2"]]\nnewest_python = "new"', "write it like 3.12"),
         (GOOD + 'colour = "red"\n', "unknown key 'colour'"),
         (GOOD.replace('["anarci"]', '"anarci"'), "tools must be a list"),
-        (GOOD.replace("anarci", "af_traj"), "tools names 'af_traj', and there is no such tool: is it 'af-traj'"),
+        (
+            GOOD.replace("anarci", "af_traj"),
+            "tools names 'af_traj', and there is no such tool: is it 'af-traj'",
+        ),
         (GOOD.replace('"x"', '"../x"'), "use letters"),
         ("name = ", "engine.toml cannot be used"),
     ],
