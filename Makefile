@@ -70,7 +70,7 @@ $(VENV)/.frontend: node_modules/.installed $(FRONTEND) | $(VENV)/bin/python
 
 $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 	@echo "== Installing foldnote and what it needs (about a minute)"
-	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --progress-bar on -e '.[numbering]'
+	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[numbering]'
 	@touch $@
 
 # Programs from Debian and packages for the front end and for Python are fetched side by side.
