@@ -287,11 +287,16 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(foldnote, tmp_path):
     assert (code, "cannot be used" in err) == (6, True)
 
 
-def test_the_doctor_looks_at_everything(foldnote):
+def test_the_doctor_looks_at_everything(foldnote, monkeypatch, tmp_path):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    (tmp_path / "vina").mkdir()  # an installation that was interrupted
     code, out, _ = foldnote("doctor", "--json")
     findings = {row["what"]: row for row in json.loads(out)}
-    looked_at = {"foldnote", "data folder", "3Dmol.js", "profile", "service", "engine anarci", "keyring"}
+    looked_at = {"foldnote", "data folder", "3Dmol.js", "profile", "service", "other engines", "keyring"}
     assert looked_at <= set(findings)
+    engines = {what for what in findings if what.startswith("engine ")}
+    assert engines == {"engine probe", "engine vina"}
+    assert "anarci, antiberty" in findings["other engines"]["found"]  # nothing of them is here
     assert findings["service"]["is_good"]
     assert code == int(any(not row["is_good"] and row["is_needed"] for row in findings.values()))
     assert "service: answers" in foldnote("doctor")[1]

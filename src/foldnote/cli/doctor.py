@@ -8,11 +8,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import foldnote
 from foldnote import settings
 from foldnote.cli.printing import describe_failure
 from foldnote.errors import FoldnoteError, UnsupportedSystemError
+
+if TYPE_CHECKING:
+    from foldnote.service.engines.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def _engines() -> list[DoctorFinding]:
     findings, absent = [], []
     for engine in load_engines().values():
         state = engine.state()
-        if not (state.installed or engine.home.is_dir() or engine.configured().values):
+        if not (state.installed or _is_begun(engine)):
             absent.append(engine.name)
             continue
         is_ours = state.installed or engine.kind == "adapter"
@@ -149,6 +153,13 @@ def _engines() -> list[DoctorFinding]:
         found = f"not installed: {', '.join(sorted(absent))}"
         findings.append(DoctorFinding("other engines", False, found, advice, is_needed=False))
     return findings
+
+
+def _is_begun(engine: Engine) -> bool:
+    """Whether somebody began to install or configure the engine, or named its folder."""
+    if engine.environment.kind == "venv":
+        return engine.home.is_dir()
+    return not engine.options or bool(engine.configured().mistakes or settings.engine_options(engine.name))
 
 
 def _keyring() -> list[DoctorFinding]:
