@@ -11,8 +11,9 @@ from foldnote.errors import ArgumentError
 from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
+from foldnote.viewers.render.caption import write_legend
 from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
-from foldnote.viewers.render.styles import apply_style, list_style_rules
+from foldnote.viewers.render.styles import apply_style, list_style_rules, list_surfaces
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import choose, color_by_column, find_colorings
 
@@ -141,6 +142,21 @@ def test_every_residue_is_painted_once_in_a_colouring():
     assert len(paints[0][1]["colorscheme"]["map"]) == len(set(scene.models[0].chains[0].numbers))
 
 
+def test_residues_without_a_value_look_other_than_those_whose_value_is_zero():
+    numbers = list(compose(make()).models[0].chains[0].numbers)
+    frame = pd.DataFrame(
+        {"chain": "H", "number": numbers, "score": [-1.0, 0.0, 1.0] + [None] * (len(numbers) - 3)}
+    )
+    scene = choose(compose(make()), "score", "cartoon", frame)
+    rules = list_style_rules(scene, scene.coloring)
+    selection, _, options = rules[1]
+    assert selection["rescode"] == numbers[3:]
+    assert apply_style("cartoon", rules[1])["cartoon"]["opacity"] == options["opacity"] < 1
+    assert "opacity" not in apply_style("cartoon", rules[0])["cartoon"]
+    assert "no value" in write_legend(scene)
+    assert len(list_surfaces(scene, scene.coloring)) == 2, "one for each chain"
+
+
 def test_sticks_keep_the_colours_of_elements():
     paint = list_style_rules(compose(make()), None)[0]
     assert apply_style("sticks", paint)["stick"]["colorscheme"]["map"]["N"] == "#3050f8"
@@ -197,6 +213,11 @@ def test_colours_of_a_structure_contrast_with_the_grounds_of_both_themes(key, gr
     coloring = next(one for one in compose(make(float)).colorings if one.key == key)
     contrasts = [find_contrast(color, ground) for color in coloring.palette]
     assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, of graphics"
+
+
+@pytest.mark.parametrize("region", ["CDR-H3", "CDR-L3"])
+def test_the_darkest_regions_are_seen_on_a_dark_ground(region):
+    assert find_contrast(palette.CDRS[region], "#212121") >= 3
 
 
 def test_small_errors_and_large_ones_are_the_ends_of_that_ramp():

@@ -51,7 +51,7 @@
     isPainted = true;
     viewer.setStyle({}, {});
     paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
-    if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(function (part) { return isShown(part) && seen.hasChain(part[0]); }).forEach(function (part) {
+    if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(function (part) { return !part[2] || !part[2].opacity; }).filter(function (part) { return isShown(part) && seen.hasChain(part[0]); }).forEach(function (part) {
       viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });

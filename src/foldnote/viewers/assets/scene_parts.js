@@ -107,19 +107,23 @@ function describeAtom(atom, scene, color) {
   return parts.join(' · ');
 }
 
-// Every chain with an ink that gives each residue its colour.
+// Every chain with an ink that gives each residue its colour; then its residues without a value, translucent.
 function inkResidues(look, scene) {
-  return scene.bases.map(function (base) {
-    var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {};
+  return [].concat.apply([], scene.bases.map(function (base) {
+    var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {}, pale = {};
     shades.forEach(function (shade, index) { if (shade >= 0) map[base[4][index]] = look.palette[shade]; });
-    return [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
-  });
+    var all = [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
+    pale[base[3]] = base[4].filter(function (name) { return !(name in map); });
+    if (!pale[base[3]].length) return [all];
+    return [all, [Object.assign({}, base[2], pale), { color: scene.unknown }, Object.assign({}, base[5], { opacity: scene.unknownOpacity })]];
+  }));
 }
 
 function ribbon(ink, options) {
   if (options.beads) return { sphere: Object.assign({ radius: options.beads }, ink) };
   var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
   if (options.thickness) look.thickness = options.thickness;
+  if (options.opacity) look.opacity = options.opacity;
   return { cartoon: look };
 }
 

@@ -14,7 +14,7 @@ from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
 from foldnote.viewers.scene.docking_view import TERMS
 from foldnote.viewers.scene.interfaces import CRITERIA
-from foldnote.viewers.scene.model import Highlight, Interface, Scene, SceneChain, Step
+from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, Step
 
 
 def write_plain(scene: Scene) -> str:
@@ -53,8 +53,19 @@ def write_legends(scene: Scene) -> dict[str, str]:
             f"<li>{write_swatch(line.color)}<span>{escape(line.label)}</span></li>"
             for line in coloring.legend
         ]
+        if lacks_values(scene, coloring):
+            lines.append(f'<li class="fnv-unknown">{write_swatch(palette.UNKNOWN)}<span>no value</span></li>')
         legends[coloring.key] = _write_section(heading, [*lines, *others], "fnv-row")
     return legends
+
+
+def lacks_values(scene: Scene, coloring: Coloring) -> bool:
+    """Whether a residue that is drawn has no colour in this colouring."""
+    for index, model in enumerate(scene.models):
+        shades = coloring.shades[index] if index < len(coloring.shades) else {}
+        if any(min(shades.get(chain.name) or (-1,)) < 0 for chain in model.chains):
+            return True
+    return False
 
 
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:

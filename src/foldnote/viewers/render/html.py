@@ -34,6 +34,7 @@ from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
     AROUND,
     SURFACE_OPACITY,
+    UNKNOWN_OPACITY,
     list_bases,
     list_labels,
     list_others,
@@ -201,6 +202,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "style": style,
         "opacity": SURFACE_OPACITY,
         "unknown": palette.UNKNOWN,
+        "unknownOpacity": UNKNOWN_OPACITY,
         "touched": palette.TOUCHED,
         "models": [_pack_model(model) for model in scene.models],
         "marks": [[mark.model_dump(include=_MARK) for mark in model.highlights] for model in scene.models],

@@ -36,6 +36,8 @@ _BREAK_A = {True: 4.5, False: 9.0}
 """Largest distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
+_UNKNOWN_WIDTH = 0.45
+"""Width of the tube of residues without a value, as a fraction."""
 _MIN_EXTENT_A = 3.0
 """Smallest half width of the picture, so that a single atom does not fill it."""
 _MAX_COORDINATE_A = 1e6
@@ -146,6 +148,7 @@ def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
     joined = np.flatnonzero(steps <= limit)
     radii = np.array([_RADIUS_A[letter] for letter in trace.secondary])
+    radii[(colors == _to_rgb([palette.UNKNOWN])).all(axis=1)] *= _UNKNOWN_WIDTH
     share = np.linspace(0, 1, fine, endpoint=False)
     i = np.repeat(joined, fine)
     t = np.tile(share, len(joined))

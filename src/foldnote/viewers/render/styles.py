@@ -23,6 +23,8 @@ SURFACE_OPACITY = 0.82
 AROUND = 0.95
 """Zoom factor for poses, which leaves room for their surroundings."""
 _CDR_THICKNESS = 1.0
+UNKNOWN_OPACITY = 0.6
+"""Opacity of the ribbon of residues without a value, whose grey is near that of zero on a signed scale."""
 _BEAD_RADIUS_A = 2.4
 """Radius of the sphere of a residue in a large structure; neighbours, 3.8 Å apart, touch."""
 _FORMATS = {"mmcif": "cif"}
@@ -58,14 +60,7 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
     """Style rules of all polymers, in order of application."""
     polymers = _list_polymers(scene)
     if coloring is not None:
-        return [
-            (
-                one.selection,
-                _make_color(one.model, palette.UNKNOWN, _shade_residues(one, coloring)),
-                one.options,
-            )
-            for one in polymers
-        ]
+        return [rule for one in polymers for rule in _list_colored(one, coloring)]
     rules: list[StyleRule] = []
     for index, model in enumerate(scene.models):
         own = {one.chain.name: one for one in polymers if one.index == index}
@@ -101,7 +96,8 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
 def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selection, Color]]:
     """(selection, colour) of one surface per chain, so that surfaces do not overlap."""
     if coloring is not None:
-        return [(selection, color) for selection, color, _ in list_style_rules(scene, coloring)]
+        rules = list_style_rules(scene, coloring)
+        return [(selection, color) for selection, color, options in rules if "opacity" not in options]
     found = []
     for one in _list_polymers(scene):
         marks = (mark for mark in one.model.highlights if mark.chain == one.chain.name)
@@ -160,8 +156,8 @@ def apply_style(style: Style, rule: StyleRule) -> dict[str, Any]:
     if "beads" in options:
         return {"sphere": {"radius": options["beads"], **color}}
     if options.get("trace"):
-        return {"cartoon": {**color, "style": "trace", **_thickness(options)}}
-    return {"cartoon": {**color, "arrows": True, **_thickness(options)}}
+        return {"cartoon": {**color, "style": "trace", **_look(options)}}
+    return {"cartoon": {**color, "arrows": True, **_look(options)}}
 
 
 def _keep_elements(color: Color) -> Color:
@@ -174,8 +170,8 @@ def _keep_elements(color: Color) -> Color:
 _ELEMENTS = {"N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000", "H": "#c8c8c8", "SE": "#ffa100"}
 
 
-def _thickness(options: dict[str, Any]) -> dict[str, float]:
-    return {"thickness": options["thickness"]} if "thickness" in options else {}
+def _look(options: dict[str, Any]) -> dict[str, float]:
+    return {name: options[name] for name in ("thickness", "opacity") if name in options}
 
 
 @dataclass(frozen=True)
@@ -199,6 +195,18 @@ def _list_polymers(scene: Scene) -> list[_Polymer]:
             options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else trace
             found.append(_Polymer(index, model, chain, select(index, chain.name) | without, options))
     return found
+
+
+def _list_colored(one: _Polymer, coloring: Coloring) -> list[StyleRule]:
+    """The rule of a chain, and that of its residues without a value, which are translucent."""
+    known = _shade_residues(one, coloring)
+    rules = [(one.selection, _make_color(one.model, palette.UNKNOWN, known), one.options)]
+    names = dict.fromkeys(_name_residue(one.model, number) for number in one.chain.numbers)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        selection = one.selection | {_number_key(one.model): unknown}
+        rules.append((selection, {"color": palette.UNKNOWN}, one.options | {"opacity": UNKNOWN_OPACITY}))
+    return rules
 
 
 def _shade_residues(one: _Polymer, coloring: Coloring) -> dict[Any, str]:

@@ -19,12 +19,13 @@ ANTIBODY_CHAINS = {"H": "#b8cadd", "L": "#f0e2bf"}
 
 CDRS = {
     "CDR-H1": "#5fb2f4",
-    "CDR-H2": "#2b7fdb",
-    "CDR-H3": "#2a45b5",
+    "CDR-H2": "#3d8fd6",
+    "CDR-H3": "#5a5fdb",
     "CDR-L1": "#f7ad15",
     "CDR-L2": "#d06d0e",
-    "CDR-L3": "#963810",
+    "CDR-L3": "#b8452a",
 }
+"""Those of CDR 3, the darkest, contrast 3:1 or more with JupyterLab's dark ground (#212121)."""
 
 _OTHER_CDRS = {"1": "#b48cce", "2": "#8f68b4", "3": "#6b3d94"}
 """CDRs of chains that are not called as those of receptors are."""
@@ -52,7 +53,7 @@ INTERACTIONS = {
 """Dashed lines of a molecule's interactions, in the hues of their diagram; visible in both themes."""
 
 UNKNOWN = "#9aa0a6"
-"""Residues without a value."""
+"""Residues without a value; translucent where ribbons are drawn, since zero on a scale is grey, too."""
 
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 """Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light; for areas side by side."""
