@@ -31,9 +31,9 @@ def service_ends():
 
 def run_blocks(name, blocks):
     """What the blocks define, run one after another with clients of their own."""
-    from foldnote.notebook.connection import find_async_jobs, find_client
+    from foldnote.notebook.connection import find_async_jobs, make_client
 
-    find_client.cache_clear()
+    make_client.cache_clear()
     find_async_jobs.cache_clear()
     names: dict[str, object] = {}
     for block in blocks:

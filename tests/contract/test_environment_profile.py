@@ -19,9 +19,9 @@ def here(served, monkeypatch):
     """Only the two variables lead to the service."""
     monkeypatch.setenv("FOLDNOTE_BASE_URL", served.url)
     monkeypatch.setenv("FOLDNOTE_API_KEY", served.key)
-    connection.find_client.cache_clear()
+    connection.make_client.cache_clear()
     yield served
-    connection.find_client.cache_clear()
+    connection.make_client.cache_clear()
 
 
 def unique(letters):
@@ -85,6 +85,30 @@ def test_the_command_line_reaches_it_and_shows_no_key(here, command):
     done = subprocess.run([COMMAND, *command], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert here.key not in done.stdout
+
+
+def test_a_call_after_a_change_of_the_environment_goes_to_the_new_service(here, monkeypatch):
+    assert fn.connect() is fn.connect()
+    assert fn.connect().profile.base_url == here.url
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", "http://127.0.0.1:9/v1/")
+    assert fn.connect().profile.base_url == "http://127.0.0.1:9/v1"
+    monkeypatch.delenv("FOLDNOTE_BASE_URL")
+    assert fn.connect().profile.is_embedded
+
+
+@pytest.mark.parametrize("address", ["ftp://x.example", "service.example", "https://", "http://exa mple", ""])
+def test_what_is_no_address_is_refused_when_the_client_is_made(address):
+    with pytest.raises(ConfigurationError, match="base_url is .* begins with https://"):
+        fn.Client(base_url=address)
+
+
+def test_an_invalid_option_is_refused_when_the_client_is_made(monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "soon")
+    with pytest.raises(ConfigurationError, match="FOLDNOTE_REQUEST_TIMEOUT_S is 'soon'"):
+        fn.Client()
+    monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "-1")
+    with pytest.raises(ConfigurationError, match="request_timeout_s is -1; it must be greater than 0"):
+        fn.AsyncClient()
 
 
 @pytest.mark.parametrize("verb", ["add", "use", "remove", "key"])

@@ -25,7 +25,7 @@ from foldnote.client.local import embedded
 from foldnote.errors import EmbeddedServiceError
 from foldnote.models import RuntimeInfo, read_runtime
 from foldnote.models.runtime_file import write_runtime
-from foldnote.notebook.connection import find_client
+from foldnote.notebook.connection import make_client
 
 SETTINGS = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNG", "scheme": "imgt"}
 ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); print(i.url, i.pid)"
@@ -35,9 +35,9 @@ ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); 
 def _ended(home, tmp_path, monkeypatch):
     """Whatever service a test started is ended with it."""
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "engines")))
-    find_client.cache_clear()
+    make_client.cache_clear()
     yield
-    find_client.cache_clear()
+    make_client.cache_clear()
     info = read_runtime(settings.runtime_dir())
     if info is not None and psutil.pid_exists(info.pid) and info.pid != os.getpid():
         end(info.pid, signal.SIGTERM)

@@ -109,10 +109,11 @@ class _Connected:
         if base_url is None and api_key is not None:
             raise ConfigurationError("A key was given without base_url: say which service it is for.")
         self._http_client = http_client
+        settings.check_client_options()
         if base_url is None:
             self._profile = settings.active_profile(profile)
             return
-        self._profile = settings.Profile(profile or "given", base_url.rstrip("/"))
+        self._profile = settings.give_profile(base_url, profile)
         self._begun = _connect(self._profile, api_key), self._make_transport()
 
     def _make_transport(self) -> Any:
@@ -199,7 +200,8 @@ class Client(_Connected):
         embedded service is started at the first call.
 
         Raises:
-            ConfigurationError: there is no such profile, or a key was given without an address.
+            ConfigurationError: there is no such profile, a key was given without an address, or an address or
+                option is invalid.
         """
         super().__init__(profile, base_url, api_key, http_client)
 
@@ -245,7 +247,8 @@ class AsyncClient(_Connected):
         """Connect to the service of ``profile``, or to the one at ``base_url``; see ``Client``.
 
         Raises:
-            ConfigurationError: there is no such profile, or a key was given without an address.
+            ConfigurationError: there is no such profile, a key was given without an address, or an address or
+                option is invalid.
         """
         super().__init__(profile, base_url, api_key, http_client)
 

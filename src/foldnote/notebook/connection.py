@@ -7,16 +7,25 @@ from typing import TYPE_CHECKING
 
 from foldnote.client import Client
 from foldnote.notebook.verbs import verb
+from foldnote.settings import Profile, active_profile
 
 if TYPE_CHECKING:
     from foldnote.client.core.connection import ServiceConnection
     from foldnote.client.resources.jobs import AsyncJobs
 
 
-@lru_cache(maxsize=8)
 def find_client(profile: str | None) -> Client:
-    """The client of ``profile``, or of the active one."""
-    return Client(profile)
+    """The client of ``profile``, or of the active one, which is looked up at every call.
+
+    So a call after ``foldnote profile use``, or after a change of the environment, goes to the new service.
+    """
+    return make_client(active_profile(profile))
+
+
+@lru_cache(maxsize=8)
+def make_client(profile: Profile) -> Client:
+    """The client of a profile at its address, made once."""
+    return Client(profile.name)
 
 
 @lru_cache(maxsize=8)
