@@ -122,7 +122,7 @@ class Form:
         self.example = ExampleButton(self, self.verdicts, self.frame.example)
         self._batch_table: BatchTable | None = None
         self._surface: Surface | None = None
-        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), _list_databases(tool))
+        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), tool.engine)
         if self._beside.section is not None:
             self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
@@ -174,7 +174,7 @@ class Form:
         """Show what the service says of the tool: whether it can run it, how, and what else it takes."""
         self.described = tool
         self.frame.show_tool(tool)
-        self._beside = ExtensionFields(self, tool.extensions, _list_databases(tool))
+        self._beside = ExtensionFields(self, tool.extensions, tool.engine)
         if self._beside.section is not None:
             self.frame.show_beside(self._beside.widgets)
         self.checking.learn_cost()
@@ -209,17 +209,14 @@ class Form:
         return self._surface
 
     @property
+    @locked
     def fields(self) -> dict[str, Field]:
         """The fields by name; of several with one name the one that applies.
 
         Those behind the closed heading are built by asking for them.
         """
-        self._build_closed()
-        return self.section.by_name
-
-    @locked
-    def _build_closed(self) -> None:
         self.section.open()
+        return self.section.by_name
 
     @property
     def shows_errors(self) -> bool:
@@ -598,8 +595,3 @@ class Form:
                 "model_id": self.widget.model_id,
             },
         }
-
-
-def _list_databases(tool: DescribedTool) -> tuple[str, ...]:
-    """The databases that the tool's engine searches at its service."""
-    return tuple(tool.engine.databases) if tool.engine is not None else ()

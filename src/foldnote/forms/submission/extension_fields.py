@@ -8,7 +8,7 @@ job of the cell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import ipywidgets as widgets
 
@@ -25,6 +25,9 @@ from foldnote.models.extensions import (
     name_consent,
 )
 from foldnote.models.problem import Problem
+
+if TYPE_CHECKING:
+    from foldnote.models.tool import ToolEngine
 
 SOURCE = "alignmentSource"
 OWN, NO_ALIGNMENT, DATABASES, SERVER = "own", "none", "databases", "server"
@@ -60,17 +63,17 @@ class ExtensionHost(FieldHost, Protocol):
 class ExtensionFields:
     """The fields of one form; none where the service takes nothing that needs one."""
 
-    def __init__(self, form: ExtensionHost, taken: Sequence[str], databases: Sequence[str] = ()) -> None:
+    def __init__(self, form: ExtensionHost, taken: Sequence[str], engine: ToolEngine | None = None) -> None:
         """Make the fields.
 
         Args:
             form: the form that they belong to.
             taken: the parts that the tool takes beside its settings.
-            databases: names of the databases on the service's machine that are searched for alignments.
+            engine: what runs the tool; its databases on the service's machine are searched for alignments.
         """
         self._form = form
         self._verdicts: dict[str, str] = {}
-        schema = _write_schema(taken, databases)
+        schema = _write_schema(taken, engine.databases if engine is not None else ())
         self.section = Section(read_plan(schema, schema), self) if schema["properties"] else None
 
     @property
