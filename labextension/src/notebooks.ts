@@ -26,6 +26,7 @@ export interface NotebookLike extends Widget {
     activeCellIndex: number;
     readonly activeCell: CellLike | null;
     readonly rendermime: IRenderMimeRegistry;
+    scrollToItem?(index: number, align: 'start'): Promise<void>;
   };
 }
 
@@ -54,8 +55,23 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string,
   await notebook.context.sessionContext.ready;
   activate(app, notebook);
   await writeCell(app, notebook, code);
+  const { content } = notebook;
+  const index = content.activeCellIndex;
   await app.commands.execute('notebook:run-cell');
+  showOutput(notebook, index);
   return notebook;
+}
+
+/** Scrolls to a cell whose output ends below the visible part of its notebook, unless another cell is active by now. */
+function showOutput({ content }: NotebookLike, index: number): void {
+  const cell = content.widgets[index];
+  if (cell && content.activeCellIndex === index && endOf(cell) > endOf(content)) {
+    void content.scrollToItem?.(index, 'start');
+  }
+}
+
+function endOf({ node }: Widget): number {
+  return node.getBoundingClientRect().bottom;
 }
 
 /**

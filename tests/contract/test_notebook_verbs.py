@@ -58,6 +58,8 @@ def test_jobs_are_compared_by_name_or_as_they_are(here, settings, name):
     assert found.settings.loc["scheme"].tolist() == ["imgt", "kabat"]
     assert found.notes[0].startswith("No structures are compared")
     assert fn.compare([first, f"{name}-2"]).settings.equals(found.settings)
+    first.relabel("wild type")
+    assert fn.compare(first, f"{name}-2").names == ("wild type", f"{name}-2")
 
 
 def test_what_cannot_be_compared_is_named(here, settings, name):

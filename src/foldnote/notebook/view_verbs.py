@@ -41,7 +41,7 @@ from foldnote.results import (
     Structure,
 )
 from foldnote.results import compare as _compare
-from foldnote.results.side_by_side.items import ComparedItem, Source
+from foldnote.results.side_by_side.items import ComparedItem, Source, make_item
 from foldnote.viewers import (
     Grid,
     Scene,
@@ -167,7 +167,8 @@ def compare(
     """Compare jobs or structures: superposed, by region, by sequence, by settings and by scores.
 
     A cell shows everything; ``.table``, ``.settings``, ``.scores``, ``.deviations`` and ``.alignments`` are
-    the data. The first structure is the reference. Jobs without a result are compared by their settings.
+    the data. The first structure is the reference. Jobs are called by their labels, else by their names;
+    those without a result are compared by their settings.
 
     Args:
         items: 2 to 20 jobs, names of jobs, results, models, structures or paths, or one list of them. Text is
@@ -202,13 +203,14 @@ def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
         )
     if not isinstance(item, JobHandle):
         return item  # type: ignore[no-any-return]
+    shown = item.label or item.job_name
     try:
-        return item.result()
+        return make_item(item.result(), shown)
     except (JobFailedError, JobStoppedError, UnfinishedJobError, NotFoundError):
         problem = f"it has no result ({item.record.word.lower()})"
         record = item.record
         return ComparedItem(
-            item.job_name, item.tool, record.settings, record.score or {}, problem=problem, is_job=True
+            shown, item.tool, record.settings, record.score or {}, problem=problem, is_job=True
         )
 
 

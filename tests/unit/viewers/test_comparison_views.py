@@ -55,6 +55,18 @@ def test_differences_settings_and_scores_are_written(tmp_path):
     assert "H3─" in shown["text/html"]
 
 
+def test_a_long_sequence_is_written_as_what_it_changes(tmp_path):
+    wild = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHW"
+    changed = f"{wild[:27]}A{wild[28:-1]}Y"
+    chains = {"wild": wild, "changed": changed, "short": wild[:-3]}
+    jobs = [write_fold_result(tmp_path, name, "6y1l_imgt", {"heavy": chains[name]}, {}) for name in chains]
+    shown = bundle(compare([open_result(job) for job in jobs]))["text/plain"]
+
+    assert "the first with N28A and W36Y" in shown
+    assert changed not in shown
+    assert wild[:-3] in shown
+
+
 def test_without_structures_the_rest_is_shown_with_the_reason(tmp_path):
     archives = [write_zip(tmp_path / f"{n}.zip", {"score.json": '{"ptm": 0.5}'}) for n in "ab"]
     shown = bundle(compare([open_result(archive) for archive in archives]))

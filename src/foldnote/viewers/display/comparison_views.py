@@ -25,6 +25,8 @@ _COLUMNS_PER_BLOCK = 60
 _MAX_NAME = 24
 _MAX_NAMED = 4
 _MAX_LETTERS = 200
+_LONG = 30
+"""Letters from which a sequence is compared letter by letter."""
 _HEADINGS = {
     "structure": "structure",
     "region": "region",
@@ -173,15 +175,34 @@ def _settings_bundle(comparison: Comparison) -> Bundle:
         return {}
     if comparison.settings.empty:
         return _text_bundle(f"Settings: the same in {join_words([item.name for item in known], 'and')}.")
-    shown = comparison.settings.map(_write_value)
+    shown = _write_substitutions(comparison.settings).map(_write_value)
     return table_bundle(shown, f"Settings that differ ({len(shown)})")
+
+
+def _write_substitutions(settings: pd.DataFrame) -> pd.DataFrame:
+    """The settings; long sequences of one length as what they change in the first, such as ``T28A``."""
+    rows = []
+    for first, *others in settings.itertuples(index=False):
+        is_long = isinstance(first, str) and len(first) >= _LONG and first.isalpha()
+        rows.append([first, *(_find_substitutions(first, other) if is_long else other for other in others)])
+    return pd.DataFrame(rows, index=settings.index, columns=settings.columns, dtype=object)
+
+
+def _find_substitutions(first: str, other: object) -> object:
+    """What is different in a text of the same length, at most a tenth of it; else the text itself."""
+    if not isinstance(other, str) or len(other) != len(first):
+        return other
+    pairs = enumerate(zip(first, other, strict=True), start=1)
+    found = [f"{old}{place}{new}" for place, (old, new) in pairs if old != new]
+    return f"the first with {join_words(found, 'and')}" if len(found) <= len(first) // 10 else other
 
 
 def _score_bundle(comparison: Comparison) -> Bundle:
     frame = comparison.scores
     if frame.empty:
         return _text_bundle("Scores: none of them has any.")
-    return table_bundle(frame.map(_write_value), "Scores")
+    empty = [name for name in ("unit", "better") if not frame[name].astype(bool).any()]
+    return table_bundle(frame.drop(columns=empty).map(_write_value), "Scores")
 
 
 def _write_value(value: object) -> str:
