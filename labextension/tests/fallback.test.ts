@@ -1,9 +1,13 @@
 /** The renderer of live widgets: what it keeps, what it makes anew, and which keys it holds back. */
+import { PageConfig } from '@jupyterlab/coreutils';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { ServerConnection } from '@jupyterlab/services';
 import { Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { isOutdated } from '../src/api/update';
+import { PLAIN } from '../src/models/words';
 import { OURS, WidgetOrFallback } from '../src/panels/fallback';
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';
@@ -102,5 +106,67 @@ describe('a live widget', () => {
     press({ key: 'Escape' });
     expect(heard).toHaveBeenCalledTimes(3);
     document.removeEventListener('keydown', heard);
+  });
+});
+
+describe('a page that is older than foldnote', () => {
+  const options = { sanitizer: { sanitize: (html: string) => html } } as IRenderMime.IRendererOptions;
+
+  /** Shows a bundle of ours where the server has another build than the page, or the same. */
+  async function show(isNew: boolean, ours: object): Promise<HTMLElement> {
+    const updates = { isOutdated: () => Promise.resolve(isNew), trans: PLAIN };
+    const find = (): IRenderMimeRegistry => new Registry() as unknown as IRenderMimeRegistry;
+    const shown = new WidgetOrFallback(options, find, 1000, updates);
+    const data = { [OURS]: ours, 'text/html': '<table></table>' } as IRenderMime.IMimeModel['data'];
+    await shown.renderModel({ data, metadata: {}, trusted: true, setData: () => undefined });
+    Widget.attach(shown, document.body);
+    await new Promise(resolve => setTimeout(resolve));
+    shown.node.remove();
+    return shown.node;
+  }
+
+  it('says above the table of a form that it should be reloaded, with a link', async () => {
+    const node = await show(true, { version: 2, view: { model_id: 'one' } });
+    expect(node.querySelector('[role=status]')?.textContent).toBe(
+      'foldnote was updated since this page was opened. Reload this page'
+    );
+    expect(node.querySelector('a')?.href).toBe(window.location.href);
+    expect(node.querySelector('table')).not.toBeNull();
+  });
+
+  it('says nothing where the page is current, or the form can be shown', async () => {
+    expect((await show(false, { version: 2, view: { model_id: 'one' } })).textContent).toBe('');
+    expect((await show(true, { version: 1, view: { model_id: 'one' } })).textContent).toBe('alive');
+  });
+});
+
+describe('the build that the page has', () => {
+  afterEach(() => {
+    PageConfig.setOption('federated_extensions', '');
+    vi.unstubAllGlobals();
+  });
+
+  it.each([
+    ['static/remoteEntry.b.js', true],
+    ['static/remoteEntry.a.js', false],
+    [undefined, false]
+  ])('is compared with the one of the server: %s', async (load, isNew) => {
+    PageConfig.setOption(
+      'federated_extensions',
+      JSON.stringify([{ name: 'foldnote', load: 'static/remoteEntry.a.js' }])
+    );
+    PageConfig.setOption('fullLabextensionsUrl', '/lab/extensions');
+    const asked: string[] = [];
+    const fetch = (request: Request): Promise<Response> => {
+      asked.push(request.url);
+      return Promise.resolve(new Response(JSON.stringify({ jupyterlab: { _build: { load } } })));
+    };
+    expect(await isOutdated({ ...ServerConnection.makeSettings(), fetch: fetch as typeof window.fetch })).toBe(isNew);
+    expect(asked[0]).toContain('/lab/extensions/foldnote/package.json');
+  });
+
+  it('counts as current where the server does not answer', async () => {
+    const fetch = (): Promise<Response> => Promise.reject(new TypeError('gone'));
+    expect(await isOutdated({ ...ServerConnection.makeSettings(), fetch })).toBe(false);
   });
 });

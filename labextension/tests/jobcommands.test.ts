@@ -53,7 +53,7 @@ describe('opening a result', () => {
     await run(CommandIDs.openJob, { job: 'done' });
     await run(CommandIDs.openJob, { job: 'done' });
     expect(tabs().map(tab => [tab.title.label, tab.title.caption, tab.title.closable])).toEqual([['done', '', true]]);
-    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'));
+    await vi.waitFor(() => expect(wordsOf(tabs()[0])).toContain('result of done'), 5000); // the view is loaded first
     expect(running.app.shell.currentWidget).toBe(tabs()[0]);
   });
 

@@ -52,7 +52,7 @@ function find(role: string, name: string | RegExp): Promise<HTMLElement> {
       throw new Error(`No ${role} “${name}” among: ${all.map(nameOf).join(' | ')}`);
     }
     return found;
-  });
+  }, 5000); // views are loaded when they are first shown
 }
 
 async function know(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {

@@ -118,8 +118,13 @@ def test_jobs_batches_and_pipelines_are_exported_and_opened_as_they_were(here, s
     run = fn.pipeline(f"{name}-p", [fn.stage("number", "anarci", **settings)]).wait(60)
     stages = fn.open_export(fn.export(run, tmp_path / "p.zip"))
     pd.testing.assert_frame_equal(stages.table, run.to_frame())
-    with pytest.raises(JobFailedError):
-        fn.export(f"{name}-b.fail", tmp_path / "f.zip")
+    together = fn.export([f"{name}-a", batch, run], tmp_path / "all.zip")
+    assert fn.open_export(together, job=f"{name}-a").result.scores == batch.result().jobs[f"{name}-a"].scores
+    pd.testing.assert_frame_equal(fn.open_export(together, job=name).table, batch.results())
+    pd.testing.assert_frame_equal(fn.open_export(together, job=run.job_name).table, run.to_frame())
+    for source in (f"{name}-b.fail", [f"{name}-a", f"{name}-b.fail"]):
+        with pytest.raises(JobFailedError):
+            fn.export(source, tmp_path / "f.zip")
     assert not (tmp_path / "f.zip").exists()
 
 

@@ -10,11 +10,15 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
+import { PLAIN, type Trans } from '../models/words';
+
 /**
  * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has that under its
- * own type, which pages that are made of a notebook would show in place of the saved text.
+ * own type, which pages that are made of a notebook would show in place of the saved text. A later version may be of a
+ * foldnote that this page does not know.
  */
 export const OURS = 'application/vnd.foldnote.widget+json';
+const VERSION = 1;
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';
 const SAVED = 'text/html';
@@ -24,19 +28,31 @@ const PATIENCE_MS = 6000;
 const LOOK_EVERY_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
+/** What a page knows of updates of foldnote. */
+export interface Updates {
+  /** Whether the server has another build of this extension than the page. */
+  readonly isOutdated: () => Promise<boolean>;
+  readonly trans: Trans;
+}
+
+const NONE: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN };
+
 /** Renders the live widget of a bundle, or its saved text. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   /**
    * @param options - the options of every renderer
    * @param findRegistry - finds the registry of the notebook that contains a node
    * @param patienceMs - how long to wait for a widget before showing the saved text, in milliseconds
+   * @param updates - finds out why a widget cannot be shown
    */
   constructor(
     options: IRenderMime.IRendererOptions,
     findRegistry: (node: Node) => IRenderMimeRegistry,
-    patienceMs: number = PATIENCE_MS
+    patienceMs: number = PATIENCE_MS,
+    updates: Updates = NONE
   ) {
     super();
+    this.updates = updates;
     this.sanitizer = options.sanitizer;
     this.findRegistry = findRegistry;
     this.patienceMs = patienceMs;
@@ -133,12 +149,14 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     if (this.saved || typeof html !== 'string') {
       return;
     }
-    this.saved = new Widget();
-    this.saved.addClass('fn-WidgetOutput-saved');
-    this.saved.addClass('jp-RenderedHTMLCommon');
-    this.saved.node.innerHTML = this.sanitizer.sanitize(html);
-    this.stack.insertWidget(0, this.saved);
+    const saved = new Widget();
+    this.saved = saved;
+    saved.addClass('fn-WidgetOutput-saved');
+    saved.addClass('jp-RenderedHTMLCommon');
+    saved.node.innerHTML = this.sanitizer.sanitize(html);
+    this.stack.insertWidget(0, saved);
     this.live?.hide();
+    void this.updates.isOutdated().then(isSo => isSo && saved.node.prepend(sayUpdated(this.updates.trans)));
   }
 
   private hideSaved(): void {
@@ -151,6 +169,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     return this.layout as PanelLayout;
   }
 
+  private readonly updates: Updates;
   private readonly sanitizer: IRenderMime.ISanitizer;
   private readonly findRegistry: (node: Node) => IRenderMimeRegistry;
   private readonly patienceMs: number;
@@ -172,7 +191,24 @@ function widgetId(model: IRenderMime.IMimeModel | null): unknown {
 /** The live widget of a bundle. */
 function findView(model: IRenderMime.IMimeModel): ReadonlyPartialJSONValue | undefined {
   const ours = model.data[OURS];
-  return model.data[LIVE] ?? (ours instanceof Object && 'view' in ours ? ours.view : undefined);
+  const isKnown = ours instanceof Object && 'view' in ours && (ours.version ?? VERSION) === VERSION;
+  return model.data[LIVE] ?? (isKnown ? ours.view : undefined);
+}
+
+/** Says above a saved text that the page is older than foldnote, with a link that reloads it. */
+function sayUpdated(trans: Trans): HTMLElement {
+  const link = document.createElement('a');
+  link.href = window.location.href;
+  link.textContent = trans.__('Reload this page');
+  link.addEventListener('click', event => {
+    event.preventDefault();
+    window.location.reload();
+  });
+  const said = document.createElement('p');
+  said.className = 'fn-WidgetOutput-updated';
+  said.setAttribute('role', 'status');
+  said.append(trans.__('foldnote was updated since this page was opened.'), ' ', link);
+  return said;
 }
 
 /**

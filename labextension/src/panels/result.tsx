@@ -2,7 +2,8 @@
 import { useMemo, type ReactElement } from 'react';
 
 import type { JobPlace } from '../api/answers';
-import { ResultView, type ResultViewProps } from '../components/ResultView';
+import { later } from '../components/later';
+import type { ResultViewProps } from '../components/ResultView';
 import { useStore } from '../components/store';
 import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
@@ -28,6 +29,8 @@ export interface ResultOptions {
   readonly onElsewhere: (profile: string) => void;
   readonly onClose: () => void;
 }
+
+const ResultView = later(async () => (await import('../components/ResultView')).ResultView);
 
 let lastId = 0;
 

@@ -8,7 +8,7 @@ import { IconButton } from '../components/IconButton';
 import type { JobActions } from '../components/JobRow';
 import { JobsView, type ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
-import { MembersView } from '../components/MembersView';
+import { later } from '../components/later';
 import { ServiceBar } from '../components/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
@@ -18,7 +18,6 @@ import type { Choices } from '../models/listing';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
-import { EnginesTab, FilesTab, ToolsTab } from './tabs';
 
 /** The views of the sidebar. */
 export type SidebarView = 'jobs' | 'tools' | 'engines' | 'files';
@@ -38,6 +37,11 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
   readonly onConnect: () => void;
   readonly onChooseProfile: (name: string) => void;
 }
+
+const MembersView = later(async () => (await import('../components/MembersView')).MembersView);
+const ToolsTab = later(async () => (await import('./tabs')).ToolsTab);
+const EnginesTab = later(async () => (await import('./tabs')).EnginesTab);
+const FilesTab = later(async () => (await import('./tabs')).FilesTab);
 
 const DRAGGED_FILES = 'application/x-jupyter-icontents';
 
@@ -148,8 +152,8 @@ export class Sidebar extends SeenWidget {
   private stopWatching: (() => void) | null = null;
 }
 
-/** Frames to wait for the view. */
-const FOCUS_FRAMES = 20;
+/** Frames to wait for the view, which may still have to be loaded. */
+const FOCUS_FRAMES = 120;
 const CONTROLS = 'input, textarea, button:not([disabled])';
 const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 

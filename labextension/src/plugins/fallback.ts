@@ -2,12 +2,17 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
+import { isOutdated } from '../api/update';
+import { PLAIN } from '../models/words';
 import { isNotebook } from '../notebooks';
 import { OURS, WidgetOrFallback } from '../panels/fallback';
 import { IFoldnote } from '../tokens';
 
 /** ipywidgets registers with -10; the lowest rank takes precedence. */
 const RANK = -20;
+
+/** For how long an answer on updates is kept, since a notebook may have many saved outputs. */
+const KEPT_MS = 60_000;
 
 /** Saved forms and cards stay readable without their kernel. */
 export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
@@ -17,13 +22,15 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IRenderMimeRegistry],
   optional: [IFoldnote],
   activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, foldnote: IFoldnote | null) => {
+    const updates = { isOutdated: keep(isOutdated), trans: foldnote?.trans ?? PLAIN };
     const stir = (): void => foldnote?.attention.stir();
     rendermime.addFactory(
       {
         safe: false,
         mimeTypes: [OURS],
         createRenderer: options => {
-          const output = new WidgetOrFallback(options, node => findRendermime(app, node) ?? rendermime);
+          const find = (node: Node): IRenderMimeRegistry => findRendermime(app, node) ?? rendermime;
+          const output = new WidgetOrFallback(options, find, undefined, updates);
           output.node.addEventListener('click', stir); // it may submit a job
           stir();
           return output;
@@ -33,6 +40,17 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
     );
   }
 };
+
+/** The function with its last answer kept for a while. */
+function keep(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let [answer, askedAt] = [Promise.resolve(false), -Infinity];
+  return () => {
+    if (Date.now() - askedAt > KEPT_MS) {
+      [answer, askedAt] = [ask(), Date.now()];
+    }
+    return answer;
+  };
+}
 
 /** The registry of the notebook that contains `node`, which alone has the notebook's widget manager. */
 function findRendermime(app: JupyterFrontEnd, node: Node): IRenderMimeRegistry | null {

@@ -1,8 +1,8 @@
-"""``fn.export`` and ``fn.open_export``: a job in one file, for a colleague."""
+"""``fn.export`` and ``fn.open_export``: jobs in one file, for a colleague."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,36 +10,56 @@ from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.errors import JobError, NotFoundError, UnfinishedJobError
 from foldnote.notebook.verbs import verb
 from foldnote.notebook.view_verbs import job as find_job
-from foldnote.results import ExportedJob, Result, save_export
+from foldnote.results import ExportedJob, JobParts, Result, save_export, save_exports
 from foldnote.results import open_export as _open_export
 from foldnote.results.exported import SUFFIX
+from foldnote.text import count
 
 
 @verb
-def export(source: JobHandle | str, /, path: str | Path | None = None, *, profile: str | None = None) -> Path:
+def export(
+    source: JobHandle | str | Sequence[JobHandle | str],
+    /,
+    path: str | Path | None = None,
+    *,
+    profile: str | None = None,
+) -> Path:
     """Write a job, batch or pipeline to one file, which a colleague opens with ``fn.open_export``.
 
     The file has the result, settings, scores, label, tags, note and, of a batch, the submitted table with its
     kept columns. It has no keys, account names, addresses, logs or paths of this computer. Uploaded input
-    files are named in it, but not part of it.
+    files are named in it, but not part of it. Of a list of jobs each has a folder of its own in the file,
+    named after the job; one that cannot be exported is named, and nothing is written.
 
     Args:
-        source: a complete job, batch or pipeline, or its name.
-        path: where the file goes, ending in ``.zip``; by default ``NAME.foldnote.zip`` in the current folder.
-            An existing file is replaced.
-        profile: the service of a job that is given by name; by default the active profile's.
+        source: a complete job, batch or pipeline, or its name; or a list of them.
+        path: where the file goes, ending in ``.zip``; by default ``NAME.foldnote.zip`` in the current folder,
+            of several jobs ``NUMBER-jobs.foldnote.zip``. An existing file is replaced.
+        profile: the service of jobs that are given by name; by default the active profile's.
 
     Returns:
         The path of the file.
 
     Raises:
         NotFoundError: there is no such job, or it has no result.
-        UnfinishedJobError: the job has no result yet.
+        UnfinishedJobError: a job has no result yet.
         JobFailedError: the run failed.
+        ArgumentError: the list is empty.
         ConfigurationError: the path does not end in ``.zip``.
-        UnreadableFileError: a file of the result is damaged.
+        UnreadableFileError: a file of a result is damaged.
         OSError: the file cannot be written.
     """
+    if isinstance(source, JobHandle | str):
+        parts = _read_parts(source, profile)
+        return save_export(f"{parts.record['jobName']}{SUFFIX}" if path is None else path, parts)
+    found = [_read_parts(each, profile) for each in source]
+    return save_exports(
+        f"{count(len(found), 'job').replace(' ', '-')}{SUFFIX}" if path is None else path, found
+    )
+
+
+def _read_parts(source: JobHandle | str, profile: str | None) -> JobParts:
+    """Everything of a job that is exported."""
     job = find_job(source, profile=profile) if isinstance(source, str) else source
     results, table = [job.result()], None
     rows = job.list_rows() if isinstance(job, BatchHandle | PipelineRun) else []
@@ -48,8 +68,7 @@ def export(source: JobHandle | str, /, path: str | Path | None = None, *, profil
         results = [*_open_earlier(job), *results]
     elif isinstance(job, PipelineRun):
         table = job.to_frame()
-    return save_export(
-        f"{job.job_name}{SUFFIX}" if path is None else path,
+    return JobParts(
         results,
         job.refresh().record.to_wire(),
         jobs=[row.name for row in rows],
@@ -69,17 +88,19 @@ def _open_earlier(batch: BatchHandle) -> Iterator[Result]:
 
 
 @verb
-def open_export(path: str | Path, /) -> ExportedJob:
+def open_export(path: str | Path, /, job: str | None = None) -> ExportedJob:
     """A job, batch or pipeline that a colleague exported; a cell shows it as the original.
 
     ``.result`` is what ``job.result()`` returns for the original, ``.table`` what ``batch.results()`` does.
 
     Args:
         path: the file that ``fn.export`` wrote.
+        job: which job of a file with several.
 
     Raises:
         ArchiveError: the file does not exist, is damaged, is not safe to read, or was written by a newer
             version of foldnote in another format.
-        ArgumentError: it is a plain result, which ``fn.open_result`` opens.
+        ArgumentError: it is a plain result, which ``fn.open_result`` opens; or it has several jobs, which are
+            listed, and ``job`` names none of them.
     """
-    return _open_export(path)
+    return _open_export(path, job)

@@ -75,7 +75,7 @@ from foldnote.results.docking.contacts import find_contacts
 from foldnote.results.docking.interactions import find_interactions
 from foldnote.results.docking.ligands import list_ligands
 from foldnote.results.docking.poses import Pose
-from foldnote.results.exported import ExportedJob, open_export, save_export
+from foldnote.results.exported import ExportedJob, JobParts, open_export, save_export, save_exports
 from foldnote.results.metrics.registry import METRICS, Metric, find_metric
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.naming.file_kinds import FileKind
@@ -116,6 +116,7 @@ __all__ = [
     "ExportedJob",
     "FileKind",
     "FileProblem",
+    "JobParts",
     "Ligand",
     "Manifest",
     "Metric",
@@ -151,6 +152,7 @@ __all__ = [
     "register_display",
     "register_part_display",
     "save_export",
+    "save_exports",
     "superpose",
     "superpose_models",
     "to_bibtex",

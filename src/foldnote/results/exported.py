@@ -1,8 +1,9 @@
-"""One file with a job, batch or pipeline, to hand to a colleague: written here, opened in any notebook.
+"""One file with jobs, batches or pipelines, to hand to a colleague: written here, opened in any notebook.
 
 The file is a ZIP archive of the result's files and one more, ``foldnote-export.json``: the job's record
 without account, address and paths, label, tags, note, the table of a batch, and the SHA-256 of every file.
 Logs are left out, since they may name folders of the computer that ran the job. Opening verifies every file.
+Of several jobs each has all that in a folder of its own.
 """
 
 from __future__ import annotations
@@ -15,21 +16,24 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path, PureWindowsPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 import pandas as pd
 
 from foldnote import late
 from foldnote.errors import ArchiveError, ArgumentError, ConfigurationError, UnreadableFileError
-from foldnote.results.archives.archive import BROKEN, Archive
+from foldnote.models.names import clean_job_name
+from foldnote.results.archives.archive import BROKEN, Archive, Member
 from foldnote.results.archives.opening import open_archive
 from foldnote.results.batch import TABLE, BatchResult, find_batch_table
 from foldnote.results.naming.file_kinds import EXPORT_NAME
 from foldnote.results.result import Result
 from foldnote.results.tables.frame_json import read_frame, write_frame
 from foldnote.results.tables.tabular import read_json
+from foldnote.text import count as count_of
 
 SUFFIX = ".foldnote.zip"
 """Ending of the file's name."""
@@ -42,6 +46,8 @@ _KEPT = (
     "failed",
 )  # fmt: skip
 """Fields of a job's record that are handed on; ``email``, ``projectTag`` and links are not."""
+_DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]", re.IGNORECASE)
+"""Names that Windows takes for devices, also with an ending."""
 _ABSOLUTE = re.compile(r"(/|~|\\\\|[A-Za-z]:[\\/])[^\n]{1,4000}")
 
 
@@ -94,28 +100,28 @@ class ExportedJob:
         late.load("show_export")(self)
 
 
-def save_export(
-    path: str | Path,
-    results: Sequence[Result],
-    record: Mapping[str, Any],
-    *,
-    jobs: Sequence[str] = (),
-    label: str = "",
-    tags: Iterable[str] = (),
-    note: str = "",
-    table: pd.DataFrame | None = None,
-) -> Path:
+class JobParts(NamedTuple):
+    """What is written of one job, batch or pipeline."""
+
+    results: Sequence[Result]
+    """The job's result; of a retried batch the results of the earlier batches, too, oldest first."""
+    record: Mapping[str, Any]
+    """The job's record on the wire; only fields about the run are written."""
+    jobs: Sequence[str] = ()
+    """Names of the jobs of a batch or pipeline, in order."""
+    label: str = ""
+    tags: Iterable[str] = ()
+    note: str = ""
+    table: pd.DataFrame | None = None
+    """The table of a batch or pipeline."""
+
+
+def save_export(path: str | Path, parts: JobParts) -> Path:
     """Write a job with its result to one file, which :func:`open_export` opens.
 
     Args:
         path: where the file goes, ending in ``.zip``; an existing file is replaced.
-        results: the job's result; of a retried batch the results of the earlier batches, too, oldest first.
-        record: the job's record on the wire; only fields about the run are written.
-        jobs: names of the jobs of a batch or pipeline, in order.
-        label: the label.
-        tags: the tags.
-        note: the note.
-        table: the table of a batch or pipeline.
+        parts: the job.
 
     Returns:
         The path of the file.
@@ -125,34 +131,78 @@ def save_export(
         UnreadableFileError: a file of the result is damaged; nothing was written.
         OSError: the file cannot be written.
     """
+    return _save(path, {"": parts})
+
+
+def save_exports(path: str | Path, parts: Iterable[JobParts]) -> Path:
+    """Write several jobs to one file, each in a folder of its own; arguments as of :func:`save_export`.
+
+    A folder has the job's name, with what not every system takes in names replaced, and a number where
+    another job has the same name, upper and lower case being one.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ArgumentError: there is no job.
+        ConfigurationError: the path does not end in ``.zip``.
+        UnreadableFileError: a file of a result is damaged; nothing was written.
+        OSError: the file cannot be written.
+    """
+    found: dict[str, JobParts] = {}
+    for each in parts:
+        found[_name_folder(str(each.record.get("jobName") or ""), found)] = each
+    if not found:
+        raise ArgumentError("There is no job to export: the list is empty.")
+    return _save(path, {f"{name}/": each for name, each in found.items()})
+
+
+def _name_folder(job_name: str, taken: Iterable[str]) -> str:
+    """A folder's name that every system takes, unlike those that are taken."""
+    base = clean_job_name(job_name)
+    plain = f"{base}-job" if _DEVICES.fullmatch(base.partition(".")[0]) else base
+    known = {name.lower() for name in taken}
+    names = chain([plain], (f"{plain}-{number}" for number in count(2)))
+    return next(name for name in names if name.lower() not in known)
+
+
+def _save(path: str | Path, parts: Mapping[str, JobParts]) -> Path:
+    """Write jobs, each below its folder, which is "" or ends in ``/``."""
     place = Path(path)
     if place.suffix.lower() != ".zip":
         raise ConfigurationError(f"{place.name}: an export is written to a file that ends in {SUFFIX}.")
-    about: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "foldnoteVersion": late.find_version(),
-        "exported": datetime.now(UTC).isoformat(timespec="seconds"),
-        "job": _hide_paths({name: record[name] for name in _KEPT if record.get(name) is not None}),
-        "jobs": list(jobs),
-        "label": label,
-        "tags": list(tags),
-        "note": note,
-        "table": None if table is None else _hide_paths(write_frame(table)),
-    }
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f".{place.name}.{uuid4().hex}.part")
     try:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as target:
-            about["files"] = _write_files(target, results, jobs)
-            target.writestr(EXPORT_NAME, json.dumps(about, ensure_ascii=False))
+            for folder, each in parts.items():
+                about = _describe(each) | {"files": _write_files(target, folder, each.results, each.jobs)}
+                target.writestr(f"{folder}{EXPORT_NAME}", json.dumps(about, ensure_ascii=False))
         return draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _write_files(target: zipfile.ZipFile, results: Sequence[Result], jobs: Sequence[str]) -> dict[str, str]:
-    """Copy the files of the results; returns their SHA-256 (hex) by name."""
+def _describe(parts: JobParts) -> dict[str, Any]:
+    record, table = parts.record, parts.table
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "foldnoteVersion": late.find_version(),
+        "exported": datetime.now(UTC).isoformat(timespec="seconds"),
+        "job": _hide_paths({name: record[name] for name in _KEPT if record.get(name) is not None}),
+        "jobs": list(parts.jobs),
+        "label": parts.label,
+        "tags": list(parts.tags),
+        "note": parts.note,
+        "table": None if table is None else _hide_paths(write_frame(table)),
+    }
+
+
+def _write_files(
+    target: zipfile.ZipFile, folder: str, results: Sequence[Result], jobs: Sequence[str]
+) -> dict[str, str]:
+    """Copy the files of the results below ``folder``; returns their SHA-256 (hex) by name."""
     digests: dict[str, str] = {}
     tables = [_read_batch_table(result) for result in results] if len(results) > 1 else []
     joined = [table for table in tables if table is not None]
@@ -161,10 +211,10 @@ def _write_files(target: zipfile.ZipFile, results: Sequence[Result], jobs: Seque
             is_left_out = file.name.rpartition("/")[2] in (EXPORT_NAME, _LOG)
             if is_left_out or file.name in digests or (joined and TABLE.fullmatch(file.name)):
                 continue
-            digests[file.name] = _copy(result.archive, file.name, target)
+            digests[file.name] = _copy(result.archive, file.name, target, folder)
     if joined:
         content = _join_tables(joined, jobs).to_csv(index=False).encode()
-        target.writestr("results.csv", content)
+        target.writestr(f"{folder}results.csv", content)
         digests["results.csv"] = hashlib.sha256(content).hexdigest()
     return digests
 
@@ -180,10 +230,10 @@ def _join_tables(tables: Sequence[pd.DataFrame], jobs: Sequence[str]) -> pd.Data
     return rows.reindex([job for job in jobs if job in rows.index]).reset_index()
 
 
-def _copy(archive: Archive, name: str, target: zipfile.ZipFile) -> str:
+def _copy(archive: Archive, name: str, target: zipfile.ZipFile, folder: str) -> str:
     digest = hashlib.sha256()
     try:
-        with archive.open(name) as source, target.open(name, "w", force_zip64=True) as member:
+        with archive.open(name) as source, target.open(f"{folder}{name}", "w", force_zip64=True) as member:
             while piece := source.read(1024**2):
                 digest.update(piece)
                 member.write(piece)
@@ -220,32 +270,45 @@ def is_export(archive: Archive) -> bool:
     return any(member.name == EXPORT_NAME for member in archive.members)
 
 
-def open_export(path: str | Path) -> ExportedJob:
+def _list_folders(archive: Archive) -> list[str]:
+    """The folders of the jobs in an archive that :func:`save_exports` wrote; empty for another one."""
+    parts = [member.name.split("/") for member in archive.members]
+    return [] if is_export(archive) else [one[0] for one in parts if one[1:] == [EXPORT_NAME]]
+
+
+def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     """A job, batch or pipeline from a file that was exported with ``fn.export``.
 
-    Every file is verified; archives that are not safe to read are refused.
+    Every file of it is verified; archives that are not safe to read are refused.
 
     Args:
         path: the file.
+        job: the folder of one of several jobs in the file, which is its name; not needed for a single one.
 
     Raises:
         ArchiveError: it does not exist, is no export, is damaged or incomplete, is not safe to read, or was
             written by a newer version of foldnote in another format.
-        ArgumentError: it is an ordinary result, which ``fn.open_result`` opens.
+        ArgumentError: it is an ordinary result, which ``fn.open_result`` opens; or it has several jobs and
+            ``job`` names none of them.
     """
     archive = open_archive(path)
     name = archive.path.name
     if archive.problems:
         raise ArchiveError(f"{name} is damaged: {archive.problems[0][1]} Ask for the file again.")
-    if not is_export(archive):
+    folders = _list_folders(archive)
+    if not folders and not is_export(archive):
         raise ArgumentError(f"{name} was not exported by foldnote; fn.open_result opens plain results.")
+    if folders:
+        archive = _Part(archive, f"{_choose(folders, job, name)}/")
     about = _read_about(archive, name)
+    if job is not None and not folders and job != about["job"].get("jobName"):
+        raise ArgumentError(f"{name} has one job, {about['job'].get('jobName')!r}, and not {job!r}.")
     listed = _Listed(archive, _verify(archive, about, name))
-    jobs = [str(job) for job in about.get("jobs") or ()]
+    jobs = [str(each) for each in about.get("jobs") or ()]
     record, label = about["job"], str(about.get("label") or "")
     title, origin = label or str(record.get("jobName") or name), {"job": record}
-    folders = {member.name.partition("/")[0] for member in listed.members}
-    known = [job for job in jobs if job in folders]
+    inside = {member.name.partition("/")[0] for member in listed.members}
+    known = [each for each in jobs if each in inside]
     result = BatchResult(listed, known, title, origin) if jobs else Result(listed, title, origin)
     try:
         table = None if about.get("table") is None else read_frame(about["table"], name)
@@ -261,6 +324,17 @@ def open_export(path: str | Path) -> ExportedJob:
         exported=str(about.get("exported") or ""),
         version=str(about.get("foldnoteVersion") or ""),
     )
+
+
+def _choose(folders: Sequence[str], job: str | None, name: str) -> str:
+    """The folder of the wanted job."""
+    if job in folders:
+        return str(job)
+    if job is None and len(folders) == 1:
+        return folders[0]
+    has = f"{name} has {count_of(len(folders), 'job')}: {', '.join(folders)}."
+    wanted = "" if job is None else f" None of them is {job!r}."
+    raise ArgumentError(f"{has}{wanted} Name one: fn.open_export({name!r}, job={folders[0]!r})")
 
 
 def _read_about(archive: Archive, name: str) -> dict[str, Any]:
@@ -306,6 +380,21 @@ def _hash_member(archive: Archive, name: str) -> str | None:
             return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
     except (UnreadableFileError, *BROKEN):
         return None
+
+
+class _Part(Archive):
+    """One folder of an archive, as an archive."""
+
+    def __init__(self, whole: Archive, folder: str) -> None:
+        self._whole, self._folder = whole, folder
+        inside = [member for member in whole.members if member.name.startswith(folder)]
+        super().__init__(
+            whole.path, [Member(member.name[len(folder) :], member.size_bytes) for member in inside]
+        )
+
+    def open(self, name: str) -> IO[bytes]:
+        """A stream of a member's bytes."""
+        return self._whole.open(f"{self._folder}{name}")
 
 
 class _Listed(Archive):

@@ -15,7 +15,7 @@ from result_archives import write_fv_result, write_zip
 from test_batch import make_batch
 
 from foldnote.errors import ArchiveError, ArgumentError, ConfigurationError, UnreadableFileError
-from foldnote.results import open_export, open_result, save_export
+from foldnote.results import JobParts, open_export, open_result, save_export, save_exports
 from foldnote.results.tables.frame_json import read_frame, write_frame
 from foldnote.viewers import export_bundles
 
@@ -35,7 +35,7 @@ ABOUT = "foldnote-export.json"
 def exported(tmp_path):
     result = open_result(write_fv_result(tmp_path / "fv.zip"))
     words = {"label": "VH <1>", "tags": ["lead"], "note": "Ask Ada.\nTwice."}
-    return save_export(tmp_path / "new" / "fv.foldnote.zip", [result], RECORD, **words)
+    return save_export(tmp_path / "new" / "fv.foldnote.zip", JobParts([result], RECORD, **words))
 
 
 def rewrite(path, change):
@@ -81,7 +81,7 @@ def test_account_address_and_paths_stay_here(tmp_path, monkeypatch):
     settings = {"file": str(tmp_path / "receptor.pdb"), "smiles": "/C=C/F", "deep": [f"see {tmp_path}/x"]}
     table = pd.DataFrame({"model": ["~/models/a.pdb"], "lost": [str(tmp_path / "gone.pdb")]})
     result = open_result(write_fv_result(tmp_path / "fv.zip"))
-    place = save_export(tmp_path / "x.zip", [result], RECORD | {"settings": settings}, table=table)
+    place = save_export(tmp_path / "x.zip", JobParts([result], RECORD | {"settings": settings}, table=table))
     with zipfile.ZipFile(place) as archive:
         text = archive.read(ABOUT).decode()
         assert "job.log" not in archive.namelist()
@@ -101,7 +101,9 @@ def test_a_batch_with_a_retry_has_the_last_job_of_each_row(tmp_path):
     ]
     table = pd.DataFrame({"KD_nM": [1.5, np.nan], "job_name": ["fv-1", "fv-2-retry1"]}, index=["a", "b"])
     names = ["fv-1", "fv-2-retry1"]
-    job = open_export(save_export(tmp_path / "b.zip", results, {"jobName": "b"}, jobs=names, table=table))
+    job = open_export(
+        save_export(tmp_path / "b.zip", JobParts(results, {"jobName": "b"}, names, table=table))
+    )
     assert list(job.result.jobs) == names
     assert job.result.tables["results.csv"]["status"].tolist() == ["Complete", "Complete"]
     assert job.result.numbering["job"].unique().tolist() == names
@@ -145,10 +147,10 @@ def test_what_was_added_later_is_not_part_of_the_result(exported):
 
 def test_an_export_can_be_exported_again_and_another_suffix_is_refused(exported, tmp_path):
     job = open_export(exported)
-    again = save_export(tmp_path / "again.zip", [job.result], job.record, label="other")
+    again = save_export(tmp_path / "again.zip", JobParts([job.result], job.record, label="other"))
     assert open_export(again).label == "other"
     with pytest.raises(ConfigurationError, match="ends in .foldnote.zip"):
-        save_export(tmp_path / "x.tar", [job.result], job.record)
+        save_export(tmp_path / "x.tar", JobParts([job.result], job.record))
     assert not list(Path(tmp_path).glob(".*"))
 
 
@@ -185,3 +187,42 @@ def test_a_dtype_that_a_file_chose_is_not_made(dtype):
     assert read_frame(content, "t")["a"].dtype == object
     with pytest.raises(UnreadableFileError, match="does not have 2 values"):
         read_frame(content | {"rows": 2}, "t")
+
+
+def test_several_jobs_are_in_one_file_each_in_a_folder_of_its_own(tmp_path):
+    result = open_result(write_fv_result(tmp_path / "fv.zip"))
+    names = ["fv-1", "FV-1", "../../etc/passwd", "con", "α 4"]
+    parts = [JobParts([result], RECORD | {"jobName": name}, label=name) for name in names]
+    place = save_exports(tmp_path / "all.foldnote.zip", parts)
+    folders = ["fv-1", "FV-1-2", "etc-passwd", "con-job", "alpha-4"]
+    with zipfile.ZipFile(place) as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} == set(folders)
+    for name, folder in zip(names, folders, strict=True):
+        job = open_export(place, folder)
+        assert (job.job_name, job.label) == (name, name)
+        assert job.result.structure.to_frame().equals(result.structure.to_frame())
+    with pytest.raises(ArgumentError, match=r"5 jobs: .*FV-1-2.*Name one: fn\.open_export"):
+        open_export(place)
+    with pytest.raises(ArgumentError, match="None of them is 'x'"):
+        open_export(place, "x")
+
+
+def test_a_changed_file_of_one_job_is_found_when_that_job_is_opened(tmp_path):
+    result = open_result(write_fv_result(tmp_path / "fv.zip"))
+    parts = [JobParts([result], RECORD | {"jobName": name}) for name in ("a", "b")]
+    place = save_exports(tmp_path / "two.zip", parts)
+    changed = rewrite(place, lambda members: members | {"b/score.json": members["b/score.json"] + b" "})
+    assert open_export(changed, "a").job_name == "a"
+    with pytest.raises(ArchiveError, match="score.json in it has changed"):
+        open_export(changed, "b")
+
+
+def test_one_job_in_a_list_needs_no_name_and_an_empty_list_is_refused(exported, tmp_path):
+    job = open_export(exported)
+    place = save_exports(tmp_path / "one.zip", [JobParts([job.result], job.record)])
+    assert open_export(place).job_name == "fv-1"
+    assert open_export(exported, "fv-1").job_name == "fv-1"
+    with pytest.raises(ArgumentError, match="has one job, 'fv-1', and not 'x'"):
+        open_export(exported, "x")
+    with pytest.raises(ArgumentError, match="list is empty"):
+        save_exports(tmp_path / "none.zip", [])

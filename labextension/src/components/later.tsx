@@ -1,0 +1,39 @@
+/** Parts of the views that are loaded when they are first shown, so that JupyterLab starts without them. */
+import { lazy, Suspense, type ComponentType, type ReactElement } from 'react';
+
+import { Notice } from './Notice';
+import { useWords } from './words';
+
+/**
+ * A component that is loaded when it is first shown.
+ *
+ * @param load - imports it; where that fails, since foldnote was updated or the server is gone, a sentence says so
+ */
+export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  const Loaded = lazy(() =>
+    load().then(
+      found => ({ default: found }),
+      () => ({ default: NotLoaded as ComponentType<P> })
+    )
+  ) as unknown as ComponentType<P>;
+  return function Later(props: P): ReactElement {
+    return (
+      <Suspense fallback={null}>
+        <Loaded {...props} />
+      </Suspense>
+    );
+  };
+}
+
+function NotLoaded(): ReactElement {
+  const trans = useWords();
+  return (
+    <Notice
+      tone="warning"
+      title={trans.__('This part of foldnote could not be loaded')}
+      action={{ label: trans.__('Reload This Page'), onClick: () => window.location.reload() }}
+    >
+      {trans.__('foldnote was updated since the page was opened, or the Jupyter server does not answer.')}
+    </Notice>
+  );
+}

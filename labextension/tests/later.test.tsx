@@ -1,0 +1,33 @@
+/** Views that are loaded when they are first shown. */
+import { render, screen, waitFor } from '@testing-library/react';
+import type { ReactElement } from 'react';
+import { describe, expect, it } from 'vitest';
+
+import { later } from '../src/components/later';
+
+function Greeting({ name }: { readonly name: string }): ReactElement {
+  return <p>Hello {name}</p>;
+}
+
+describe('a view that is loaded later', () => {
+  it('is asked for once, and only when it is shown', async () => {
+    let asked = 0;
+    const Later = later(() => {
+      asked += 1;
+      return Promise.resolve(Greeting);
+    });
+    expect(asked).toBe(0);
+    const { rerender } = render(<Later name="Ada" />);
+    await screen.findByText('Hello Ada');
+    rerender(<Later name="Grace" />);
+    await screen.findByText('Hello Grace');
+    expect(asked).toBe(1);
+  });
+
+  it('is replaced by a notice with a button that reloads the page where it cannot be loaded', async () => {
+    const Later = later<{ name: string }>(() => Promise.reject(new Error('404')));
+    render(<Later name="Ada" />);
+    await waitFor(() => expect(screen.getByRole('status').textContent).toContain('foldnote was updated'));
+    expect(screen.getByRole('button', { name: 'Reload This Page' })).toBeTruthy();
+  });
+});
