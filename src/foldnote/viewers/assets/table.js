@@ -220,7 +220,7 @@
       var column = columns[index], cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
       cell.scope = 'col';
       button.type = 'button';
-      column.label.split(/(?<=[_.])/).forEach(function (part, place) {
+      column.label.split(/(?<=[_.])|(?= \()/).forEach(function (part, place) {
         if (place) make('wbr', '', button);  // where a long name breaks on paper
         button.append(part);
       });
