@@ -50,7 +50,9 @@ does not depend on HTTP libraries.
 
 from __future__ import annotations
 
+import inspect
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from traceback import walk_tb
 from types import TracebackType
@@ -421,6 +423,18 @@ class EmbeddedServiceError(FoldnoteError):
 
 class UnsupportedSystemError(EmbeddedServiceError):
     """The job service and its engines need Linux or macOS; on Windows, use WSL or a hosted service."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn with the line of code that called the package, not with one of the package."""
+    package, level, frame = __name__.partition(".")[0], 1, inspect.currentframe()
+    while (
+        frame is not None
+        and frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == package
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _format_path(field: str, settings: object = None) -> str:

@@ -73,11 +73,12 @@ def test_without_an_estimate_the_job_is_submitted_and_the_lack_is_said(client, n
     settings = client.tools.get("align-pdbs").example_job["settings"]
     lack = "to compare max_runtime_s and weighted_hours_budget with: no job of align-pdbs"
     assert not client.jobs.quote("align-pdbs", settings).has_estimate
-    with pytest.warns(NoEstimateWarning, match=lack):
+    with pytest.warns(NoEstimateWarning, match=lack) as caught:
         job = client.jobs.submit(
             "align-pdbs", settings, job_name=name, max_runtime_s=50, weighted_hours_budget=1
         )
     assert isinstance(job, JobHandle)
+    assert {each.filename for each in caught} == {__file__}, "the line of the call, none of the package"
 
 
 def test_a_run_ends_at_its_limit(client, settings, name):
@@ -85,7 +86,7 @@ def test_a_run_ends_at_its_limit(client, settings, name):
         warnings.simplefilter("ignore", NoEstimateWarning)
         job = client.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30", max_runtime_s=0.5)
     ended = client.jobs.wait([job], 30)[job.job_name]
-    assert "time limit" in ended.record.error
+    assert "time limit of under 1 s. Allow more time" in ended.record.error
 
 
 def test_a_job_that_was_submitted_before_costs_nothing_and_meets_no_limit(client, settings, monkeypatch):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_page
 from foldnote.client.core.operations import Operation
-from foldnote.errors import EstimateExceededError, NoEstimateWarning, NotSentWarning
+from foldnote.errors import EstimateExceededError, NoEstimateWarning, NotSentWarning, warn_caller
 from foldnote.models import Job, JobStatus, Problem, Tool
 from foldnote.text import format_duration
 
@@ -120,18 +119,16 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, run
             )
     unknown = [name for name, limit, estimate, _ in rows if limit is not None and estimate is None]
     if unknown:
-        warnings.warn(
+        warn_caller(
             f"There is no estimate to compare {' and '.join(unknown)} with: no job of {tool.type} among the"
             " newest ones has completed here with that figure.",
             NoEstimateWarning,
-            stacklevel=2,
         )
     if limits.max_runtime_s is not None and not takes_runtime_limit(tool):
-        warnings.warn(
+        warn_caller(
             "Not sent: max_runtime_s. This service takes no time limit for single jobs, so the job is not"
             " ended then.",
             NotSentWarning,
-            stacklevel=2,
         )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts
 from foldnote.client.local.identity import keep_content
-from foldnote.errors import NotSentWarning, SettingsError
+from foldnote.errors import NotSentWarning, SettingsError, warn_caller
 from foldnote.models import Job, Problem, Tool
 from foldnote.models.extensions import (
     ALIGNMENT,
@@ -62,10 +61,9 @@ def choose_sent(tool: Tool, extensions: Extensions | None) -> dict[str, Any] | N
     sent = keep_taken(given, tool.extensions)
     unsent = [part for part in name_parts(given) if part not in name_parts(sent)]
     if unsent:
-        warnings.warn(
+        warn_caller(
             f"Not sent with {tool.type}: {', '.join(unsent)}. This service does not take it with this tool.",
             NotSentWarning,
-            stacklevel=2,
         )
     return sent or None
 
@@ -115,11 +113,10 @@ def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
     )
     if theirs != ours:
         words = ", ".join(f"{_ARGUMENTS[key]}={value!r}" for key, value in theirs.items())
-        warnings.warn(
+        warn_caller(
             f"The batch {existing.job_name} was submitted before and keeps {words}. again=True submits its "
             "rows once more, as you ask now.",
             NotSentWarning,
-            stacklevel=2,
         )
 
 

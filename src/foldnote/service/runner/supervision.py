@@ -186,7 +186,8 @@ class Supervisor:
         if time.monotonic() - self._started > spec.time_limit_s:
             return EngineExit(
                 "timed_out",
-                f"{self._name} was ended at its time limit of {format_duration(spec.time_limit_s)}.",
+                f"{self._name} was ended at its time limit of {format_duration(spec.time_limit_s)}."
+                " Allow more time, or try a smaller input.",
             )
         return None
 
