@@ -82,6 +82,16 @@ describe('JobsView', () => {
     expect(within(row).getByText('No heavy chain was found.')).toBeTruthy();
   });
 
+  it('marks failed jobs of a batch that is complete', () => {
+    const statuses = { 'In Queue': 0, Running: 0, Complete: 2, Stopped: 1 };
+    const batch = makeJob({ jobName: 'panel', status: 'Complete', type: 'batch', batchSize: 3, statuses, failed: 1 });
+    showJobs({
+      jobs: [batch, makeJob({ ...batch, jobName: 'good', statuses: { ...statuses, Stopped: 0 }, failed: 0 })]
+    });
+    expect(screen.getByText('2 of 3, 1 failed').className).toContain('fn-mod-bad');
+    expect(screen.getByText('2 of 3').className).not.toContain('fn-mod-bad');
+  });
+
   it('filters by state and takes the filter back', async () => {
     showJobs({ jobs: JOBS });
     await userEvent.click(screen.getByRole('button', { name: 'Complete, 1 job' }));

@@ -365,7 +365,7 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
         </span>
       )}
       {progress !== '' && (
-        <span className="fn-JobRow-message" dir="auto" title={progress}>
+        <span className={`fn-JobRow-message${job.failed ? ' fn-mod-bad' : ''}`} dir="auto" title={progress}>
           {progress}
         </span>
       )}
