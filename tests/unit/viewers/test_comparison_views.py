@@ -53,6 +53,7 @@ def test_differences_settings_and_scores_are_written(tmp_path):
     assert "Sequences of chain H: 67 columns of 130 with differences" in shown["text/plain"]
     assert "Settings that differ (1)" in shown["text/plain"]
     assert "H3─" in shown["text/html"]
+    assert "<code></code>" not in shown["text/html"], "an empty grey box where styles are taken out"
 
 
 def test_a_long_sequence_is_written_as_what_it_changes(tmp_path):

@@ -185,7 +185,8 @@ def has_flexible(scene: Scene) -> bool:
 
 def _write_mark(mark: Highlight) -> str:
     name = f"<span><b>{escape(mark.tag or mark.label)}</b> {escape(span(mark.numbers))}</span>"
-    return f"<li>{write_swatch(mark.color)}{name} <code>{escape(mark.sequence)}</code></li>"
+    letters = f" <code>{escape(mark.sequence)}</code>" if mark.sequence else ""
+    return f"<li>{write_swatch(mark.color)}{name}{letters}</li>"
 
 
 def write_swatch(color: str) -> str:
