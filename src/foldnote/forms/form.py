@@ -177,6 +177,8 @@ class Form:
         self._beside = ExtensionFields(self, tool.extensions, tool.engine)
         if self._beside.section is not None:
             self.frame.show_beside(self._beside.widgets)
+        if self._batch_table is not None:
+            self._batch_table.show_policy()
         self.checking.learn_cost()
         self.refresh()
 

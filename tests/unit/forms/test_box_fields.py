@@ -181,6 +181,12 @@ def test_of_a_receptor_that_is_not_at_hand_nothing_is_invented():
     assert len(form.fields["boxCenter"].places.options) == 2
 
 
+def test_before_a_receptor_is_chosen_the_box_invites_to_choose_one():
+    form = Form(catalog.tool("vina"))
+    assert "Choose the receptor to see what is searched" in said(form, "boxCenter")
+    assert "not" not in said(form, "boxCenter").partition("Choose the receptor")[2].partition("<")[0]
+
+
 def test_a_schema_of_ones_own_may_have_the_fields():
     point = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
     form = make_form({"size": point | {"x-foldnote": {"role": "box-size"}}}, size=[1, 2.5, 3])

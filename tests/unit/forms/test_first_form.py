@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
 
+import ipywidgets as widgets
 import pytest
 from page import Page
 
@@ -57,12 +59,17 @@ def test_a_form_that_trusts_the_defaults_of_a_tool_finds_what_a_check_of_everyth
     assert catalog.check(described, defaults, trusts_defaults=True) == catalog.check(described, defaults)
 
 
-def answered(tool_type, schema):
-    """A form whose service describes the settings by ``schema``."""
+def unanswered(tool_type, schema, extensions=("alignment", "label")):
+    """A form whose service will describe the settings by ``schema``, and its record."""
     client = Client()
-    tool = Tool(type=tool_type, settings_schema=schema, available=True, extensions=("alignment", "label"))
+    tool = Tool(type=tool_type, settings_schema=schema, available=True, extensions=extensions)
     client.tools = SimpleNamespace(get=lambda _type: tool)
-    form = NotebookForm(describe(tool_type), client, {}, None)
+    return NotebookForm(describe(tool_type), client, {}, None), tool
+
+
+def answered(tool_type, schema):
+    """A form whose service has described the settings by ``schema``."""
+    form, tool = unanswered(tool_type, schema)
     assert "Waiting for the service" in Page(form.widget).text
     form.set({next(iter(form.fields)): "EVQLVESGG"})
     assert form.tool is tool
@@ -75,6 +82,18 @@ def test_the_answer_of_the_service_adds_what_it_takes_beside_the_settings_and_ke
     assert "Alignment" in Page(form.widget).text
     assert "another version" not in Page(form.widget).text
     assert form.value["sequence"] == "EVQLVESGG"
+
+
+def test_a_batch_that_was_open_before_the_answer_gets_what_the_service_offers_after_a_failure():
+    form, tool = unanswered("anarci", describe("anarci").settings_schema, ("retries",))
+    form.batch_table.add_text("sequence\nEVQLVESGG\n")
+    assert not re.search("A job that fails|runs every row once", Page(form.widget).text)
+    assert form.tool is tool
+    choice = Page(form.widget).find(widgets.Dropdown, "A job that fails")
+    choice.label = "retry 2×"
+    form.refresh()
+    form.batch_table.show_policy()
+    assert form.batch_table.policy == {"retries": 2}
 
 
 def test_a_service_that_describes_the_settings_differently_is_a_reason_to_run_the_cell_again():

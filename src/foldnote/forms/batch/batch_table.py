@@ -399,11 +399,17 @@ class BatchTable:
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         rows = [self._columns.widget, self._view.widget, self._editor.chooser, self._editor.widget]
-        taken, has_service = self._form.described.extensions, self._form.client is not None
-        self._policy = PolicyControls(looks, taken, self.forget_preview, has_service=has_service)
+        self._policy = PolicyControls(looks, self.forget_preview)
+        self.show_policy()
         end = [self._sweep.widget, self._policy.widget, buttons, self._message, self._code_block]
         self._form.frame.show_batch([title, self._paste, source, *rows, *end])
         self.refresh()
+
+    def show_policy(self) -> None:
+        """Show what the service offers for failures, as far as it has answered."""
+        if self._is_built:
+            has_answer = self._form.client is not None and not isinstance(self._form.wanted, str)
+            self._policy.show(self._form.described.extensions, has_answer=has_answer)
 
     def _add_pasted(self) -> None:
         if self.add_text(str(self._paste.value)):

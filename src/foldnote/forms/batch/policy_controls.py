@@ -19,30 +19,32 @@ _RETRIES = [("run it once", 0), *((f"retry {number}×", number) for number in (1
 class PolicyControls:
     """Two choices, or a sentence where the service offers neither."""
 
-    def __init__(
-        self, looks: Looks, taken: Collection[str], on_change: Callable[[], object], *, has_service: bool
-    ) -> None:
-        """Build the controls.
+    def __init__(self, looks: Looks, on_change: Callable[[], object]) -> None:
+        """Build an empty box; ``on_change`` is called when a person chose something else."""
+        self._looks = looks
+        self._on_change = on_change
+        self._choices: dict[str, widgets.Dropdown] = {}
+        self.widget: widgets.Box = looks.box([], "foldnote-policy")
+
+    def show(self, taken: Collection[str], *, has_answer: bool) -> None:
+        """Show the choices that the service offers; those that were shown before keep what was chosen.
 
         Args:
-            looks: the form's shared models.
             taken: what the service takes beside the tool's settings.
-            on_change: called when a person chose something else.
-            has_service: whether the form has a service; without one nothing is said of it.
+            has_answer: whether there is a service that has described the tool; else nothing is said of it.
         """
-        self._choices: dict[str, widgets.Dropdown] = {}
         offered: dict[str, tuple[str, list[tuple[str, Any]]]] = {
             ON_FAILURE: ("When a job has failed", [("go on", CONTINUE), ("start no more jobs", STOP)]),
             RETRIES: ("A job that fails", _RETRIES),
         }
         for name, (title, options) in offered.items():
-            if name in taken:
-                self._choices[name] = _choose(looks, title, options)
-                self._choices[name].observe(lambda _change: on_change(), "value")
+            if name in taken and name not in self._choices:
+                self._choices[name] = _choose(self._looks, title, options)
+                self._choices[name].observe(lambda _change: self._on_change(), "value")
         parts: list[widgets.Widget] = [*self._choices.values()]
-        if has_service and not parts:
-            parts = [looks.html(f"<span>{_UNTAKEN}</span>", "foldnote-part")]
-        self.widget: widgets.Box = looks.box(parts, "foldnote-policy")
+        if has_answer and not parts:
+            parts = [self._looks.html(f"<span>{_UNTAKEN}</span>", "foldnote-part")]
+        self.widget.children = parts
 
     @property
     def on_failure(self) -> str:

@@ -236,8 +236,12 @@ class BoxCenterField(PointField):
         if value is MISSING and self._has_flexible():
             return self._say_flexible()
         if box is None:
-            unknown = "the receptor is not at hand here, so its extent is not known"
-            return f"Blind docking: the whole receptor is searched; {unknown}." if value is MISSING else ""
+            if value is not MISSING:
+                return ""
+            if self._receptor_value() in (MISSING, None, ""):
+                return "Choose the receptor to see what is searched: all of it, or a box about a site."
+            unknown = "its file is not on this computer, so its extent is not known here"
+            return f"Blind docking: the whole receptor is searched; {unknown}."
         edges = [high - low for low, high in zip(*box, strict=True)]
         volume, advised = math.prod(edges), self._number("advised")
         words = [f"Searched: {format_edges(edges)} {about}, {format_volume(volume)}"]
