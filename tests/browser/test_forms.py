@@ -21,6 +21,25 @@ _ACTIVE_LABEL = """
 """
 
 
+_WATCH_PLACES = """
+() => {
+  const seen = window.seenPlaces = [];
+  const look = () => {
+    const form = document.querySelector('.foldnote-form');
+    const method = form?.querySelector('.fn-method');
+    if (method && form.querySelector('.foldnote-submit')?.offsetParent) {
+      const top = form.getBoundingClientRect().top;
+      const controls = [...form.querySelectorAll('input, textarea, select, button')].filter(node => node.offsetParent);
+      const places = controls.map(node => [node.textContent, Math.round(node.getBoundingClientRect().top - top)]);
+      seen.push({ said: method.textContent, places });
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
 _DROP = """
 (node, text) => {
   const dataTransfer = new DataTransfer();
@@ -312,6 +331,29 @@ def test_a_form_is_readable_in_every_width(show, notebook, tool, theme):
     finally:
         notebook.resize(1600, 1000)
         notebook.set_theme("light")
+
+
+@pytest.mark.parametrize("width", [420, 1600])
+def test_fields_and_buttons_stay_where_they_are_when_the_service_answers(notebook, width):
+    notebook.resize(width + 170, 1400)
+    try:
+        notebook.page.evaluate(_WATCH_PLACES)
+        # The kernel takes the answer after the cell has ended, so that what is shown before is seen.
+        notebook.run_code(
+            "import time\nimport foldnote as fn\nform = fn.form('anarci')\ndisplay(form)\ntime.sleep(3)"
+        )
+        form = notebook.page.locator(".foldnote-form")
+        expect(form.locator(".fn-method")).to_contain_text("Runs", timeout=60_000)
+        notebook.page.wait_for_timeout(500)
+        seen = notebook.page.evaluate("window.seenPlaces")
+        before = [each for each in seen if "Waiting for the service" in each["said"]]
+        after = [each for each in seen if "Runs" in each["said"]]
+        assert before
+        assert before[-1]["places"] == after[-1]["places"]
+        assert len(after[-1]["places"]) > 8
+        notebook.picture(f"form-answered-{width}", form)
+    finally:
+        notebook.resize(1600, 1000)
 
 
 def test_no_request_leaves_this_computer(notebook, server):

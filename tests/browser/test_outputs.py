@@ -1,6 +1,7 @@
 """Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text behind."""
 
 import nbformat
+from playwright.sync_api import expect
 
 _VIEW = """
 import py3Dmol
@@ -47,6 +48,27 @@ def test_a_live_widget_is_shown_and_works(lab, server):
     handle.wait_for()
     lab.page.wait_for_timeout(500)
     assert lab.page.locator(".fn-WidgetOutput-saved").count() == 0
+
+
+def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
+    later = _WIDGET.replace('{"version": 1}', '{"version": 2}').replace(
+        "display(bundle", 'bundle.pop("application/vnd.jupyter.widget-view+json")\ndisplay(bundle'
+    )
+    server.write_notebook("later.ipynb", later)
+    packed = {"jupyterlab": {"_build": {"load": "static/remoteEntry.of-another-build.js"}}}
+    lab.page.route("**/extensions/foldnote/package.json", lambda route: route.fulfill(json=packed))
+    lab.open("later.ipynb")
+    lab.run_all()
+    output = lab.page.locator(".fn-WidgetOutput-saved")
+    expect(output).to_contain_text("foldnote was updated since this page was opened. Reload this page")
+    expect(output).to_contain_text("The saved text")
+    lab.picture("page-older-than-foldnote", output)
+    lab.page.unroute("**/extensions/foldnote/package.json")
+    with lab.page.expect_event("load"):
+        output.get_by_role("link", name="Reload this page").click()
+    lab.page.locator(".jp-OutputArea", has_text="The saved text").wait_for()
+    lab.page.wait_for_timeout(500)
+    assert lab.page.locator(".fn-WidgetOutput-updated").count() == 0
 
 
 def test_a_widget_without_its_kernel_shows_what_was_saved(lab, server):
