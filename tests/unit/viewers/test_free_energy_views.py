@@ -5,7 +5,7 @@ import pytest
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.free_energy_views import show_free_energies
 
-ENERGIES = "ligand,hydration_free_energy_kcal_per_mol\nmethane,2.4\n"
+ENERGIES = "ligand,smiles,hydration_free_energy_kcal_per_mol\nmethane,C,2.4\n"
 LEGS = "ligand,repeat,leg,least_overlap\nmethane,1,gas,0.3\nmethane,1,water,0.1\n"
 OVERLAP = "ligand,repeat,leg,window,other_window,overlap\n" + "".join(
     f"methane,1,{leg},{one},{two},{0.7 if one == two else 0.3}\n"
@@ -37,7 +37,8 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_fil
     bars = [mark.ys for mark in convergence.drawing.marks if len(mark.ys) == 2 and mark.xs[0] == mark.xs[1]]
     assert bars == [pytest.approx([-2.3, -1.7]), pytest.approx([-2.2, -2.0])]
     assert "gas" in legs["text/plain"]
-    assert "hydration free energy (kcal/mol)" in energies["text/plain"]
+    heading = energies["text/plain"].partition("hydration free energy (kcal/mol)")
+    assert "SMILES" in heading[2]
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 

@@ -77,8 +77,9 @@ def _warn(energies: pd.DataFrame) -> list[Bundle]:
 
 
 def _label(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with words and units above its columns."""
-    return frame.rename(columns=_write_label)
+    """The table with words and units above its columns, and structures after the figures."""
+    last = [name for name in ("smiles",) if name in frame.columns]
+    return frame[[*frame.columns.drop(last), *last]].rename(columns=_write_label)
 
 
 def _write_label(name: str) -> str:
