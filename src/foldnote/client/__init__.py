@@ -7,12 +7,14 @@ read. The client does not depend on widgets, on the contents of results, or on t
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
+from foldnote.text import visible
 
 if TYPE_CHECKING:
     import httpx
@@ -89,6 +91,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+_ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*$")
 _beginning = RLock()
 """Held while a client is connected: two threads that ask at first share one connection."""
 
@@ -109,11 +112,11 @@ class _Connected:
         if base_url is None and api_key is not None:
             raise ConfigurationError("A key was given without base_url: say which service it is for.")
         self._http_client = http_client
-        settings.check_client_options()
+        _check_options()
         if base_url is None:
             self._profile = settings.active_profile(profile)
             return
-        self._profile = settings.give_profile(base_url, profile)
+        self._profile = _give_profile(base_url, profile)
         self._begun = _connect(self._profile, api_key), self._make_transport()
 
     def _make_transport(self) -> Any:
@@ -267,6 +270,23 @@ class AsyncClient(_Connected):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _check_options() -> None:
+    """Check the options of a client, which it reads when it first asks the service."""
+    for name in ("requests_per_second", "request_timeout_s", "largest_answer_mb", "largest_download_gb"):
+        value = settings.option(name)
+        if not value > 0:
+            raise ConfigurationError(f"{name} is {value:g}; it must be greater than 0.")
+
+
+def _give_profile(base_url: str, name: str | None) -> settings.Profile:
+    if not _ADDRESS.match(base_url):
+        raise ConfigurationError(
+            f"base_url is {visible(base_url)!r}. Give an address that begins with https:// or http://,"
+            " with a host, such as 'https://service.example.org/v1'."
+        )
+    return settings.Profile(name or "given", base_url.rstrip("/"))
 
 
 def _connect(profile: settings.Profile, api_key: str | SecretStr | None) -> ServiceConnection:
