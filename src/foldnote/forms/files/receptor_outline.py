@@ -55,10 +55,14 @@ class ReceptorOutline:
 
     def count_inside(self, box: Extent) -> int:
         """Number of kept residues whose extent overlaps the box."""
-        return sum(overlaps(extent, box) for extent in self.residues.values())
+        return sum(_overlaps(extent, box) for extent in self.residues.values())
+
+    def overlaps(self, box: Extent) -> bool:
+        """Whether the receptor and the box touch."""
+        return _overlaps(self.extent, box)
 
 
-def overlaps(one: Extent, other: Extent) -> bool:
+def _overlaps(one: Extent, other: Extent) -> bool:
     """Whether two boxes touch."""
     edges = zip(*one, *other, strict=True)
     return all(low <= theirs_high and theirs_low <= high for low, high, theirs_low, theirs_high in edges)

@@ -10,26 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
 from foldnote import late
-from foldnote.forms.biology.residue_text import read_residues
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.text import explain_number, read_number
-from foldnote.forms.files.receptor_outline import (
-    Extent,
-    ReceptorOutline,
-    find_receptor,
-    join_extents,
-    overlaps,
-)
-from foldnote.forms.files.structure_outline import StructureSource, find_outline, locate_structure
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import choice_widgets, compact_widgets
 from foldnote.forms.wording import number_text
 from foldnote.text import count
+
+if TYPE_CHECKING:
+    from foldnote.forms.files.receptor_outline import Extent, ReceptorOutline
+    from foldnote.forms.files.structure_outline import StructureSource
 
 _AXES: Final = "xyz"
 BLIND, RESIDUES, NUMBERS = "blind", "residues", "numbers"
@@ -181,7 +176,7 @@ class BoxCenterField(PointField):
         """The centre; an error for a box that does not touch the receptor."""
         fault = ""
         box, receptor = self.find_box(value), self.find_receptor()
-        if box and receptor and not overlaps(receptor.extent, box):
+        if box and receptor and not receptor.overlaps(box):
             low, high = (f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in receptor.extent)
             fault = f"The box does not touch the receptor, which reaches from {low} to {high} Å."
         return Reading(value, (fault,) if fault else ())
@@ -204,7 +199,22 @@ class BoxCenterField(PointField):
         described = (self.spec.root.get("properties") or {}).get(self.spec.notes.get("of"))
         notes = described.get("x-foldnote") if isinstance(described, Mapping) else None
         rule = notes.get("receptor") if isinstance(notes, Mapping) else None
+        if not self._has_receptor():
+            return None
+        from foldnote.forms.files.receptor_outline import find_receptor  # only where a receptor is chosen
+
         return find_receptor(self._receptor_value(), self.host.known_uploads(), rule)
+
+    def _find_source(self) -> StructureSource | None:
+        """Where the text of the receptor is at hand."""
+        if not self._has_receptor():
+            return None
+        from foldnote.forms.files.structure_outline import locate_structure
+
+        return locate_structure(self._receptor_value(), self.host.known_uploads())
+
+    def _has_receptor(self) -> bool:
+        return self._receptor_value() not in (MISSING, None, "")
 
     def _receptor_value(self) -> Any:
         name = self.spec.notes.get("of")
@@ -238,7 +248,7 @@ class BoxCenterField(PointField):
         if box is None:
             if value is not MISSING:
                 return ""
-            if self._receptor_value() in (MISSING, None, ""):
+            if not self._has_receptor():
                 return "Choose the receptor to see what is searched: all of it, or a box about a site."
             unknown = "its file is not on this computer, so its extent is not known here"
             return f"Blind docking: the whole receptor is searched; {unknown}."
@@ -332,6 +342,10 @@ class BoxCenterField(PointField):
         receptor, text = self.find_receptor(), str(self.residues.value).strip()
         if receptor is None or not text:
             return None, ""
+        from foldnote.forms.biology.residue_text import read_residues
+        from foldnote.forms.files.receptor_outline import join_extents
+        from foldnote.forms.files.structure_outline import find_outline
+
         outline = find_outline(self._receptor_value(), self.host.known_uploads())
         chains = {chain for chain, _ in receptor.residues}
         found: list[Extent] = []
@@ -357,7 +371,7 @@ class BoxCenterField(PointField):
 
     def _draw(self, value: Any) -> None:
         """Offer the 3D view where the receptor is at hand, and move the drawn box."""
-        source = locate_structure(self._receptor_value(), self.host.known_uploads())
+        source = self._find_source()
         if self.editor is not None and source != self._drawn_of:
             self._close()
         can_open = self.editor is not None or (source is not None and self.find_receptor() is not None)
@@ -367,7 +381,7 @@ class BoxCenterField(PointField):
             self.editor.box = _write_box(box)
 
     def _open(self) -> None:
-        source = locate_structure(self._receptor_value(), self.host.known_uploads())
+        source = self._find_source()
         box = self.find_box(self.read().value)
         if source is None:
             return

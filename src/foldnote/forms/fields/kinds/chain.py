@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
@@ -10,9 +10,11 @@ from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import WordsField
 from foldnote.forms.fields.kinds.offered import OfferedField, Offers
 from foldnote.forms.fields.kinds.ticks import Ticks
-from foldnote.forms.files.structure_outline import Outline, OutlineChain, find_outline
 from foldnote.forms.schema.spec import MISSING
 from foldnote.text import count
+
+if TYPE_CHECKING:
+    from foldnote.forms.files.structure_outline import Outline, OutlineChain
 
 _MAX_TICKS: Final = 24
 _SHOWN_LETTERS: Final = 24
@@ -23,7 +25,12 @@ def outline_for(field: Field) -> Outline | None:
     name = field.spec.notes.get("of")
     if not isinstance(name, str):
         return None
-    return find_outline(field.host.raw_value(name), field.host.known_uploads())
+    value = field.host.raw_value(name)
+    if value in (MISSING, None, ""):
+        return None
+    from foldnote.forms.files.structure_outline import find_outline  # only where a structure is given
+
+    return find_outline(value, field.host.known_uploads())
 
 
 def describe_chain(chain: OutlineChain) -> str:

@@ -6,20 +6,20 @@ Ranges may be typed; residue numbers separated by spaces are sent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
-from foldnote.catalog.checks.structure import count_turning_bonds, find_turning_fault
-from foldnote.forms.biology.residue_text import letters_of, read_residues
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.chain import outline_for
 from foldnote.forms.fields.kinds.listing import MappingField
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.fields.kinds.ticks import Ticks
-from foldnote.forms.files.structure_outline import ChainRegion, Outline, OutlineChain
 from foldnote.forms.schema.spec import MISSING
 from foldnote.text import count
+
+if TYPE_CHECKING:
+    from foldnote.forms.files.structure_outline import ChainRegion, Outline, OutlineChain
 
 _SHOWN_LETTERS: Final = 30
 
@@ -37,6 +37,8 @@ class ResiduesField(TextField):
         """The residues, ranges expanded; an error for one that the structure lacks."""
         if not isinstance(value, str) or not value.strip() or ":" in value:
             return Reading(value)
+        from foldnote.forms.biology.residue_text import read_residues  # only where residues are given
+
         outline, chain = outline_for(self), self._chain()
         read = read_residues(value, chain, outline.name if outline else "")
         if read.fault:
@@ -75,7 +77,7 @@ class ResidueMapField(MappingField):
     def build(self) -> widgets.DOMWidget:
         """The text area; checkboxes are added once a structure is known."""
         line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
-        self.ticks = Ticks[tuple[str, ChainRegion]](line, self.host.looks, self._tick)
+        self.ticks: Ticks[tuple[str, ChainRegion]] = Ticks(line, self.host.looks, self._tick)
         return self.ticks.widget
 
     def parse(self) -> Reading:
@@ -90,6 +92,8 @@ class ResidueMapField(MappingField):
             return super().describe(value)
         if not value:
             return Reading(value, readout=_describe_extents(outline))
+        from foldnote.forms.biology.residue_text import read_residues
+
         found: dict[str, str] = {}
         turning: list[tuple[str, str]] = []
         readouts: list[str] = []
@@ -111,6 +115,8 @@ class ResidueMapField(MappingField):
         rule = self.spec.notes.get("turning")
         if not isinstance(rule, Mapping) or not residues:
             return read
+        from foldnote.catalog.checks.structure import count_turning_bonds, find_turning_fault
+
         fault = find_turning_fault(residues, rule)
         if fault:
             return Reading(read.value, (fault,))
@@ -164,6 +170,8 @@ def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> 
     """``13 residues, SRWGGDGFYAMDY``."""
     if not residues:
         return ""
+    from foldnote.forms.biology.residue_text import letters_of
+
     letters = letters_of(residues, chain) if chain is not None else ""
     shown = letters if len(letters) <= _SHOWN_LETTERS else f"{letters[:_SHOWN_LETTERS]}…"
     return ", ".join(filter(None, (count(len(residues), "residue"), shown)))
@@ -174,6 +182,8 @@ def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[t
     if chain is None or chain.kind != "protein":
         return []
     import gemmi
+
+    from foldnote.forms.biology.residue_text import letters_of
 
     letters = letters_of(residues, chain)
     names = [gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA) or "" for letter in letters]
