@@ -123,8 +123,7 @@ class Form:
         self._batch_table: BatchTable | None = None
         self._surface: Surface | None = None
         self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), tool.engine)
-        if self._beside.section is not None:
-            self.frame.show_beside(self._beside.widgets)
+        self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""
         self.bindings = Bindings(self)
@@ -175,8 +174,7 @@ class Form:
         self.described = tool
         self.frame.show_tool(tool)
         self._beside = ExtensionFields(self, tool.extensions, tool.engine)
-        if self._beside.section is not None:
-            self.frame.show_beside(self._beside.widgets)
+        self.frame.show_beside(self._beside.widgets)
         if self._batch_table is not None:
             self._batch_table.show_policy()
         self.checking.learn_cost()
@@ -213,10 +211,7 @@ class Form:
     @property
     @locked
     def fields(self) -> dict[str, Field]:
-        """The fields by name; of several with one name the one that applies.
-
-        Those behind the closed heading are built by asking for them.
-        """
+        """The fields by name, a closed group's built, too; of several with one name the one that applies."""
         self.section.open()
         return self.section.by_name
 
