@@ -56,14 +56,14 @@ def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
     )
     server.write_notebook("later.ipynb", later)
     packed = {"jupyterlab": {"_build": {"load": "static/remoteEntry.of-another-build.js"}}}
-    lab.page.route("**/extensions/foldnote/package.json", lambda route: route.fulfill(json=packed))
+    lab.page.route("**/extensions/foldnote/package.json*", lambda route: route.fulfill(json=packed))
     lab.open("later.ipynb")
     lab.run_all()
     output = lab.page.locator(".fn-WidgetOutput-saved")
     expect(output).to_contain_text("foldnote was updated since this page was opened. Reload this page")
     expect(output).to_contain_text("The saved text")
     lab.picture("page-older-than-foldnote", output)
-    lab.page.unroute("**/extensions/foldnote/package.json")
+    lab.page.unroute("**/extensions/foldnote/package.json*")
     with lab.page.expect_event("load"):
         output.get_by_role("link", name="Reload this page").click()
     lab.page.locator(".jp-OutputArea", has_text="The saved text").wait_for()
