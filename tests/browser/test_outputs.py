@@ -63,6 +63,7 @@ def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
     expect(output).to_contain_text("foldnote was updated since this page was opened. Reload this page")
     expect(output).to_contain_text("The saved text")
     lab.picture("page-older-than-foldnote", output)
+    lab.save()
     lab.page.unroute("**/extensions/foldnote/package.json*")
     with lab.page.expect_event("load"):
         output.get_by_role("link", name="Reload this page").click()
