@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
@@ -12,7 +12,9 @@ from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.file import FileField
 from foldnote.forms.fields.kinds.molecule import DrawableField, cut_excerpt, locate_fault, write_drawings
 from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, settle
-from foldnote.forms.files.molecule_outline import find_molecules
+
+if TYPE_CHECKING:
+    from foldnote.forms.files.molecule_outline import MoleculeOutline
 
 _LETTERS: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()\\/%=#$.:*~]+")
 _SIGNS: Final = re.compile(r"[=#()\[\]@]")
@@ -45,8 +47,14 @@ class LigandField(FileField, DrawableField):
             return []
         if smiles := self._find_smiles(value):
             return [smiles]
-        found = find_molecules(value, self.host.known_uploads(), self.spec.extensions)
+        found = self._find_molecules(value)
         return [*found.smiles] if found is not None and found.total == 1 and found.smiles[0] else []
+
+    def _find_molecules(self, value: str) -> MoleculeOutline | None:
+        """The molecules of a given file."""
+        from foldnote.forms.files.molecule_outline import find_molecules
+
+        return find_molecules(value, self.host.known_uploads(), self.spec.extensions)
 
     def take_molecule(self, smiles: str, _place: int | None) -> None:
         """Hold the SMILES of the drawn molecule."""
@@ -63,7 +71,7 @@ class LigandField(FileField, DrawableField):
         read = super().describe(value)
         if read.errors:
             return read
-        found = find_molecules(value, self.host.known_uploads(), self.spec.extensions)
+        found = self._find_molecules(value)
         if found is None:
             return read
         words = "; ".join(filter(None, (read.readout, found.words)))
@@ -72,8 +80,7 @@ class LigandField(FileField, DrawableField):
     def express(self, read: Reading, problems: Any) -> None:
         """Draw the molecules."""
         is_drawn = isinstance(read.value, str) and bool(read.value) and not read.errors
-        extensions = self.spec.extensions
-        found = find_molecules(read.value, self.host.known_uploads(), extensions) if is_drawn else None
+        found = self._find_molecules(read.value) if is_drawn else None
         self._draw([smiles for smiles in found.smiles if smiles] if found else [])
         super().express(read, problems)
 

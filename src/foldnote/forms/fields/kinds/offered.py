@@ -6,17 +6,19 @@ The value is text either way, so it is kept when the other field changes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.kinds.text import TextField
-from foldnote.forms.files.table_head import TableHead, find_table
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.wording import in_one_line
+
+if TYPE_CHECKING:
+    from foldnote.forms.files.table_head import TableHead
 
 
 class Offers(NamedTuple):
@@ -133,6 +135,8 @@ class ColumnField(OfferedField):
     def _table(self) -> TableHead | None:
         name = self.spec.notes.get("of")
         held: Any = self.host.raw_value(name) if isinstance(name, str) else MISSING
+        from foldnote.forms.files.table_head import find_table  # imported late: few forms have a table
+
         return find_table(held, self.host.known_uploads())
 
 
