@@ -175,6 +175,34 @@ def test_the_analysis_has_the_analytic_figure_and_no_error_where_states_are_apar
     assert (same, same_error) == pytest.approx((0, 0), abs=1e-6)
 
 
+CHECK_REPEATS = """
+import json, sys
+from types import SimpleNamespace
+sys.path[:0] = sys.argv[1:]
+from leg_tables import describe_legs, summarize
+estimate = SimpleNamespace(least_overlap=0.2)
+leg = SimpleNamespace(is_converged=True, estimate=estimate, error=0.1, sampled=99, convergence=[], is_early=False)
+def tell(values):
+    row = summarize("free_energy", values, [0.1] * len(values), [leg])
+    return row["is_converged"], describe_legs([leg], [row])
+print("FOUND", json.dumps([tell(values) for values in json.loads(sys.argv[-1])]))
+"""
+
+
+def test_repeats_that_differ_by_more_than_their_errors_are_not_converged(tmp_path):
+    """Of three with an error of 0.1, a standard deviation of 0.1731 is the limit: chi-squared is 5.9915 at 5%."""
+    engine = load_engines()[ENGINE]
+    spreads = [[1.0, 1.0 + 0.1730, 1.0 - 0.1730], [1.0, 1.0 + 0.1732, 1.0 - 0.1732], [1.0, 3.0], [2.0]]
+    command = [str(engine.python), "-c", CHECK_REPEATS]
+    folders = [str(engine.folder), str(engine.folder.parent / "protocol")]
+    text = run_directly(engine, [*command, *folders, json.dumps(spreads)], tmp_path)
+    near, apart, two, single = json.loads(text.rpartition("FOUND ")[2])
+    assert near == [True, []]
+    assert (apart[0], two[0]) == (False, False)
+    assert "The repeats of 1 of 1 molecules are further apart" in apart[1][0]
+    assert single == [True, ["One repeat has no spread; the uncertainty is MBAR's error alone."]]
+
+
 def test_states_without_overlap_have_no_error_and_do_not_end_a_run_early(tmp_path):
     """Water, a molecule of three atoms, over too few windows in too few samples is marked as unreliable."""
     settings = {"equilLength": 0.1, "prodLength": 1, "stericWindows": 4, "earlyTerminationTargetError": 2}

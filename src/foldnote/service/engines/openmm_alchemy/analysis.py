@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import chi2
 
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
     from pymbar import MBAR, timeseries
@@ -129,3 +130,11 @@ def disagree(rows: Sequence[Convergence]) -> bool:
             error = math.hypot(row.forward[1], row.reverse[1])
             return not abs(row.forward[0] - row.reverse[0]) <= 2 * error
     return False
+
+
+def spread_by_chance(error: float, repeats: int) -> float:
+    """The standard deviation that repeats of a known error exceed in 5% of all cases, by chi-squared.
+
+    Windows that miss a slow motion have small errors, and another figure in each repeat.
+    """
+    return error * math.sqrt(float(chi2.ppf(0.95, repeats - 1)) / (repeats - 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from alchemy import ELECTROSTATICS, STERICS
-from analysis import FEW_SAMPLES, MIN_OVERLAP, disagree
+from analysis import FEW_SAMPLES, MIN_OVERLAP, disagree, spread_by_chance
 from engine_protocol import write_table
 from legs import LegResult
 
@@ -131,20 +131,34 @@ def summarize(
     mbar_error = math.sqrt(sum(error**2 for error in errors)) / count
     is_known = math.isfinite(mbar_error)
     spread = float(np.std(values, ddof=1)) if count > 1 else None
-    return {
+    row = {
         name: float(np.mean(values)),
         "uncertainty_kcal_per_mol": max(mbar_error, (spread or 0.0) / math.sqrt(count)) if is_known else None,
         "sd_of_repeats_kcal_per_mol": spread,
         "mbar_error_kcal_per_mol": mbar_error if is_known else None,
         "repeats": count,
         "least_overlap": min(each.estimate.least_overlap for each in legs),
-        "is_converged": all(each.is_converged for each in legs),
     }
+    return row | {"is_converged": all(each.is_converged for each in legs) and not repeats_differ(row)}
 
 
-def describe_legs(legs: Sequence[LegResult], repeats: int) -> list[str]:
-    """What a reader of the figures must know of the legs."""
+def repeats_differ(row: dict[str, Any]) -> bool:
+    """Whether the repeats of a row of `summarize` are further apart than MBAR's errors explain."""
+    count, error = row["repeats"], row["mbar_error_kcal_per_mol"]
+    if count < 2 or error is None:
+        return False
+    own_error = error * math.sqrt(count)
+    return bool(row["sd_of_repeats_kcal_per_mol"] > spread_by_chance(own_error, count))
+
+
+def describe_legs(legs: Sequence[LegResult], rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What a reader of the figures must know of the legs, and of the free energies: rows of `summarize`."""
     notes = []
+    if apart := sum(map(repeats_differ, rows)):
+        notes.append(
+            f"The repeats of {apart} of {len(rows)} molecules are further apart than MBAR's errors explain"
+            " (5% level): windows missed a slow motion, and the figures are not converged. Raise the lengths."
+        )
     poor = [each for each in legs if each.estimate.least_overlap < MIN_OVERLAP]
     if poor:
         notes.append(
@@ -170,6 +184,6 @@ def describe_legs(legs: Sequence[LegResult], repeats: int) -> list[str]:
         )
     if any(each.is_early for each in legs):
         notes.append("Legs ended early, when MBAR's error was small enough; legs.csv says which.")
-    if repeats == 1:
+    if any(row["repeats"] == 1 for row in rows):
         notes.append("One repeat has no spread; the uncertainty is MBAR's error alone.")
     return notes

@@ -68,7 +68,7 @@ def main() -> None:
                 " Choose a shorter time step, and check the molecule's coordinates."
             )
     notes.append(f"OpenMM ran on its platform {platform}; the gas phase on Reference.")
-    notes += describe_legs(legs, settings["protocolRepeats"])
+    notes += describe_legs(legs, [row for ligand in ligands if (row := combine(legs, ligand.name))])
     write_notes(notes)
     write_score(make_score(ligands, legs, settings["protocolRepeats"]))
     report(1.0, "Done")

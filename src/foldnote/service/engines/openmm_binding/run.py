@@ -117,7 +117,7 @@ def main() -> None:
             )
     legs = [leg for each in done for leg in each.legs]
     notes.append(f"OpenMM ran on its platform {platform}.")
-    notes += describe_legs(legs, settings["protocolRepeats"])
+    notes += describe_legs(legs, [combine(each, settings) for each in done])
     if settings["symmetryNumber"] > 1:
         notes.append(f"The free energies contain -RT ln {settings['symmetryNumber']} for equivalent poses.")
     write_notes(notes)
