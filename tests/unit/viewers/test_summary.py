@@ -31,10 +31,10 @@ def opened(tmp_path):
         ("heavyResidues", 120, ("Heavy residues", "120")),
         ("box_volume", 27000.0, ("Box volume", "27000")),
         ("pKa", 4.5, ("pKa", "4.5")),
-        ("affinity", -9.1234, ("affinity", "-9.123 kcal/mol")),
+        ("affinity", -9.1234, ("Affinity", "-9.123 kcal/mol")),
         ("iptm", 0.75, ("ipTM", "0.75 (0 to 1)")),
-        ("mean_plddt", 0.75, ("mean pLDDT", "0.75 (0 to 1)")),
-        ("mean_plddt", 88.0, ("mean pLDDT", "88 (0 to 100)")),
+        ("mean_plddt", 0.75, ("Mean pLDDT", "0.75 (0 to 1)")),
+        ("mean_plddt", 88.0, ("Mean pLDDT", "88 (0 to 100)")),
     ],
 )
 def test_a_figure_is_told_by_a_name_for_people_and_its_unit(opened, name, value, line):

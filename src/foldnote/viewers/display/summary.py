@@ -66,10 +66,11 @@ def write_time(text: str) -> str:
 
 
 def _label(name: str) -> str:
-    """The label of a metric; for an unknown name its words, ``Heavy residues`` for ``heavyResidues``."""
+    """The label of a metric, ``Mean pLDDT``; of other names the words: ``Heavy residues``."""
     metric = find_metric(name)
     if metric is not None:
-        return metric.label
+        first = metric.label.split()[0]
+        return metric.label[:1].upper() + metric.label[1:] if first.islower() else metric.label
     words = [word for part in name.split("_") for word in _HUMP.split(part) if word]
     plain = [word.lower() if word[1:].islower() else word for word in words]
     text = " ".join(plain)
