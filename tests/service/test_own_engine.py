@@ -28,7 +28,7 @@ def test_the_engine_of_the_docs_runs_a_labs_own_program(make_service, tmp_path):
     folder = tmp_path / "engines" / "sampling"
     folder.mkdir(parents=True)
     (manifest,) = [block for block in blocks("toml") if block.startswith("name = ")]
-    (program,) = blocks("python")
+    (program,) = [block for block in blocks("python") if "subprocess" in block]
     (folder / "engine.toml").write_text(manifest)
     (folder / "run.py").write_text(program)
     programs = tmp_path / "bin"

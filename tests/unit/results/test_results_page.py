@@ -8,7 +8,7 @@ import pytest
 from result_archives import FV, write_zip
 from test_batch import make_batch
 
-from foldnote.results import open_result, save_export
+from foldnote.results import JobParts, open_result, save_export
 
 PAGE = Path(__file__).parents[3] / "docs" / "results.md"
 
@@ -19,7 +19,7 @@ def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     write_zip(tmp_path / "result.zip", members)
     jobs = ("fv-1", "fv-2")
     result = open_result(write_zip(tmp_path / "panel.zip", make_batch(jobs)))
-    save_export(tmp_path / "panel.foldnote.zip", [result], {"jobName": "panel"}, jobs=jobs)
+    save_export(tmp_path / "panel.foldnote.zip", JobParts([result], {"jobName": "panel"}, jobs))
     models = (f"MODEL     {number}\n{FV.replace('END', '')}\nENDMDL\n" for number in (1, 2))
     (tmp_path / "nmr.pdb").write_text("".join(models))
     monkeypatch.chdir(tmp_path)
