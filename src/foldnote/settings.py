@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
     from tomlkit import TOMLDocument
 
+ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*$")
+"""What the address of a service looks like."""
 EMBEDDED = "embedded"
 _FRONT_END = "FOLDNOTE_FRONT_END"
 ENVIRONMENT = "environment"
@@ -327,9 +330,9 @@ def _site_profiles() -> list[Profile]:
 def _read_profile(name: str, row: Any, where: Path | str, *, is_own: bool = True) -> Profile:
     fields = row if isinstance(row, dict) else {}
     address, sign_in = fields.get("base_url"), fields.get("sign_in")
-    if not isinstance(address, str) or not address.startswith(("http://", "https://")):
+    if not isinstance(address, str) or not ADDRESS.match(address):
         raise ConfigurationError(
-            f"Profile {name!r} in {where} needs a base_url that begins with https:// or http://."
+            f"Profile {name!r} in {where} needs a base_url that begins with https:// or http://, with a host."
         )
     if sign_in is not None and is_own:
         raise ConfigurationError(
@@ -361,11 +364,9 @@ def active_profile(name: str | None = None) -> Profile:
         ConfigurationError: no profile is called so.
     """
     address = os.environ.get("FOLDNOTE_BASE_URL")
-    if name is None and address:
+    if address and name in (None, ENVIRONMENT):
         return _read_profile(ENVIRONMENT, {"base_url": address}, "FOLDNOTE_BASE_URL")
     if name == ENVIRONMENT:
-        if address:
-            return _read_profile(ENVIRONMENT, {"base_url": address}, "FOLDNOTE_BASE_URL")
         raise ConfigurationError(
             "This service was set by FOLDNOTE_BASE_URL, which is no longer set."
             " Set it again, or choose a profile."

@@ -102,6 +102,15 @@ def test_what_is_no_address_is_refused_when_the_client_is_made(address):
         fn.Client(base_url=address)
 
 
+@pytest.mark.parametrize("address", ["ftp://x.example", "service.example", "https://", "http://exa mple"])
+def test_what_is_no_address_is_refused_in_a_profile_as_in_a_program(monkeypatch, address):
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", address)
+    with pytest.raises(
+        ConfigurationError, match="FOLDNOTE_BASE_URL needs a base_url that begins with https://"
+    ):
+        fn.Client()
+
+
 def test_an_invalid_option_is_refused_when_the_client_is_made(monkeypatch):
     monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "soon")
     with pytest.raises(ConfigurationError, match="FOLDNOTE_REQUEST_TIMEOUT_S is 'soon'"):

@@ -7,7 +7,6 @@ read. The client does not depend on widgets, on the contents of results, or on t
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -91,7 +90,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-_ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*$")
 _beginning = RLock()
 """Held while a client is connected: two threads that ask at first share one connection."""
 
@@ -281,7 +279,7 @@ def _check_options() -> None:
 
 
 def _give_profile(base_url: str, name: str | None) -> settings.Profile:
-    if not _ADDRESS.match(base_url):
+    if not settings.ADDRESS.match(base_url):
         raise ConfigurationError(
             f"base_url is {visible(base_url)!r}. Give an address that begins with https:// or http://,"
             " with a host, such as 'https://service.example.org/v1'."
