@@ -75,6 +75,7 @@ $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 
 # Programs from Debian and packages for the front end and for Python are fetched side by side.
 test-setup:
+	@scripts/check-machine $(PYTHON) test
 	@$(MAKE) -j3 test-programs node_modules/.installed $(VENV)/.test-requirements
 	@$(MAKE) $(VENV)/.test-installed
 

@@ -45,6 +45,18 @@ def test_without_node_it_is_said_what_to_install(machine):
     assert "apt-get install nodejs npm" in machine("demo")
 
 
+def test_a_full_disk_is_named_before_the_tests_begin(machine, tmp_path):
+    (tmp_path / "awk").symlink_to("/usr/bin/awk")
+    disk = (
+        'case "$2" in .) free=900000;; *) free=3456;; esac; echo header; echo "/dev/sda 999999 5 $free 1% /"'
+    )
+    said = machine("test", node="exit 0", npm="exit 0", df=disk)
+    assert said.startswith("The tests need 8 GB of free disk space")
+    assert "has 3 GB" in said and "TMPDIR" in said
+    assert machine("test", df='echo header; echo "/dev/sda 999999 5 8001 1% /"') == ""
+    assert machine("demo", df=disk) == ""
+
+
 def test_an_old_node_is_named_with_the_way_to_a_newer_one(machine):
     said = machine("demo", node='[ "$1" = -e ] && exit 1; echo v18.19.1', npm="exit 0")
     assert "this is v18.19.1" in said
