@@ -1,5 +1,6 @@
 """What every test shares: a home of its own, and no key of the person who runs the tests."""
 
+import gc
 import os
 import signal
 from itertools import count, zip_longest
@@ -26,6 +27,15 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("patient")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Each worker collects every test, all of which stay to its end: looking them through for garbage would cost two seconds
+# there, and again whenever a test makes garbage of its own.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is that of tests, from here on."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
