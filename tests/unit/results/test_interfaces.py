@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foldnote.results import Structure
-from foldnote.results.structure.interfaces.surface_area import measure_areas
+from foldnote.results.structure.interfaces.surface_area import AtomName, find_radii, measure_areas
 
 COMPLEX = Path(__file__).parent / "data" / "complexes" / "5zng.pdb.gz"
 CHARGED = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2"), "LYS": ("NZ",), "ARG": ("NE", "NH1", "NH2")}
@@ -144,3 +144,21 @@ def test_atoms_far_away_cost_no_time_and_no_accuracy():
     )
     areas = measure_areas(points, np.array([1.8, 1.9, 1.7, 1.8, 1.9, 1.8, 1.9]))
     assert areas == pytest.approx([*alone, 4 * np.pi * 3.1**2, *alone, *alone], rel=1e-6)
+
+
+def test_residues_that_freesasa_does_not_know_leave_the_radii_of_the_others():
+    """Such as UNK: FreeSASA names no radius at all where one atom of a request is unknown to it."""
+    known = [AtomName("VAL", "N", "N"), AtomName("MET", "SD", "S")]
+    unknown = [AtomName("UNK", "N", "N"), AtomName("UNK", "C1", "C")]
+
+    radii = find_radii([known[0], *unknown, known[1]])
+    assert radii.tolist() == pytest.approx([1.64, 1.55, 1.7, 1.77])
+
+
+def test_a_complex_with_an_unknown_residue_has_its_interface(complex_, tmp_path):
+    written = gemmi.read_structure(str(COMPLEX))
+    written[0]["A"][0].name = "UNK"
+    path = tmp_path / "unknown.pdb"
+    path.write_text(written.make_pdb_string())
+    area = Structure.open(path).interfaces["buried_area"]
+    assert area.tolist() == pytest.approx(complex_.interfaces["buried_area"].tolist(), rel=0.01)

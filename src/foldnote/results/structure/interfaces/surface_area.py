@@ -8,7 +8,8 @@ that ProtOr does not know have the van der Waals radius of their element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gemmi
@@ -29,15 +30,21 @@ class AtomName(NamedTuple):
     element: str
 
 
-def find_radii(names: Sequence[AtomName]) -> Floats:
+def find_radii(names: Iterable[AtomName]) -> Floats:
     """The radius of each atom, shape (n,), Å."""
+    return np.array([_find_radius(name) for name in names], dtype=np.float64)
+
+
+@lru_cache(maxsize=4096)
+def _find_radius(name: AtomName) -> float:
+    """The radius of an atom, Å. FreeSASA is asked for each alone: it knows none where one is unknown to it."""
+    from rdkit import rdBase
     from rdkit.Chem import rdFreeSASA
 
-    known = rdFreeSASA.classifyAtoms(_make_molecule(names))
-    radii = np.zeros(len(names)) if known is None else np.array(known, dtype=np.float64)
-    missing = np.flatnonzero(~(radii > 0))
-    radii[missing] = [gemmi.Element(names[row].element).vdw_r for row in missing.tolist()]
-    return radii
+    with rdBase.BlockLogs():
+        known = rdFreeSASA.classifyAtoms(_make_molecule([name]))
+    radius = float(known[0]) if known else 0.0
+    return radius if radius > 0 else float(gemmi.Element(name.element).vdw_r)
 
 
 def measure_areas(points: Floats, radii: Floats) -> Floats:
