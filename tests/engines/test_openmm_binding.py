@@ -474,3 +474,38 @@ def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_as
     assert found["heavy"] == 8
     assert found["energy"] < -1e5
     assert ("CMAPTorsionForce" in found["forces"]) == (protein == "ff19SB")
+
+
+CHECK_CHAINS = """
+import json, sys
+from io import StringIO
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from complex_files import write_complex
+from openmm import app, unit
+from receptors import read_protein
+lines = [line for line in Path(sys.argv[2]).read_text().splitlines() if line.startswith("ATOM")]
+lines = [line for line in lines if int(line[22:26]) in (5, 6)]
+far = [f"{line[:21]} {line[22:30]}{float(line[30:38]) + 90:8.3f}{line[38:]}" for line in lines]
+notes = []
+protein = read_protein("\\n".join([*far, "TER", *lines]), notes)
+protein.write(Path("plain.pdb"))
+made = app.PDBFile("plain.pdb")
+places = made.getPositions(asNumpy=True).value_in_unit(unit.nanometer)
+write_complex(made.topology, np.array(places), protein.residues, "CHAINS", Path("named.pdb"))
+print("FOUND", json.dumps({"notes": notes, "titles": [each.title for each in protein.residues]}))
+"""
+
+
+def test_a_chain_without_a_name_is_not_taken_for_another_one(tmp_path):
+    structure = Path(__file__).parent / "data" / "t4-lysozyme-l99a.pdb"
+    found = json.loads(run_code(CHECK_CHAINS, tmp_path, structure))
+    written = gemmi.read_structure(str(tmp_path / "named.pdb"))[0]
+    assert {chain.name: [str(each.seqid) for each in chain] for chain in written} == {
+        "B": ["5", "6"],
+        "A": ["5", "6"],
+    }
+    assert written["B"][0][0].pos.x - written["A"][0][0].pos.x == pytest.approx(90, abs=0.01)
+    assert "The receptor's chain without a name is called B in the results." in found["notes"]
+    assert found["titles"] == ["GLU 5", "MET 6", "GLU A:5", "MET A:6"]

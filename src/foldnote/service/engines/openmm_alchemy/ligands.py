@@ -137,7 +137,8 @@ def check(name: str, molecule: Any, most: int) -> None:
         fail(
             f"Molecule {name!r} has a charge of {charge:+d} e. Only neutral molecules are taken:"
             " decoupling a charge in a periodic box needs a correction for the box's size, which this engine"
-            " does not have."
+            " does not have. Give the neutral form if that is the one you mean; for a charged one use a"
+            " program that has the correction, as a command of your own or by a service that runs `abfe`."
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
         fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")

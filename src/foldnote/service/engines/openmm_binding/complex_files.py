@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from openmm import app, unit
-from receptors import ReceptorResidue
+from receptors import CHAIN_NAMES, ReceptorResidue
 
 STANDARD_NAMES = {
     "ASH": "ASP",
@@ -40,17 +39,17 @@ def write_complex(
         remark: a line that says what it is.
         path: of the file.
     """
-    named = name_chains(topology, len(positions), list(residues))
+    named = copy_topology(topology, len(positions), list(residues))
     with path.open("w") as stream:
         stream.write(f"REMARK   1 {remark}\n")
         app.PDBFile.writeModel(named, positions * unit.nanometer, stream, keepIds=True)
         app.PDBFile.writeFooter(named, stream)
 
 
-def name_chains(topology: app.Topology, count: int, residues: list[ReceptorResidue]) -> app.Topology:
+def copy_topology(topology: app.Topology, count: int, residues: list[ReceptorResidue]) -> app.Topology:
     """The first ``count`` atoms with the chains of ``residues``; each further molecule has one of its own."""
     taken = {each.chain_id for each in residues}
-    free = iter([each for each in string.ascii_letters.swapcase() if each not in taken])
+    free = iter([each for each in CHAIN_NAMES if each not in taken])
     named, made, chain = app.Topology(), {}, None
     for residue in topology.residues():
         atoms = [each for each in residue.atoms() if each.index < count]

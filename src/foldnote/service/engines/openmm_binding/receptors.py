@@ -7,6 +7,7 @@ replaced. What the force field does not know is refused by name: a wrong guess g
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,6 +26,7 @@ WATERS = frozenset({"HOH", "WAT", "TIP3", "DOD", "SOL"})
 BACKBONE = ("N", "CA", "C")
 ANCHORS = frozenset(BACKBONE)
 """Atoms of a protein that may be anchors."""
+CHAIN_NAMES = string.ascii_letters.swapcase() + string.digits
 MAX_RESIDUES = 1500
 MAX_NAMED = 6
 LONGEST_BOND = 0.2
@@ -40,16 +42,14 @@ class ReceptorResidue:
     """A residue with its atoms but hydrogens, as in the file."""
 
     chain: str
+    """As in the file, where it may be a space."""
     number: str
     """With the insertion code."""
     name: str
     atoms: dict[str, np.ndarray] = field(default_factory=dict)
     """Coordinates in nm, by name."""
-
-    @property
-    def chain_id(self) -> str:
-        """The chain's name; A where the file has none."""
-        return self.chain.strip() or "A"
+    chain_id: str = ""
+    """The chain's name in results; that of another chain is never given to one without a name."""
 
     @property
     def title(self) -> str:
@@ -131,6 +131,7 @@ def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
             " Remove ligands, ions and cofactors, and replace modified residues."
         )
     check_protein(protein)
+    name_chains(protein.residues, notes)
     if has_hydrogens:
         notes.append("Hydrogens of the receptor's file were replaced; names such as HID say the protonation.")
     if any(each.name == "HIS" for each in protein.residues):
@@ -138,6 +139,17 @@ def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
             "Residues called HIS have their hydrogen on Nε (HIE); call them HID or HIP where it is not."
         )
     return protein
+
+
+def name_chains(residues: Iterable[ReceptorResidue], notes: list[str]) -> None:
+    """Give a chain without a name the first letter that no other chain has."""
+    residues = list(residues)
+    taken = {each.chain.strip() for each in residues}
+    free = next(each for each in CHAIN_NAMES if each not in taken)
+    for each in residues:
+        each.chain_id = each.chain.strip() or free
+    if "" in taken and len(taken) > 1:
+        notes.append(f"The receptor's chain without a name is called {free} in the results.")
 
 
 def take_first_model(lines: Iterable[str]) -> Iterable[str]:
