@@ -118,9 +118,9 @@ def test_only_the_region_changes_and_without_omitted_amino_acids(loop):
         same = sum(a == b for a, b in zip(sequence[start : start + 13], CDRH3, strict=True))
         assert float(row["seq_recovery"]) == pytest.approx(same / 13, abs=1e-4)
         assert int(row["mutations"]) == 13 - same
-    scores = [float(row["score"]) for row in designs]
+    scores = [float(row["mpnn_score"]) for row in designs]
     assert scores == sorted(scores)
-    assert loop[0].score["score"] == scores[0]
+    assert loop[0].score["mpnnScore"] == scores[0]
     assert len(read(loop[1], "probabilities.csv")) == 13
 
 
@@ -152,7 +152,7 @@ def test_whole_chains_are_those_of_the_program_at_the_same_seed(tmp_path):
     ours = {
         (
             f"{row['sequence_H']}/{row['sequence_L']}",
-            *(round(float(row[name]), 3) for name in ("score", "global_score", "seq_recovery")),
+            *(round(float(row[name]), 3) for name in ("mpnn_score", "global_score", "seq_recovery")),
         )
         for row in designs
     }
@@ -222,7 +222,7 @@ def test_biased_soluble_and_tied_designs_are_those_of_the_program_at_the_same_se
     ours = {f"{row['sequence_A']}/{row['sequence_B']}": row for row in designs}
     assert ours.keys() == theirs.keys()
     for sequence, row in ours.items():
-        found = float(row["score"]), float(row["global_score"])
+        found = float(row["mpnn_score"]), float(row["global_score"])
         assert found == pytest.approx(theirs[sequence], abs=2e-3)
         assert row["sequence_A"] == row["sequence_B"]
         assert all(row["sequence_A"][number - 1] == given["sequence_A"][number - 1] for number in fixed)

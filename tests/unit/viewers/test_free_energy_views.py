@@ -1,6 +1,7 @@
 """Results of free energies: the figures, and the overlap and convergence of the leg that overlaps least."""
 
 import pytest
+from table_data import unpack
 
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.free_energy_views import show_free_energies
@@ -40,6 +41,21 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_fil
     heading = energies["text/plain"].partition("hydration free energy (kcal/mol)")
     assert "SMILES" in heading[2]
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_headings_in_words_keep_what_the_figures_mean(open_files):
+    files = {
+        "free-energies.csv": ENERGIES.replace("methane,C,2.4", "methane,C,2.4\nethane,CC,1.8"),
+        "legs.csv": LEGS,
+        "overlap.csv": OVERLAP,
+        "convergence.csv": CONVERGENCE,
+    }
+    energies, *_ = show_free_energies(open_files("hydration-free-energy", files))
+    column = unpack(energies["text/html"])["columns"][1]
+    assert column["name"] == "hydration_free_energy_kcal_per_mol"
+    assert column["label"] == "hydration free energy (kcal/mol)"
+    assert column["about"].startswith("hydration free energy (kcal/mol): Free energy of moving a molecule")
+    assert "<th>hydration free energy (kcal/mol)</th>" in energies["text/html"]
 
 
 def test_molecules_that_are_not_converged_are_named_above_their_figures(open_files):

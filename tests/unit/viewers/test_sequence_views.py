@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from table_data import unpack
 
 from foldnote.viewers import result_bundles
 from foldnote.viewers.display.antibody_views import show_generated
@@ -51,7 +52,7 @@ def test_a_result_without_motifs_has_the_usual_layout(open_files):
     ].startswith("properties.csv")
 
 
-DESIGNS = "name,score,sequence_A\ninput,1.9,AC\ndesign_2,0.8,GC\ndesign_1,0.9,SC\n"
+DESIGNS = "name,mpnn_score,sequence_A\ninput,1.9,AC\ndesign_2,0.8,GC\ndesign_1,0.9,SC\n"
 PROBABILITIES = "chain,residue,given,designed,A,C\nA,7,A,G,0.25,0.5\nA,7A,C,C,0.1,0.9\n"
 
 
@@ -63,13 +64,16 @@ def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(open_file
     assert plot.data.loc["C"].to_dict() == {"A7": 0.5, "A7A": 0.9}
     assert "the highest, 0.9, is at amino acid C and residue A7A" in plot.words
     assert "Mean probability of each amino acid" in str(result_bundles(result))
+    score = unpack(table["text/html"])["columns"][1]
+    assert "ProteinMPNN score (nats per residue)" in score["about"]
+    assert score["better"] == "lower"
 
 
 def test_designs_around_a_ligand_are_told_by_confidence_and_come_with_their_context(open_files):
     probabilities = PROBABILITIES.replace("designed,", "designed,ligand_distance,", 1)
     probabilities = probabilities.replace("A,G,", "A,G,3.4,").replace("C,C,", "C,C,9.1,")
     files = {
-        "designs.csv": DESIGNS.replace("score", "overall_confidence", 1),
+        "designs.csv": DESIGNS.replace("mpnn_score", "overall_confidence", 1),
         "probabilities.csv": probabilities,
         "context.csv": "component,chain,residue,heavy_atoms,seen,designed_distance\nHEM,A,201,43,yes,3.4\n",
     }

@@ -309,7 +309,12 @@ def fold_bundles(parts: list[Bundle], summary: str) -> Bundle:
 
 
 def table_bundle(
-    frame: pd.DataFrame, title: str = "", steps: RowSteps | None = None, *, is_subject: bool = False
+    frame: pd.DataFrame,
+    title: str = "",
+    steps: RowSteps | None = None,
+    *,
+    is_subject: bool = False,
+    headings: Mapping[str, str] | None = None,
 ) -> Bundle:
     """Render a table as a mime bundle.
 
@@ -319,10 +324,11 @@ def table_bundle(
         steps: the steps of 3D views that its rows show.
         is_subject: whether its rows are what a page is about: all are printed, and what is the same in all of
             them stands above the table.
+        headings: what stands above columns instead of their names, by which metrics are still found.
     """
     return {
-        "text/html": write_table(frame, title, steps=steps, is_subject=is_subject),
-        "text/plain": write_plain_table(frame, title),
+        "text/html": write_table(frame, title, steps=steps, is_subject=is_subject, headings=headings),
+        "text/plain": write_plain_table(frame, title, headings=headings),
     }
 
 

@@ -50,7 +50,8 @@ def show_comparison(comparison: Comparison) -> Bundle:
     """
     parts = [_note_bundle(comparison), _scene_bundle(comparison)]
     if len(comparison.table):
-        parts.append(table_bundle(_title_table(comparison.table), f"RMSD, superposed by {comparison.align}"))
+        table, title = _drop_same(comparison.table), f"RMSD, superposed by {comparison.align}"
+        parts.append(table_bundle(table, title, headings=_HEADINGS))
         parts.append(_text_bundle(_describe_table(comparison)))
     parts += [_alignment_bundle(chain, each, comparison) for chain, each in comparison.alignments.items()]
     parts += [_settings_bundle(comparison), _score_bundle(comparison)]
@@ -77,10 +78,9 @@ def _scene_bundle(comparison: Comparison) -> Bundle:
     return bundle(scene) if scene else {}
 
 
-def _title_table(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as shown: units in the headings, without columns that say the same in each row."""
-    same = [name for name in ("structure", "pairing") if table[name].nunique() < 2]
-    return table.drop(columns=same).rename(columns=_HEADINGS)
+def _drop_same(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without columns that say the same in each row."""
+    return table.drop(columns=[name for name in ("structure", "pairing") if table[name].nunique() < 2])
 
 
 def _describe_table(comparison: Comparison) -> str:

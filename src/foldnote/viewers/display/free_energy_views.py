@@ -54,11 +54,11 @@ def show_free_energies(result: Result) -> list[Any]:
     cycle = "" if restraints is None else "; binding = solvent − complex − release"
     return [
         *_warn(energies),
-        table_bundle(_label(energies), "Free energies"),
+        _show_table(energies, "Free energies"),
         _plot_overlap(_select(overlap, worst), f"{name} ({overlaps})"),
         _plot_convergence(_select(convergence, worst), name),
-        table_bundle(_label(legs), f"Legs: free energies of switching the interactions off{cycle}"),
-        *([] if restraints is None else [table_bundle(_label(restraints), "Restraints")]),
+        _show_table(legs, f"Legs: free energies of switching the interactions off{cycle}"),
+        *([] if restraints is None else [_show_table(restraints, "Restraints")]),
         *default_view(result, without=_SHOWN),
     ]
 
@@ -76,10 +76,11 @@ def _warn(energies: pd.DataFrame) -> list[Bundle]:
     ]
 
 
-def _label(frame: pd.DataFrame) -> pd.DataFrame:
+def _show_table(frame: pd.DataFrame, title: str) -> Bundle:
     """The table with words and units above its columns, and structures after the figures."""
     last = [name for name in ("smiles",) if name in frame.columns]
-    return frame[[*frame.columns.drop(last), *last]].rename(columns=_write_label)
+    shown = frame[[*frame.columns.drop(last), *last]]
+    return table_bundle(shown, title, headings={name: _write_label(name) for name in shown.columns})
 
 
 def _write_label(name: str) -> str:

@@ -139,7 +139,7 @@ def show_designs(result: Result) -> list[Any]:
         plots = [plot_matrix(matrix, title, "Probability", 0.0, 1.0)]
     except ArgumentError:
         plots = []
-    order = "lowest score" if "score" in designs.columns else "highest confidence"
+    order = "lowest score" if {"mpnn_score", "score"} & {*designs.columns} else "highest confidence"
     return [
         table_bundle(designs, f"The input, then the designs, {order} first"),
         *plots,

@@ -91,6 +91,7 @@ def write_table(
     opens: RowResults | None = None,
     steps: RowSteps | None = None,
     is_subject: bool = False,
+    headings: Mapping[str, str] | None = None,
 ) -> str:
     """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown.
 
@@ -104,25 +105,27 @@ def write_table(
         steps: the steps of 3D views that its rows show.
         is_subject: whether its rows are what the page is about, as those of a batch whose rows open results
             always are: on paper all are printed, and what is the same in all of them stands above.
+        headings: what stands above columns instead of their names, by which metrics are still found.
     """
+    headings = headings or {}
     shown = _name_index(frame)
     is_subject = is_subject or opens is not None
     if is_paper():
-        return _print_frame(frame, title, opens, is_subject=is_subject)
+        return _print_frame(frame, title, opens, headings, is_subject=is_subject)
     same = _find_same(shown, opens) if is_subject else {}
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
-    heading += "".join(f"<p>{escape(line)}</p>" for line in _tell_same(shown, same))
-    shown = _drop(shown, same)
-    body = shown.head(rows).to_html(
+    heading += "".join(f"<p>{escape(line)}</p>" for line in _tell_same(shown, same, headings))
+    first = _drop(shown, same).rename(columns=headings)
+    body = first.head(rows).to_html(
         max_cols=SHOWN_COLUMNS,
         border=0,
         escape=True,
         index=False,
         na_rep="",
         float_format=format_figure,
-        formatters=_make_formatters(shown),
+        formatters=_make_formatters(first),
     )
-    packed = _pack_frame(frame, title, opens, steps, same)
+    packed = _pack_frame(frame, title, opens, steps, same, headings)
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
         f"<style>{read_asset('table.css')}</style>{heading}{body}"
@@ -144,7 +147,7 @@ def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[s
 
     It lacks the drawings of molecules, which are ``pictures``.
     """
-    described = _describe_frame(frame, frame, title, _find_same(frame, opens))
+    described = _describe_frame(frame, frame, title, _find_same(frame, opens), {})
     return {**described, "note": "", "opens": _describe_opens(opens)}
 
 
@@ -153,28 +156,40 @@ def _describe_opens(opens: RowResults | None) -> dict[str, Any] | None:
 
 
 def _describe_frame(
-    frame: pd.DataFrame, part: pd.DataFrame, title: str, same: Mapping[Any, str]
+    frame: pd.DataFrame,
+    part: pd.DataFrame,
+    title: str,
+    same: Mapping[Any, str],
+    headings: Mapping[str, str],
 ) -> dict[str, Any]:
     """Title, shape, columns and the values of ``part``, the first rows of ``frame``."""
     return {
         "title": title,
         "shape": _count_shape(frame),
         "columns": [
-            {**_describe_column(name, column), "same": same.get(name, "")} for name, column in part.items()
+            {**_describe_column(name, column, headings), "same": same.get(name, "")}
+            for name, column in part.items()
         ],
         "values": [_list_values(column) for _, column in part.items()],
     }
 
 
 def write_plain_table(
-    frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS, opens: RowResults | None = None
+    frame: pd.DataFrame,
+    title: str = "",
+    *,
+    rows: int = SHOWN_ROWS,
+    opens: RowResults | None = None,
+    headings: Mapping[str, str] | None = None,
 ) -> str:
     """Return the first ``rows`` rows as plain text; for the other arguments, see :func:`write_table`."""
     named = _name_index(frame)
     same = _find_same(named, opens) if opens else {}
-    shown = _drop(named.head(rows), same)
+    shown = _drop(named.head(rows), same).rename(columns=headings or {})
     body = shown.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
-    return "\n".join([f"{title} {_write_shape(frame, rows)}".strip(), *_tell_same(named, same), body]).strip()
+    return "\n".join(
+        [f"{title} {_write_shape(frame, rows)}".strip(), *_tell_same(named, same, headings or {}), body]
+    ).strip()
 
 
 def list_shown(frame: pd.DataFrame, opens: RowResults) -> pd.DataFrame:
@@ -182,13 +197,20 @@ def list_shown(frame: pd.DataFrame, opens: RowResults) -> pd.DataFrame:
     return _drop(frame, _find_same(frame, opens))
 
 
-def _print_frame(frame: pd.DataFrame, title: str, opens: RowResults | None, *, is_subject: bool) -> str:
+def _print_frame(
+    frame: pd.DataFrame,
+    title: str,
+    opens: RowResults | None,
+    headings: Mapping[str, str],
+    *,
+    is_subject: bool,
+) -> str:
     shown = _name_index(frame)
     same = _find_same(shown, opens) if is_subject else {}
     kept = len(shown) if is_subject or len(shown) <= MAX_ROWS else FIRST_ROWS
     note = "" if kept == len(shown) else f"the first {kept} of {len(shown):,} rows"
     pictures = draw_column(_drop(shown, same)) if is_subject else None
-    table = _describe_frame(frame, shown.head(kept), title, same)
+    table = _describe_frame(frame, shown.head(kept), title, same, headings)
     return write_printed_table(title, table, pictures, kept, note)
 
 
@@ -216,12 +238,12 @@ def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
     return frame.loc[:, [name not in same for name in frame.columns]]
 
 
-def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str]) -> list[str]:
+def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> list[str]:
     """What all rows have in common, in sentences."""
     lines = []
     for kind, heading in SAME.items():
         pairs = [
-            (_write_label(str(name))[0], _write_first(frame[name].dropna()))
+            (headings.get(name) or _write_label(str(name))[0], _write_first(frame[name].dropna()))
             for name, found in same.items()
             if found == kind
         ]
@@ -240,6 +262,7 @@ def _pack_frame(
     opens: RowResults | None,
     steps: RowSteps | None,
     same: Mapping[Any, str],
+    headings: Mapping[str, str],
 ) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
@@ -252,7 +275,7 @@ def _pack_frame(
             {
                 "program": "foldnoteTable" + hashlib.sha256(code.encode()).hexdigest()[:8],
                 "code": code,
-                **_describe_frame(frame, part, title, same),
+                **_describe_frame(frame, part, title, same, headings),
                 "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
                 "opens": _describe_opens(opens),
                 "steps": None if steps is None else vars(steps),
@@ -271,7 +294,7 @@ def _describe_cut(kept: int, rows: int) -> str:
     )
 
 
-def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
+def _describe_column(name: object, values: pd.Series[Any], headings: Mapping[str, str]) -> Mapping[str, Any]:
     metric = find_metric(str(name))
     better, about = "", ""
     if metric is not None:
@@ -279,7 +302,7 @@ def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
         unit = f" ({metric.unit})" if metric.unit else ""
         direction = f" {better.capitalize()} is better." if better else ""
         about = f"{metric.label}{unit}: {metric.definition}{direction}"
-    label, unit = _write_label(str(name))
+    label, unit = (headings[str(name)], "") if str(name) in headings else _write_label(str(name))
     return {
         "name": str(name),
         "label": label,

@@ -89,7 +89,7 @@ def main() -> None:
         sampled = sample(table, wanted, job["seed"])
         write_rows("sequences.csv", sampled)
         write_fasta(sampled)
-        score["best_score"] = min(row["score"] for row in sampled[1:])
+        score["best_antifold_score"] = min(row["antifold_score"] for row in sampled[1:])
     write_notes(notes)
     write_score(score)
     report(1.0, "Done")
@@ -261,7 +261,7 @@ def sample(table: Any, wanted: Wanted, seed: int) -> list[Row]:
                 "sequence_id": f"sampled_{place}" if place else "given",
                 "heavy": first,
                 "light": second,
-                "score": round(float(own), 4),
+                "antifold_score": round(float(own), 4),
                 "global_score": round(float(whole), 4),
                 "seq_recovery": round(same / len(given), 4),
                 "mutations": len(given) - same,
@@ -272,7 +272,10 @@ def sample(table: Any, wanted: Wanted, seed: int) -> list[Row]:
 
 def write_fasta(rows: Sequence[Row]) -> None:
     """Write sequences.fasta."""
-    lines = [f">{row['sequence_id']} score={row['score']}\n{row['heavy']}/{row['light']}\n" for row in rows]
+    lines = [
+        f">{row['sequence_id']} score={row['antifold_score']}\n{row['heavy']}/{row['light']}\n"
+        for row in rows
+    ]
     (OUTPUTS / "sequences.fasta").write_text("".join(lines), "utf-8")
 
 

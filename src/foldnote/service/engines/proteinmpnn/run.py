@@ -166,7 +166,7 @@ def make_row(
 ) -> dict[str, Any]:
     """One sequence with its figures; ``letters`` has the amino acid by chain and index."""
     letters = {key: ALPHABET[value] for key, value in zip(order, indices.tolist(), strict=True)}
-    figures = {"score": round(float(scores[0]), 4), "global_score": round(float(scores[1]), 4)}
+    figures = {"mpnn_score": round(float(scores[0]), 4), "global_score": round(float(scores[1]), 4)}
     return {"name": name, "letters": letters} | figures | {"seq_recovery": round(recovery, 4)}
 
 
@@ -174,15 +174,15 @@ def write_results(
     found: Backbone, chosen: Mapping[str, set[int]], rows: Sequence[dict[str, Any]], probabilities: Any
 ) -> None:
     """Write the sequences, the best first, the probabilities and the figures of the run."""
-    given, designs = rows[0], sorted(rows[1:], key=lambda row: row["score"])
-    write_designs(found, chosen, [given, *designs], ("score", "global_score", "seq_recovery"))
+    given, designs = rows[0], sorted(rows[1:], key=lambda row: row["mpnn_score"])
+    write_designs(found, chosen, [given, *designs], ("mpnn_score", "global_score", "seq_recovery"))
     write_probabilities(found, chosen, designs[0]["letters"], probabilities)
     mean = sum(row["seq_recovery"] for row in designs) / len(designs)
     write_score(
         {
-            "score": designs[0]["score"],
+            "mpnnScore": designs[0]["mpnn_score"],
             "globalScore": designs[0]["global_score"],
-            "inputScore": given["score"],
+            "inputMpnnScore": given["mpnn_score"],
             "seqRecovery": round(mean, 4),
             "designs": len(designs),
             "designedResidues": sum(map(len, chosen.values())),
