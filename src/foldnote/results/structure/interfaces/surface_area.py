@@ -37,7 +37,7 @@ def find_radii(names: Iterable[AtomName]) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _find_radius(name: AtomName) -> float:
-    """The radius of an atom, Å. FreeSASA is asked for each alone: it knows none where one is unknown to it."""
+    """The radius of an atom, Å. Each is asked for alone: FreeSASA gives none where one is unknown to it."""
     from rdkit import rdBase
     from rdkit.Chem import rdFreeSASA
 
