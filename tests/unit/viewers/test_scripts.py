@@ -11,6 +11,11 @@ import foldnote as fn
 from foldnote.errors import ArgumentError
 from foldnote.results import Structure
 from foldnote.viewers import compose_poses
+from foldnote.viewers.render.caption import write_legends, write_swatch
+from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.render.styles import list_others
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.compose import compose
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 COMPLEX = DATA / "complexes" / "5zng.pdb.gz"
@@ -124,3 +129,21 @@ def test_another_suffix_is_refused_with_those_there_are(scenes, tmp_path):
     with pytest.raises(ArgumentError, match=r"view\.pse has no suffix of a script. Use \.pml for PyMOL"):
         scenes["chains"].save(tmp_path / "view.pse")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_guest_stands_out_from_its_host(tmp_path):
+    """Both are molecules of a file: carbon of the smaller one is green in the picture, its legend and scripts."""
+    row = "HETATM{0:5}  C{0:<2} {1} {2}   1    {3:8.3f}{4:8.3f}   0.000  1.00  0.00           C\n"
+    host = "".join(row.format(n, "HST", "A", 6 * np.cos(n), 6 * np.sin(n)) for n in range(1, 7))
+    guest = "".join(row.format(n, "LIG", "B", n - 8, 0) for n in (7, 8))
+    scene = compose(Structure("complex.pdb", "pdb", host + guest))
+    assert scene.models[0].guests == ("LIG",)
+    assert f"carbon of LIG {write_swatch(palette.MOLECULE)}" in write_legends(scene)["chain"]
+    (_, plain), (selection, own) = list_others(scene)
+    assert selection == {"model": 0, "resn": ["LIG"]}
+    assert own["stick"]["colorscheme"]["map"]["C"] == palette.MOLECULE
+    assert "colorscheme" not in plain["stick"]
+    alike = compose(Structure("alike.pdb", "pdb", host + guest.replace("LIG", "HST")))
+    assert draw_picture(scene) != draw_picture(alike)
+    scene.save(tmp_path / "a.pml")
+    assert "color 0x2e8b57, model_1 and resn LIG and elem C" in read_commands(tmp_path / "a.pml")

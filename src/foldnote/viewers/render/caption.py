@@ -14,7 +14,7 @@ from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
 from foldnote.viewers.scene.docking_view import TERMS
 from foldnote.viewers.scene.interfaces import CRITERIA
-from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, Step
+from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, SceneModel, Step
 
 
 def write_plain(scene: Scene) -> str:
@@ -43,7 +43,7 @@ def write_legend(scene: Scene) -> str:
 
 def write_legends(scene: Scene) -> dict[str, str]:
     """Inner HTML of the legend by colouring key: chains and highlights, or the colours of a property."""
-    others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.described)))
+    others = list(filter(None, (_write_others(model) for model in scene.described)))
     if scene.steps and not scene.is_stack:
         others += _write_steps(scene)
     legends = {"chain": _write_chain_legend(scene, others)}
@@ -147,13 +147,18 @@ def _write_chain(chain: SceneChain) -> str:
     return f"<li>{write_swatch(chain.color)}<span>{escape(chain.label)}</span> {size}</li>"
 
 
-def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
+def _write_others(model: SceneModel) -> str:
     parts = [
-        f"sticks: {', '.join(ligands)}" if ligands else "",
-        f"spheres: {', '.join(ions)}" if ions else "",
+        f"sticks: {', '.join(model.ligands)}" if model.ligands else "",
+        f"spheres: {', '.join(model.ions)}" if model.ions else "",
     ]
     text = "; ".join(filter(None, parts))
-    return f'<li><span class="fnv-quiet">Coloured by element, {escape(text)}</span></li>' if text else ""
+    if not text:
+        return ""
+    guests = (
+        f", carbon of {escape(', '.join(model.guests))} {write_swatch(model.color)}" if model.guests else ""
+    )
+    return f'<li><span class="fnv-quiet">Coloured by element, {escape(text)}{guests}</span></li>'
 
 
 def _write_steps(scene: Scene) -> list[str]:

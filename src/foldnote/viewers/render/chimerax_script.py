@@ -71,6 +71,8 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
         for name in names:
             own = f'#{one.number}::name="{name}"'
             yield from (f"show {own} atoms", f"style {own} {style}", f"color {own} byelement")
+    for name in one.model.guests:
+        yield from _stick(f'#{one.number}::name="{name}"', one.model.color)
 
 
 def _stick(own: str, color: str) -> tuple[str, str, str, str]:

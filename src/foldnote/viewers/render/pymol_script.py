@@ -93,6 +93,8 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
             yield from (f"show {kind}, {own}", f"color grey70, {own} and elem C", f"util.cnc {own}")
             if kind == "spheres":
                 yield f"set sphere_scale, 0.5, {own}"
+    if one.model.guests:
+        yield from _stick(f"{_name(one)} and resn {'+'.join(one.model.guests)}", one.model.color)
 
 
 def _stick(own: str, color: str) -> tuple[str, str, str]:

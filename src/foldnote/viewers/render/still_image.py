@@ -113,7 +113,7 @@ def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
     structure = Structure(model.name, model.format, model.text)
     try:
         traces = read_traces(structure)
-        ligands = _read_ligands(structure.to_gemmi(), {*model.ligands, *model.ions})
+        ligands = _read_ligands(structure.to_gemmi(), model)
     except UnreadableFileError:
         return []
     total = sum(len(trace.points) for trace in traces.values())
@@ -171,13 +171,22 @@ def _spline(a: Floats, b: Floats, c: Floats, d: Floats, share: Floats) -> Floats
     )
 
 
-def _read_ligands(parsed: gemmi.Structure, names: set[str]) -> _Spheres:
-    atoms = [a for chain in parsed[0] for residue in chain if residue.name in names for a in residue]
-    atoms = [atom for atom in atoms if not atom.is_hydrogen()]
+def _read_ligands(parsed: gemmi.Structure, model: SceneModel) -> _Spheres:
+    names = {*model.ligands, *model.ions}
+    own = [
+        (residue.name, a)
+        for chain in parsed[0]
+        for residue in chain
+        if residue.name in names
+        for a in residue
+    ]
+    own = [(name, atom) for name, atom in own if not atom.is_hydrogen()]
+    elements = {name: _ELEMENTS | {"C": model.color} if name in model.guests else _ELEMENTS for name in names}
+    colors = [elements[name].get(atom.element.name, _OTHER_ELEMENT) for name, atom in own]
     return _Spheres(
-        np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64).reshape(-1, 3),
-        np.full(len(atoms), _ATOM_RADIUS_A),
-        _to_rgb([_ELEMENTS.get(atom.element.name, _OTHER_ELEMENT) for atom in atoms]).reshape(-1, 3),
+        np.array([atom.pos.tolist() for _, atom in own], dtype=np.float64).reshape(-1, 3),
+        np.full(len(own), _ATOM_RADIUS_A),
+        _to_rgb(colors).reshape(-1, 3),
     )
 
 

@@ -123,8 +123,10 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
         if model.is_molecule:
             style = {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}}
             found.append(({"model": index}, style))
+        hosts = [name for name in model.ligands if name not in model.guests]
         for names, style in (
-            (model.ligands, {"stick": {"radius": 0.22}}),
+            (hosts, {"stick": {"radius": 0.22}}),
+            (model.guests, {"stick": {"radius": 0.22, **_keep_elements({"color": model.color})}}),
             (model.ions, {"sphere": {"scale": 0.5}}),
         ):
             if names:

@@ -80,6 +80,7 @@ def compose(
         is_reduced=drawn.is_reduced,
         chains=chains,
         ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
+        guests=() if chains else _find_guests(structure),
         ions=tuple(sorted(ions)),
         waters=structure.water_names,
         highlights=highlights,
@@ -98,6 +99,13 @@ def compose(
         fill=find_fill(everything, rotation),
         height_px=height_px,
     )
+
+
+def _find_guests(structure: Structure) -> tuple[str, ...]:
+    """Names of the molecules beside the largest one, their host."""
+    sizes = {ligand.name: ligand.atoms for ligand in structure.ligands if ligand.atoms > 1}
+    host = max(sizes, key=lambda name: sizes[name], default="")
+    return tuple(sorted(sizes.keys() - {host}))
 
 
 def _make_chain(chain: Chain, index: int, numbered: Collection[str], bare: frozenset[str]) -> SceneChain:

@@ -99,10 +99,12 @@ class SceneModel(_Plain):
     format: Literal["pdb", "mmcif", "sdf", "mol2", "pdbqt"]
     text: str = Field(repr=False)
     color: str = Field(default="#2e8b57", pattern=r"^#[0-9a-fA-F]{6}$")
-    """Colour of the carbon atoms of a small molecule."""
+    """Colour of the carbon atoms of a small molecule, or of a guest."""
     chains: tuple[SceneChain, ...] = ()
     ligands: tuple[str, ...] = ()
     """Residue names drawn as sticks."""
+    guests: tuple[str, ...] = ()
+    """Those of ``ligands`` whose carbon atoms have ``color``, as a guest among those of its host."""
     ions: tuple[str, ...] = ()
     """Residue names of monatomic ligands, drawn as spheres."""
     waters: tuple[str, ...] = ()
