@@ -30,7 +30,7 @@ test: ## Set up what the tests need, and run them: 25 minutes on two cores
 	@$(MAKE) test-setup
 	@scripts/check
 
-test-engines: ## Install every bundled engine and run the tests of all: gigabytes, and an hour
+test-engines: ## Install every bundled engine, run the tests of all and note the results in docs/engines.md: gigabytes, and hours
 	@$(MAKE) test-setup
 	@scripts/check --engines
 
