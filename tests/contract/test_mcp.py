@@ -1,5 +1,6 @@
 """The MCP server over standard input and output, asked by the SDK's client, on a real service."""
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -122,12 +123,41 @@ async def test_what_the_user_allowed_is_done_without_asking_up_to_the_limits(con
     async with connect(*options) as client:
         sent = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="allowed-1")
         assert sent["job_name"] == "allowed-1"
-        assert "1 jobs" in await call(
+        assert "has submitted its 1 job." in await call(
             client, "submit", tool="anarci", settings=SETTINGS, job_name="allowed-2"
         )
         assert "foldnote mcp --allow delete" in await call(client, "delete_job", job_name="allowed-1")
         assert (await call(client, "upload_file", path="a.fasta"))["uploaded"] == "a.fasta"
         assert "has no file" in await call(client, "upload_file", path="../secret.txt")
+
+
+async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_it(connect):
+    async with connect("--allow", "submit") as client:
+        names = ("assistant.atom.score", "assistant.fail")
+        for name in names:
+            await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name)
+        complete, failed = [await call(client, "watch_job", job_name=name, seconds=60) for name in names]
+        assert (complete["status"], complete["score"]["untrusted"]) == ("Complete", True)
+        assert complete["score"]["values"]["probe"] == 0.5
+        said = failed["error"]
+        assert (failed["status"], said["untrusted"]) == ("Failed", True)
+
+        result = await call(client, "read_result", job_name=names[0])
+        assert (result["untrusted"], result["scores"]["probe"]) == (True, 0.5)
+        drawn = (await client.call_tool("draw_structure", {"job_name": names[0]})).content
+        assert [each.type for each in drawn] == ["image", "text"]
+        assert base64.b64decode(drawn[0].data).startswith(b"\x89PNG")
+        assert json.loads(drawn[1].text)["untrusted"] is True
+
+        refused = await call(client, "read_result", job_name=names[1])
+        assert "failed, so it has no result. watch_job says why" in refused
+        assert said["text"] not in refused
+
+
+async def test_nothing_is_asked_for_a_file_outside_of_the_folder(connect, tmp_path):
+    async with connect("--folder", str(tmp_path), answer=True) as client:
+        assert "has no file" in await call(client, "upload_file", path="/etc/passwd")
+        assert client.questions == []
 
 
 @pytest.mark.parametrize(

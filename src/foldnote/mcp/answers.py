@@ -42,14 +42,15 @@ def hide_paths(content: Any) -> Any:
 
 
 def explain(exc: FoldnoteError | OSError) -> str:
-    """The sentences of an error, with the end of the log of a failed job."""
+    """The sentences of an error; what an engine said of a failed job is read as data, from the job."""
+    if isinstance(exc, JobFailedError):
+        name = f"The job {exc.job.job_name}" if exc.job else "The job"
+        return f"{visible(name)} failed, so it has no result. watch_job says why, read_log has its log."
     sentence = exc.message if isinstance(exc, FoldnoteError) else f"A file cannot be used: {exc.strerror}."
     if isinstance(exc, SettingsError) and exc.problems:
         named = "; ".join(exc.sentences)
         shown = "; ".join(each.rstrip(".") for each in exc.sentences)
         sentence = sentence if shown in sentence else f"{sentence} {named}"
-    if isinstance(exc, JobFailedError) and exc.log_tail:
-        sentence += " read_log has the end of its log."
     return visible(str(hide_paths(sentence)))
 
 
@@ -65,8 +66,9 @@ def describe_job(job: Job, label: str = "") -> dict[str, Any]:
         "duration_s": job.duration_s,
         "weighted_hours": job.weighted_hours,
         "progress": job.progress,
-        "score": job.score,
     }
+    if job.score:
+        told["score"] = {"untrusted": True, "values": job.score}
     if job.is_batch and job.statuses is not None:
         told["jobs"] = job.statuses.model_dump(mode="json")
     source = f"engine of the job {job.job_name}"

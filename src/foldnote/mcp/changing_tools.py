@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
@@ -13,7 +14,7 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from foldnote.client.inputs.file_values import name_uploads
 from foldnote.mcp.answers import describe_job
 from foldnote.mcp.consent import Consent, lower_limit
-from foldnote.mcp.session import find_session, in_sentences
+from foldnote.mcp.session import Session, find_session, in_sentences
 from foldnote.text import format_size
 
 _SHOWN = 600
@@ -32,7 +33,7 @@ async def ask_to_submit(
         return Consent(agree=True)
     text = json.dumps(settings, ensure_ascii=False)
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} … ({len(text):,} characters)"
-    estimate = "; ".join(f"{name}: {told}" for name, told in found.summary().items())
+    estimate = "; ".join(f"{name}: {told.rstrip('.')}" for name, told in found.summary().items())
     question = f"Submit a job of {known.label} to {session.client.service}? {estimate}. Settings: {shown}"
     return session.permissions.ask(context, "submit", question)
 
@@ -132,8 +133,9 @@ async def upload_text(
 
 @in_sentences
 async def ask_to_upload_file(context: Context, path: str) -> Consent | Elicit[Consent]:
-    """Ask whether to upload a file of the folder that the user named."""
+    """Ask whether to upload a file of the folder that the user named; nothing is asked for any other."""
     session = find_session(context)
+    _find_file(session, path)
     question = f"Upload {path} to {session.client.service}? An existing file of this name is replaced."
     return session.permissions.ask(context, "upload", question)
 
@@ -151,12 +153,16 @@ async def upload_file(
     """
     _require(consent, "uploaded")
     session = find_session(context)
+    return {"uploaded": str(await session.client.files.upload(_find_file(session, path)))}
+
+
+def _find_file(session: Session, path: str) -> Path:
     if session.folder is None:
         raise ToolError("No folder is open. The user can start the server as `foldnote mcp --folder FOLDER`.")
     found = (session.folder / path).resolve()
     if not found.is_relative_to(session.folder.resolve()) or not found.is_file():
         raise ToolError(f"The folder that the user named has no file {path!r}.")
-    return {"uploaded": str(await session.client.files.upload(found))}
+    return found
 
 
 def _require(consent: Any, done: str) -> None:

@@ -9,6 +9,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit
 from pydantic import BaseModel, Field
 
+from foldnote.text import count
+
 ACTIONS = ("submit", "stop", "delete", "upload")
 """What needs the user's consent."""
 
@@ -45,8 +47,8 @@ class Permissions:
         """
         if action == "submit" and self.submitted >= self.max_jobs:
             raise ToolError(
-                f"This session has submitted its {self.max_jobs} jobs. The user can start the server again"
-                " with a larger --max-jobs."
+                f"This session has submitted its {count(self.max_jobs, 'job')}. The user can start the server"
+                " again with a larger --max-jobs."
             )
         if action in self.allowed:
             return Consent(agree=True)
