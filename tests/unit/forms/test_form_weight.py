@@ -6,7 +6,7 @@ import ipywidgets as widgets
 from form_builders import make_form
 from page import model_ids
 
-from foldnote.forms.ui import choice_widgets, compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets, rare_widgets
 
 FORTY = {f"f{number}": {"type": "number", "minimum": 0, "maximum": 10, "default": 1} for number in range(40)}
 
@@ -44,7 +44,7 @@ def test_a_later_message_is_whole():
 
 def test_what_is_assumed_are_the_defaults_of_ipywidgets():
     for name in ("Text", "Textarea", "Dropdown", "Checkbox", "HTML", "Box", "Button"):
-        module = choice_widgets if name in ("Dropdown", "Checkbox") else compact_widgets
+        module = {"Dropdown": choice_widgets, "Checkbox": rare_widgets}.get(name, compact_widgets)
         plain, ours = getattr(widgets, name)().get_state(), getattr(module, name)().get_state()
         left_out = {key: value for key, value in plain.items() if key not in ours}
         assert {"_view_name", "_view_count", "tabbable"} <= set(left_out)

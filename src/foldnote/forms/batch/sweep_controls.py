@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.batch.cell_values import read_cell
 from foldnote.forms.schema.spec import Choice, FieldSpec
-from foldnote.forms.ui import choice_widgets, compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets, rare_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.wording import in_one_line
@@ -58,7 +58,7 @@ class SweepControls:
             _dom_classes=("foldnote-field", "foldnote-hidden"),
             **more,
         )
-        self._list = choice_widgets.SelectMultiple(
+        self._list = rare_widgets.SelectMultiple(
             description=_label("Values"),
             description_allow_html=True,
             style=looks.description,

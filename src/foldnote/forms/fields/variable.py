@@ -11,7 +11,6 @@ import ast
 import inspect
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from types import MemberDescriptorType
 from typing import Any, Final, NamedTuple, Protocol
@@ -36,8 +35,7 @@ class PathStep(NamedTuple):
     is_item: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A notebook variable, or a path from one, given in place of a setting's value."""
 
     text: str

@@ -20,10 +20,8 @@ class Format(NamedTuple):
 
 
 def _read_pattern(pattern: str) -> Callable[[str], object]:
-    compiled = re.compile(pattern)
-
     def read(text: str) -> object:
-        if not compiled.fullmatch(text):
+        if not re.fullmatch(pattern, text):
             raise ValueError(text)
         return text
 

@@ -6,14 +6,9 @@
 from __future__ import annotations
 
 import ipywidgets as widgets
-from ipywidgets.widgets.widget_bool import CheckboxStyle
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
 from foldnote.forms.ui.compact_widgets import CompactStyle, CompactWidget
-
-
-class Password(CompactWidget, widgets.Password):
-    """One line of text that is shown as dots."""
 
 
 class Combobox(CompactWidget, widgets.Combobox):
@@ -24,17 +19,5 @@ class Dropdown(CompactWidget, widgets.Dropdown):
     """A drop-down list."""
 
 
-class SelectMultiple(CompactWidget, widgets.SelectMultiple):
-    """A list with multiple selection."""
-
-
-class Checkbox(CompactWidget, widgets.Checkbox):
-    """A checkbox."""
-
-
 class CompactDescriptionStyle(CompactStyle, DescriptionStyle):
     """The style of widgets with a description."""
-
-
-class CompactCheckboxStyle(CompactStyle, CheckboxStyle):
-    """The style of checkboxes."""

@@ -42,7 +42,7 @@ class Looks:
     @cached_property
     def checkbox(self) -> widgets.Widget:
         """The style of checkboxes."""
-        from foldnote.forms.ui.choice_widgets import CompactCheckboxStyle
+        from foldnote.forms.ui.rare_widgets import CompactCheckboxStyle
 
         return CompactCheckboxStyle()
 

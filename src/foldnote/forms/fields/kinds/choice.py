@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.schema.spec import MISSING, Choice, read_item_choices
-from foldnote.forms.ui import choice_widgets, compact_widgets
+from foldnote.forms.ui import choice_widgets, compact_widgets, rare_widgets
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.wording import in_one_line
 
@@ -94,14 +94,14 @@ class ManyChoicesField(Field):
         self._head = looks.html("", "foldnote-part")
         self._foot = looks.html("", "foldnote-part")
         if len(labels) > _MAX_BOXES:
-            self.control = choice_widgets.SelectMultiple(
+            self.control = rare_widgets.SelectMultiple(
                 options=enumerate_labels(labels), layout=looks.layout, style=looks.description
             )
             self.control.observe(self.changed, "index")
             self.boxes: list[widgets.Checkbox] = []
             return looks.box([self._head, self.control, self._foot], "foldnote-many")
         self.boxes = [
-            choice_widgets.Checkbox(
+            rare_widgets.Checkbox(
                 False, description=label, indent=False, layout=looks.layout, style=looks.checkbox
             )
             for label in labels
@@ -146,7 +146,7 @@ class SwitchField(Field):
     def build(self) -> widgets.DOMWidget:
         """The checkbox, and a line below it for help and errors."""
         looks = self.host.looks
-        self.control = choice_widgets.Checkbox(
+        self.control = rare_widgets.Checkbox(
             False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
         )
         self.control.observe(self.changed, "value")

@@ -16,17 +16,17 @@ from foldnote.forms.files.file_reference import has_extension, is_smiles, local_
 if TYPE_CHECKING:
     from foldnote.forms.files.molecule_outline import MoleculeOutline
 
-_LETTERS: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()\\/%=#$.:*~]+")
-_SIGNS: Final = re.compile(r"[=#()\[\]@]")
-_ATOMS_AND_RINGS: Final = re.compile(r"(?=.*[a-zC])(?:Cl|Br|[BCNOPSFIbcnops]|\d)+")
-_FILE_ENDING: Final = re.compile(r"\.[A-Za-z]\w{1,4}$")
+_LETTERS: Final = r"[A-Za-z0-9@+\-\[\]()\\/%=#$.:*~]+"
+_SIGNS: Final = r"[=#()\[\]@]"
+_ATOMS_AND_RINGS: Final = r"(?=.*[a-zC])(?:Cl|Br|[BCNOPSFIbcnops]|\d)+"
+_FILE_ENDING: Final = r"\.[A-Za-z]\w{1,4}$"
 
 
 def seems_smiles(text: str) -> bool:
     """Whether a text that names no file was meant as a SMILES, valid or not."""
-    if not _LETTERS.fullmatch(text) or _FILE_ENDING.search(text):
+    if not re.fullmatch(_LETTERS, text) or re.search(_FILE_ENDING, text):
         return False
-    return bool(_SIGNS.search(text) or _ATOMS_AND_RINGS.fullmatch(text))
+    return bool(re.search(_SIGNS, text) or re.fullmatch(_ATOMS_AND_RINGS, text))
 
 
 class LigandField(FileField, DrawableField):

@@ -18,10 +18,10 @@ from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
-_WORD = re.compile(r'"(?:\\.|[^"\\])*"|[^,;"]+')
+_WORD = r'"(?:\\.|[^"\\])*"|[^,;"]+'
 _SEPARATORS = r"[,;\"]"
 _LINE_ENDS = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
-_PLAIN_KEY = re.compile(r'[^\s:="][^:="]*')
+_PLAIN_KEY = r'[^\s:="][^:="]*'
 
 
 class LinesField(Field):
@@ -70,7 +70,7 @@ class WordsField(Field):
         text = self.control.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
-        words = [word.strip() for word in _WORD.findall(text) if word.strip()]
+        words = [word.strip() for word in re.findall(_WORD, text) if word.strip()]
         if not words:
             return Reading([] if isinstance(self.spec.default, list) else self.blank)
         return self.describe([_unquote(word) for word in words])
@@ -228,7 +228,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _write_key(key: str) -> str:
-    is_plain = _PLAIN_KEY.fullmatch(key) and key == key.strip() and not re.search(_LINE_ENDS, key)
+    is_plain = re.fullmatch(_PLAIN_KEY, key) and key == key.strip() and not re.search(_LINE_ENDS, key)
     return key if is_plain else json.dumps(key)
 
 

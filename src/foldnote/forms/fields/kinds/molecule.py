@@ -8,11 +8,10 @@ from base64 import b64encode
 from functools import lru_cache
 from html import escape
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
-from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions, locate_smiles_fault
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.fields.kinds.text import TextField
@@ -20,6 +19,9 @@ from foldnote.forms.ui.label import Excerpt
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
+
+if TYPE_CHECKING:
+    from foldnote.catalog.checks.molecule import SmilesFault
 
 _MAX_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
@@ -43,6 +45,8 @@ def find_fault(smiles: str) -> str | None:
 
 def locate_fault(smiles: str) -> SmilesFault | None:
     """What is wrong with a SMILES, and where: its syntax, or an atom that RDKit refuses; None if valid."""
+    from foldnote.catalog.checks.molecule import locate_smiles_fault  # only where a molecule is given
+
     return locate_smiles_fault(smiles) or _check_with_rdkit(smiles.strip())
 
 
@@ -58,6 +62,8 @@ def cut_excerpt(smiles: str, fault: SmilesFault) -> Excerpt | None:
 
 @lru_cache(maxsize=4096)
 def _check_with_rdkit(smiles: str) -> SmilesFault | None:
+    from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions
+
     chem: Any = import_module("rdkit.Chem")
     with import_module("rdkit.rdBase").BlockLogs():
         molecule = chem.MolFromSmiles(smiles, sanitize=False)
@@ -86,6 +92,8 @@ def _check_with_rdkit(smiles: str) -> SmilesFault | None:
 
 def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
     """The first atom in brackets that RDKit cannot read, or else the whole text."""
+    from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions
+
     for place in list_atom_positions(smiles):
         atom = smiles[place : smiles.index("]", place) + 1] if smiles[place] == "[" else ""
         if atom and chem.MolFromSmiles(atom, sanitize=False) is None:

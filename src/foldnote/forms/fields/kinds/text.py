@@ -26,7 +26,7 @@ _RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u20
 _MAX_SPAN = 1000
 _MAX_STEPS = 500
 _SLACK = 1e-6
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER = r"[+-]?\d+"
 
 
 class TextField(Field):
@@ -71,7 +71,7 @@ class SecretField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A password box."""
-        from foldnote.forms.ui.choice_widgets import Password
+        from foldnote.forms.ui.rare_widgets import Password
 
         box = Password(style=self.host.looks.text, **self.look())
         box.observe(self.changed, "value")
@@ -125,7 +125,7 @@ def read_number(text: str) -> int | float | None:
     """An int where no decimals were typed, else a float; None for a text that is no finite number."""
     plain = text.strip().replace("−", "-")
     try:
-        if _INTEGER.fullmatch(plain):
+        if re.fullmatch(_INTEGER, plain):
             return int(plain)
         number = float(plain)
     except ValueError:  # also more digits than Python converts

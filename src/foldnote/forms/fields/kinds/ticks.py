@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import ipywidgets as widgets
 
-from foldnote.forms.ui import choice_widgets
+from foldnote.forms.ui import rare_widgets
 from foldnote.forms.ui.shared_styles import Looks
 
 Key = TypeVar("Key", bound=Hashable)
@@ -41,7 +41,7 @@ class Ticks(Generic[Key]):
     def _build(self) -> None:
         looks, old = self._looks, [*self.widget.children[1:], *self.boxes.values()]
         self.boxes = {
-            key: choice_widgets.Checkbox(
+            key: rare_widgets.Checkbox(
                 False,
                 description=label,
                 indent=False,
