@@ -215,9 +215,10 @@ def test_colours_of_a_structure_contrast_with_the_grounds_of_both_themes(key, gr
     assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, of graphics"
 
 
-@pytest.mark.parametrize("region", ["CDR-H3", "CDR-L3"])
-def test_the_darkest_regions_are_seen_on_a_dark_ground(region):
-    assert find_contrast(palette.CDRS[region], "#212121") >= 3
+@pytest.mark.parametrize("ground", ["#ffffff", "#212121"])
+@pytest.mark.parametrize("region", palette.CDRS)
+def test_each_cdr_is_seen_on_the_grounds_of_both_themes(region, ground):
+    assert find_contrast(palette.CDRS[region], ground) >= 3
 
 
 def test_small_errors_and_large_ones_are_the_ends_of_that_ramp():

@@ -79,7 +79,7 @@ def test_cdrs_of_other_receptors_and_of_unknown_chains_are_told_apart(scene, nam
 
 
 def find_lightness(color):
-    return sum(int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return oklab(color, "full")[0]
 
 
 def test_the_words_name_chains_and_cdrs_and_no_confidence(scene):

@@ -1,10 +1,9 @@
 """Colour palettes that are safe for colour-blind viewers.
 
-In antibodies hue encodes the chain (heavy blue, light orange) and lightness the CDR, so that CDRs 1, 2 and 3
-can be told apart in greyscale. The chains of T-cell receptors have the hue of their counterparts: beta and
-delta, which have a D segment, that of heavy chains. Other chains use the palette of Okabe and Ito ("Color
-Universal Design", 2008), ordered so that neighbours differ. Legend, labels and hover text repeat what a
-colour means.
+In antibodies hue encodes the chain (heavy blue, light orange) and shade the CDR, darker from CDR 1 to 3. The
+chains of T-cell receptors have the hue of their counterparts: beta and delta, which have a D segment, that of
+heavy chains. Other chains use the palette of Okabe and Ito ("Color Universal Design", 2008), ordered so that
+neighbours differ. Legend, labels and hover text repeat what a colour means.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ ANTIBODY_CHAINS = {"H": "#b8cadd", "L": "#f0e2bf"}
 """Pale, so that the CDRs stand out."""
 
 CDRS = {
-    "CDR-H1": "#5fb2f4",
-    "CDR-H2": "#3d8fd6",
-    "CDR-H3": "#5a5fdb",
-    "CDR-L1": "#f7ad15",
-    "CDR-L2": "#d06d0e",
-    "CDR-L3": "#b8452a",
+    "CDR-H1": "#4b98e5",
+    "CDR-H2": "#437bb5",
+    "CDR-H3": "#8e3cf5",
+    "CDR-L1": "#e7750f",
+    "CDR-L2": "#cd4d26",
+    "CDR-L3": "#a5586f",
 }
-"""Those of CDR 3, the darkest, contrast 3:1 or more with JupyterLab's dark ground (#212121)."""
+"""Each contrasts 3:1 or more with white and with JupyterLab's dark ground (#212121)."""
 
 _OTHER_CDRS = {"1": "#b48cce", "2": "#8f68b4", "3": "#6b3d94"}
 """CDRs of chains that are not called as those of receptors are."""
