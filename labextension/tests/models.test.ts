@@ -126,8 +126,10 @@ describe('tools', () => {
     expect(searchTools(tools, '').map(tool => tool.type)).toEqual(['abodybuilder', 'anarci', 'zed']);
   });
 
-  it('finds every word anywhere', () => {
+  it('finds every word anywhere, among the words that the server gives for a tool', () => {
     expect(searchTools(tools, 'numbers ANTIBODY').map(tool => tool.type)).toEqual(['anarci']);
+    const known = makeTool({ type: 'anarci', searchText: 'anarci antibody-numbering cdr kabat' });
+    expect(searchTools([makeTool(), known], 'Kabat CDR')).toEqual([known]);
   });
 
   it('marks a substitute as one', () => {

@@ -66,7 +66,7 @@ export function makeToolEngine(change: Partial<ToolEngine> = {}): ToolEngine {
 }
 
 export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
-  return {
+  const tool = {
     type: 'abodybuilder',
     name: 'abodybuilder',
     displayName: 'AbodyBuilder',
@@ -80,6 +80,7 @@ export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
     extensions: ['label'],
     ...change
   };
+  return { searchText: `${tool.type} ${tool.displayName} ${tool.description} antibody`.toLowerCase(), ...tool };
 }
 
 export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {

@@ -16,7 +16,10 @@ export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl'
   Partial<Pick<Known<Schemas['PageJob']>, ParentField | NoteField>>;
 
 /** One tool of the catalog, without its schema. */
-export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'>;
+export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'> & {
+  /** The text in lower case in which a search finds the tool. */
+  readonly searchText: string;
+};
 
 /** The four statuses of the interface. */
 export type JobStatus = Schemas['JobStatus'];

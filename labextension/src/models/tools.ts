@@ -96,7 +96,7 @@ function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): 
 export function searchTools(tools: readonly ToolRecord[], query: string): readonly ToolRecord[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return tools
-    .filter(tool => words.every(word => haystack(tool).includes(word)))
+    .filter(tool => words.every(word => tool.searchText.includes(word)))
     .sort((a, b) => Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName));
 }
 
@@ -142,18 +142,4 @@ export function groupTools(tools: readonly ToolRecord[]): readonly ToolFamily[] 
   return [...families]
     .map(([type, members]) => ({ type, family: plainWords(type || 'other'), tools: members }))
     .sort((a, b) => a.family.localeCompare(b.family));
-}
-
-function haystack(tool: ToolRecord): string {
-  return [
-    tool.type,
-    tool.displayName,
-    tool.description,
-    tool.family,
-    ...tool.modalities,
-    ...tool.functions,
-    tool.engine?.method ?? ''
-  ]
-    .join(' ')
-    .toLowerCase();
 }

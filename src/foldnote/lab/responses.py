@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
+from foldnote.catalog.search_words import write_search_text
 from foldnote.lab.known_jobs import KnownJobs, page_record, page_records
 from foldnote.lab.local_notes import Notes
 from foldnote.models.file import FileRecord
@@ -390,7 +391,10 @@ def write_record(job: Job | None, notes: Notes) -> PageResponse:
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
     """The tools response."""
-    records = [_without(tool.to_wire(), _OMITTED_TOOL_FIELDS) for tool in tools]
+    records = [
+        {**_without(tool.to_wire(), _OMITTED_TOOL_FIELDS), "searchText": write_search_text(tool)}
+        for tool in tools
+    ]
     return _write({"tools": records, "service": _shown(report).to_wire()})
 
 

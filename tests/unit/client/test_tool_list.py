@@ -3,6 +3,7 @@
 import pytest
 
 from foldnote import catalog
+from foldnote.catalog.search_words import SYNONYMS
 from foldnote.client.tables.tool_list import ToolList
 from foldnote.models import Tool
 
@@ -86,6 +87,26 @@ def test_every_bundled_tool_is_found_by_its_own_words():
     tools = ToolList(catalog.tools().values())
     for tool in tools:
         assert tool in tools.search(tool.type, family=tool.family, function=tool.functions[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("CDR", "anarci"),
+        ("kabat number", "anarci"),
+        ("dock ligand", "vina"),
+        ("superpose RMSD", "align-pdbs"),
+    ],
+)
+def test_a_tool_is_found_by_common_words_for_its_task_in_any_order(words, found):
+    tools = ToolList(catalog.tools().values())
+    turned = " ".join(reversed(words.split()))
+    assert found in [tool.type for tool in tools.search(words)]
+    assert tools.search(turned) == tools.search(words)
+
+
+def test_every_function_of_the_catalog_has_common_words():
+    assert {name for tool in catalog.tools().values() for name in tool.functions} == set(SYNONYMS)
 
 
 def test_one_tool_is_told_as_one():

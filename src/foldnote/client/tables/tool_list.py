@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from foldnote.catalog.search_words import write_search_text
 from foldnote.models import Tool
 from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.text import count
@@ -43,8 +44,8 @@ class ToolList(tuple[Tool, ...]):
         """Filter tools by all given criteria, ignoring case.
 
         Args:
-            words: each must occur in a tool's type, name, description, family, modalities, functions or
-                method.
+            words: each must occur, in any order, in a tool's type, name, description, family, modalities,
+                functions or method, or among common words for its functions, such as CDR for numbering.
             family: e.g. ``structure-prediction``.
             modality: e.g. ``antibody``.
             function: e.g. ``docking``; all of its words must occur in one of the tool's functions.
@@ -57,7 +58,7 @@ class ToolList(tuple[Tool, ...]):
             and (family is None or _is(family, (tool.family,)))
             and (modality is None or _is(modality, tool.modalities))
             and (function is None or _names(function, tool.functions))
-            and all(word in _all_words(tool) for word in words.lower().split())
+            and all(word in write_search_text(tool) for word in words.lower().split())
         )
         found.unread = self.unread
         return found
@@ -140,9 +141,3 @@ def _names(wanted: str, functions: tuple[str, ...]) -> bool:
 
 def _plain(word: str) -> str:
     return word.lower().replace("_", "-").replace(" ", "-")
-
-
-def _all_words(tool: Tool) -> str:
-    method = tool.engine.method if tool.engine else ""
-    words = (tool.type, tool.label, tool.description, tool.family, method, *tool.modalities, *tool.functions)
-    return " ".join(words).lower()
