@@ -102,10 +102,14 @@ def main(name: str, arguments: list[str]) -> None:
     elif name == "squeue":
         for job in jobs:
             if not (job / FORGOTTEN).exists():
-                print(job.name, state(job))
+                print(job.name, state(job), (job / "name").read_text())
     else:
-        wanted = arguments[-1].removeprefix("--name=")
-        found = [each for each in jobs if wanted in (each.name, (each / "name").read_text())]
+        names = [each.removeprefix("--name=") for each in arguments if each.startswith("--name=")]
+        numbers = [each for each in arguments if each.isdigit()]
+        found = [
+            each for each in jobs
+            if (not names or (each / "name").read_text() in names) and (not numbers or each.name in numbers)
+        ]  # fmt: skip
         if os.fork() == 0:  # Slurm answers before the processes have ended
             for job in found:
                 cancel(job)

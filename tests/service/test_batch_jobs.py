@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import stat
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -22,6 +23,7 @@ from slurm_cluster import SlurmCluster, batch_section
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.queue.executors.batch_options import BatchOptions
+from foldnote.service.queue.executors.batch_system import BatchRequest, Slurm
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc"),
@@ -345,6 +347,28 @@ def on_slurm(tmp_path, cluster):
     yield running
     if running.process.poll() is None:
         running.end()
+
+
+@pytest.fixture(params=["stand-in", pytest.param("slurm", marks=pytest.mark.exhaustive)])
+def commands(request, tmp_path, system):
+    """The commands of a batch system, as the executor gives them."""
+    stand_in = request.param == "stand-in"
+    variables = slurm_stand_in.install(system) if stand_in else request.getfixturevalue("cluster").variables
+    (tmp_path / "scripts").mkdir()
+    return Slurm(tmp_path / "scripts", variables)
+
+
+def test_a_number_that_a_controller_gave_again_is_not_taken_for_the_job(commands):
+    name, command = "foldnote-1-1-abc", (sys.executable, "-c", "import time; time.sleep(60)")
+    number = commands.submit(BatchRequest(name, command, cores=1, memory_mb=64, gpus=0, walltime_s=120))
+    wait_until(lambda: (number, name) in commands.list_live(), "the batch job")
+    assert not commands.list_live() & {(number, "foldnote-2-1-def"), ("4711", name)}
+    commands.cancel("foldnote-2-1-def")
+    time.sleep(1)
+    assert (number, name) in commands.list_live()
+    commands.cancel(name)
+    wait_until(lambda: not commands.list_live(), "the end of the batch job", 20)
+    commands.cancel(name)
 
 
 @pytest.mark.exhaustive

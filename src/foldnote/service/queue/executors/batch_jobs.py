@@ -357,7 +357,7 @@ class BatchExecutor(NodeExecutor):
         try:
             while self._unneeded:
                 native_id, name = self._unneeded[0]
-                system.cancel(native_id, name)
+                system.cancel(name)
                 with contextlib.suppress(OSError):
                     system.remove_files(native_id, name)
                 self._unneeded.pop(0)
@@ -382,7 +382,7 @@ class BatchExecutor(NodeExecutor):
                 self._write(record)
         self._waiting.popleft()
 
-    def _ask(self, system: Slurm) -> set[str] | None:
+    def _ask(self, system: Slurm) -> set[tuple[str, str]] | None:
         """The jobs that wait or run; None if the batch system does not answer."""
         try:
             live = system.list_live()
@@ -405,7 +405,7 @@ class BatchExecutor(NodeExecutor):
             return
         for record in records:
             is_wanted = self.attempts.is_wanted(record.identity)
-            if record.native_id in live:
+            if (record.native_id, record.job) in live:
                 record.misses = 0
                 if not is_wanted:
                     self._end_unwanted(system, record)
@@ -444,7 +444,8 @@ class BatchExecutor(NodeExecutor):
 
         A job that runs another attempt by now is let be.
         """
-        if any(each.native_id == record.native_id and each is not record for each in self._known()):
+        mine = (record.native_id, record.job)
+        if any((each.native_id, each.job) == mine and each is not record for each in self._known()):
             self._drop(record)
             return
         moment = time.monotonic()
@@ -456,7 +457,7 @@ class BatchExecutor(NodeExecutor):
 
     def _cancel(self, system: Slurm, record: BatchRecord) -> None:
         try:
-            system.cancel(record.native_id, record.job)
+            system.cancel(record.job)
         except BatchSystemError as exc:
             log.warning("The batch job %s could not be cancelled: %s", record.name, exc.message)
 

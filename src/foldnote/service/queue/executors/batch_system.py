@@ -1,8 +1,8 @@
 """The commands of a batch system, by PSI/J: one job per attempt, never requeued.
 
-PSI/J writes the script and knows how to submit and to cancel. Its own ``submit`` and its polling are not
-used: its commands have no time limit, it takes a job for failed when the system has not answered three times,
-and its reader of ``squeue`` gives up on all jobs at the first reason that it does not know.
+PSI/J writes the script and knows how to submit. The rest of it is not used: its commands have no time limit,
+it takes a job for failed when the system has not answered three times, its reader of ``squeue`` gives up on
+all jobs at the first reason that it does not know, and it cancels by a number, which another job may have.
 """
 
 from __future__ import annotations
@@ -123,26 +123,25 @@ class Slurm:
         self._dialect.generate_submit_script(context["job"], context, script)  # type: ignore[arg-type]
         return script.getvalue()
 
-    def list_live(self) -> set[str]:
-        """Numbers of this user's jobs that wait or run.
+    def list_live(self) -> set[tuple[str, str]]:
+        """Number and name of this user's jobs that wait or run.
+
+        A controller that lost its state gives the same numbers again, so that only both mean one job.
 
         Raises:
             BatchSystemError: the batch system did not answer.
         """
-        answer = self._run(["squeue", "--me", "--noheader", "--array", "--states=all", "--format=%i %t"])
-        rows = (line.split() for line in answer.splitlines())
-        return {row[0] for row in rows if len(row) == 2 and row[1] not in _OVER}
+        answer = self._run(["squeue", "--me", "--noheader", "--array", "--states=all", "--format=%i %t %j"])
+        rows = (line.split(maxsplit=2) for line in answer.splitlines())
+        return {(row[0], row[2].strip()) for row in rows if len(row) == 3 and row[1] not in _OVER}
 
-    def cancel(self, native_id: str, name: str) -> None:
-        """End a job, by its name if its number is not known; does nothing if there is none.
+    def cancel(self, name: str) -> None:
+        """End the job that has this name; does nothing if there is none.
 
         Raises:
             BatchSystemError: the batch system did not answer.
         """
-        if native_id:
-            self._run(self._dialect.get_cancel_command(native_id))
-        else:
-            self._run(["scancel", "--quiet", "--me", f"--name={name}"])
+        self._run(["scancel", "--quiet", "--me", f"--name={name}"])
 
     def read_last_words(self, native_id: str) -> str:
         """The last line that a job wrote, at most 300 characters; empty if it wrote nothing."""
