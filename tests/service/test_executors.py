@@ -434,6 +434,34 @@ def test_a_terminated_runner_publishes_a_loss(any_machine):
     assert wait_for_outcome(spec).state == "lost"
 
 
+@needs_proc
+def test_an_engine_that_is_ended_with_its_runner_is_lost_and_has_not_failed(any_machine):
+    spec = any_machine.make("sleep-60")
+    any_machine.executor.submit(spec.order)
+    wait_for_progress(spec)
+    runner = runner_of(spec)
+    for pid in (*processes.find_marked(spec.nonce), runner):  # as a shutdown or a batch system does
+        os.kill(pid, signal.SIGTERM)
+        time.sleep(0.05)
+    outcome = wait_for_outcome(spec)
+    assert (outcome.state, outcome.error) == (
+        "lost",
+        "The system ended the job's runner before the engine had finished.",
+    )
+
+
+@needs_proc
+def test_an_engine_that_is_ended_alone_has_failed(local):
+    spec = local.make("sleep-60")
+    local.executor.submit(spec.order)
+    wait_for_progress(spec)
+    for pid in processes.find_marked(spec.nonce):
+        os.kill(pid, signal.SIGTERM)
+    outcome = wait_for_outcome(spec)
+    assert outcome.state == "failed"
+    assert "was ended by the signal SIGTERM" in outcome.error
+
+
 def test_a_missing_program_is_a_failure_that_says_what_to_do(local):
     spec = local.make("none")
     command = {"command": ("/nowhere/python", "run.py"), "engine": {"name": "lost-engine"}}

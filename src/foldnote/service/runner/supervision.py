@@ -31,7 +31,11 @@ from foldnote.text import format_duration
 _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
 _DRAIN_S = 0.5
+_TERMINATION_S = 0.5
+"""How long after its engine a runner may receive the signal that ends all processes of a machine or job."""
 _DEFAULT_GRACE_S = 10.0
+_TERMINATED = frozenset({-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT})
+"""Exit codes of an engine that was asked to end; a shell reports its program's signal above 128."""
 _REFUSED_INPUT = 2
 """Exit code of an engine that refuses its settings or files, with a sentence."""
 
@@ -168,8 +172,21 @@ class Supervisor:
     def _check(self) -> EngineExit | None:
         """The reason to end the run now, in order of precedence; None to continue."""
         if (code := self._process.poll()) is not None:
-            return EngineExit("succeeded") if code == 0 else EngineExit("failed")
+            if code == 0:
+                return EngineExit("succeeded")
+            return self._terminated() if self._ended_with_runner(code) else EngineExit("failed")
         return self._check_orders() or self._check_memory()
+
+    def _ended_with_runner(self, code: int) -> bool:
+        """Whether the engine failed since everything is ended: a shutdown or a batch system ends both."""
+        deadline = time.monotonic() + _TERMINATION_S
+        while code in _TERMINATED and not self._is_terminated and (left := deadline - time.monotonic()) > 0:
+            self._pump(left)
+        return self._is_terminated
+
+    @staticmethod
+    def _terminated() -> EngineExit:
+        return EngineExit("lost", "The system ended the job's runner before the engine had finished.")
 
     def _check_orders(self) -> EngineExit | None:
         """The external reason to end the run now: cancellation, deletion, a signal or the time limit."""
@@ -182,7 +199,7 @@ class Supervisor:
             self._is_fenced = True
             return EngineExit("lost", "The node lost its connection to the service for too long.")
         if self._is_terminated:
-            return EngineExit("lost", "The system ended the job's runner before the engine had finished.")
+            return self._terminated()
         if time.monotonic() - self._started > spec.time_limit_s:
             return EngineExit(
                 "timed_out",
