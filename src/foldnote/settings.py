@@ -16,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import platformdirs
+
 from foldnote.errors import ConfigurationError
 from foldnote.ownership import check_way, make_own
-from foldnote.standard_folders import Kind, find_site_folder, find_user_folder
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -117,9 +118,9 @@ class Profile(NamedTuple):
         return self.base_url is None
 
 
-def _folder(kind: Kind, below: str = "") -> Path:
+def _folder(kind: str, standard: Callable[[], str]) -> Path:
     home = os.environ.get("FOLDNOTE_HOME")
-    path = Path(home).expanduser() / (below or kind) if home else find_user_folder(kind, os.environ) / below
+    path = Path(home).expanduser() / kind if home else Path(standard())
     try:
         return make_own(path, below=path.parent if home else None)
     except OSError as exc:
@@ -130,22 +131,22 @@ def _folder(kind: Kind, below: str = "") -> Path:
 
 def config_dir() -> Path:
     """Folder of ``config.toml`` and of stored keys; created if absent."""
-    return _folder("config")
+    return _folder("config", lambda: platformdirs.user_config_dir("foldnote", appauthor=False))
 
 
 def data_dir() -> Path:
     """Folder of jobs, uploads, the ledger and engine environments; created if absent."""
-    return _folder("data")
+    return _folder("data", lambda: platformdirs.user_data_dir("foldnote", appauthor=False))
 
 
 def cache_dir() -> Path:
     """Folder of downloaded results, which may be deleted at any time; created if absent."""
-    return _folder("cache")
+    return _folder("cache", lambda: platformdirs.user_cache_dir("foldnote", appauthor=False))
 
 
 def runtime_dir() -> Path:
     """Folder of the file with the embedded service's address; created if absent."""
-    return _folder("data", "run")
+    return _folder("run", lambda: str(Path(platformdirs.user_data_dir("foldnote", appauthor=False)) / "run"))
 
 
 def engines_dir() -> Path:
@@ -271,7 +272,8 @@ def _site_files() -> tuple[Path, ...]:
     if chosen is not None:
         return (Path(chosen),) if chosen else ()
     own = Path(sys.prefix) / "etc" / "foldnote"
-    return own / "config.toml", find_site_folder(os.environ) / "config.toml"
+    shared = platformdirs.site_config_path("foldnote", appauthor=False)
+    return own / "config.toml", shared / "config.toml"
 
 
 def _read_config(path: Path) -> dict[str, Any]:

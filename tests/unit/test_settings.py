@@ -1,9 +1,7 @@
 """Options, profiles and keys: found in the right order, never shown."""
 
 import stat
-import sys
 
-import platformdirs
 import pytest
 from pydantic import SecretStr
 
@@ -122,27 +120,3 @@ def test_an_edit_keeps_comments_order_and_inline_tables():
     assert [(each.name, each.base_url) for each in settings.profiles()][1:] == [
         ("lab", "https://new.example")
     ]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere platformdirs itself is asked")
-@pytest.mark.parametrize("chosen", [None, "", "relative", "chosen"])
-def test_the_folders_are_those_of_platformdirs(monkeypatch, tmp_path, chosen):
-    monkeypatch.delenv("FOLDNOTE_HOME")
-    monkeypatch.delenv("FOLDNOTE_SITE_CONFIG", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    value = str(tmp_path / chosen) if chosen == "chosen" else chosen
-    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        if value is None:
-            monkeypatch.delenv(variable, raising=False)
-        else:
-            monkeypatch.setenv(variable, value)
-    named = {"appname": "foldnote", "appauthor": False}
-    assert settings.config_dir() == platformdirs.user_config_path(**named)
-    assert settings.data_dir() == platformdirs.user_data_path(**named)
-    assert settings.cache_dir() == platformdirs.user_cache_path(**named)
-    shared = tmp_path / "shared"
-    monkeypatch.setenv("XDG_CONFIG_DIRS", f"relative:{shared}:/etc/other")
-    site = platformdirs.site_config_path(**named)
-    site.mkdir(parents=True)
-    (site / "config.toml").write_text('[profiles.lab]\nbase_url = "https://lab.example"\n')
-    assert settings.active_profile("lab").base_url == "https://lab.example"
