@@ -47,19 +47,21 @@ def job(tmp_path_factory):
     return open_result(path)
 
 
-@pytest.fixture
-def batch(tmp_path):
-    """Thirty jobs with twelve scores each, of which two have a result."""
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
+    """The report of thirty jobs with twelve scores each, of which two have a result."""
+    folder = tmp_path_factory.mktemp("panel")
     scores = [f"score.quantity_number_{number}" for number in range(12)]
     rows = [",".join(["jobName", "status", *scores, "settings.ligand", "settings.scheme"])]
     for row in range(30):
         figures = ",".join(str(1000 + 12 * row + number) for number in range(12))
         rows.append(f"design-{row:02d},Complete,{figures},{'C' * (row + 1)},imgt")
-    with zipfile.ZipFile(tmp_path / "panel.zip", "w") as archive:
+    with zipfile.ZipFile(folder / "panel.zip", "w") as archive:
         archive.writestr("results.csv", "\n".join(rows) + "\n")
         for name in ("design-00", "design-01"):
             write_job(archive, f"{name}/", name)
-    return open_result(tmp_path / "panel.zip", "panel")
+    batch = open_result(folder / "panel.zip", "panel")
+    return write_report(folder / "panel.pdf", "Panel", [ReportPart("Panel", batch, note="Seen.")])
 
 
 def read_words(path):
@@ -156,9 +158,8 @@ def test_a_structure_is_printed_sharply_and_in_colour(report, tmp_path):
     assert vivid > 40, "the CDRs are drawn in their colours"
 
 
-def test_all_rows_and_columns_of_a_batch_are_printed_inside_of_the_margins(batch, tmp_path):
-    place = write_report(tmp_path / "panel.pdf", "Panel", [ReportPart("Panel", batch)])
-    words = read_words(place)
+def test_all_rows_and_columns_of_a_batch_are_printed_inside_of_the_margins(panel):
+    words = read_words(panel)
     said = {text for *_, text in words}
     wanted = {str(figure) for figure in range(1000, 1360)}
     assert wanted <= said
@@ -197,19 +198,16 @@ def test_a_table_over_several_pages_repeats_its_heading_and_tears_no_row(tmp_pat
         assert letters == rows * 120
 
 
-def test_what_all_jobs_share_stands_above_the_table_once(batch, tmp_path):
-    text = read_text(write_report(tmp_path / "p.pdf", "Panel", [ReportPart("Panel", batch)]))
-    assert "Same in all rows: scheme imgt." in text
+def test_what_all_jobs_share_stands_above_the_table_once(panel):
+    assert read_text(panel).count("Same in all rows: scheme imgt.") == 1
 
 
-def test_molecules_are_drawn_in_the_table_of_a_batch(batch, tmp_path):
-    text = read_text(write_report(tmp_path / "p.pdf", "Panel", [ReportPart("Panel", batch)]))
-    assert "CCCC" not in text, "drawn in place of the SMILES"
+def test_molecules_are_drawn_in_the_table_of_a_batch(panel):
+    assert "CCCC" not in read_text(panel), "drawn in place of the SMILES"
 
 
-def test_few_jobs_of_a_batch_are_printed_in_full_and_their_notes_are_not_lost(batch, tmp_path):
-    place = write_report(tmp_path / "p.pdf", "Panel", [ReportPart("Panel", batch, note="Seen.")])
-    text = read_text(place)
+def test_few_jobs_of_a_batch_are_printed_in_full_and_their_notes_are_not_lost(panel):
+    text = read_text(panel)
     assert [f"design-0{number} · antibody.pdb" in text for number in range(3)] == [True, True, False]
     assert "Seen." in text
 
