@@ -57,6 +57,6 @@ def predict_as_published(folder, sequence, texts=None, environment=None, extensi
     if environment is not None:
         variables["PYTHONPATH"] = spec.environment["PYTHONPATH"].split(os.pathsep, 1)[1]
     done = subprocess.run(
-        spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False, timeout=500
+        spec.command, cwd=work, env=variables, capture_output=True, text=True, check=False, timeout=1800
     )
     return done, work
