@@ -5,6 +5,7 @@ import { countStates, isLive, shownState } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import type { ToolRecord } from '../src/api/answers';
+import { countListed, filterJobs } from '../src/models/listing';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
 import { makeAnswer, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
@@ -40,9 +41,23 @@ describe('a batch', () => {
     [batch(2, 0), '37 of 100, 2 stopped'],
     [batch(2), '37 of 100, 2 without a result'],
     [batch(0), '37 of 100'],
-    [{ ...batch(0), batchSize: 2000 }, '37 of 2,000']
+    [{ ...batch(0), batchSize: 2000 }, '37 of 2,000'],
+    [{ ...batch(3, 3), tool: 'pipeline' }, '37 of 100, 3 without a result']
   ])('tells failed jobs from stopped ones where its service does', (job, words) => {
     expect(batchWords(job)).toBe(words);
+  });
+});
+
+describe('the filter Failed', () => {
+  it('lists complete batches with failed jobs, too, and counts them', () => {
+    const statuses = { 'In Queue': 0, Running: 0, Complete: 9, Stopped: 1 };
+    const partly = makeJob({ jobName: 'partly', type: 'batch', status: 'Complete', statuses, failed: 1 });
+    const stopped = makeJob({ jobName: 'stopped', type: 'batch', status: 'Complete', statuses, failed: 0 });
+    const jobs = [partly, stopped, makeJob({ jobName: 'failed', status: 'Stopped', error: 'no' })];
+    const listed = filterJobs(jobs, { state: 'failed', query: '' }, type => type);
+    expect(listed.map(job => job.jobName)).toEqual(['partly', 'failed']);
+    expect(countListed(jobs).get('failed')).toBe(2);
+    expect(countListed(jobs).get('complete')).toBe(2);
   });
 });
 

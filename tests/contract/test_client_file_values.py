@@ -1,9 +1,11 @@
 """What a file field takes, on both faces, against the real service."""
 
+import copy
+
 import pytest
 from job_settings import PDB
 
-from foldnote.client import inline, uploaded
+from foldnote.client import Client, inline, uploaded
 from foldnote.errors import BadRequestError, FoldnoteError, SettingsError
 from foldnote.io import hash_bytes
 from foldnote.models import JobStatus
@@ -38,6 +40,22 @@ async def test_an_upload_is_named_in_spite_of_a_file_here(api, settle, here):
     first = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [stored, stored]}))
     second = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [uploaded(here), uploaded(here)]}))
     assert first.job_name == second.job_name
+
+
+@pytest.mark.parametrize("is_batch", [False, True])
+def test_an_upload_at_another_service_is_named_with_what_to_do(client, http, key, here, is_batch):
+    elsewhere = Client(base_url="http://other.example", api_key=key, http_client=http).files.upload(here)
+    stored = client.files.upload(here)
+    settings = {"pdbFiles": [stored, copy.deepcopy(elsewhere)]}
+    with pytest.raises(SettingsError) as caught:
+        client.batches.submit("align-pdbs", [settings]) if is_batch else client.jobs.submit(
+            "align-pdbs", settings
+        )
+    assert f"{here!r} was uploaded to another service (http://other.example)" in str(caught.value)
+    assert "the one that runs the job (http://testserver), with the same profile: fn.upload(" in str(
+        caught.value
+    )
+    assert "pdbFiles" in str(caught.value)
 
 
 async def test_contents_are_given_inline(api, settle):

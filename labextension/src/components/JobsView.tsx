@@ -5,9 +5,9 @@ import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } fr
 import { compareIcon, tagIcon } from '../icons';
 import { canCompare, MOST_COMPARED } from '../models/comparing';
 import type { JobsState } from '../models/jobs';
-import { listRows, type Choices } from '../models/listing';
+import { countListed, listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
-import { countStates, isLive } from '../models/status';
+import { isLive } from '../models/status';
 import { formatCount } from '../models/text';
 import { DetailsMenu } from './DetailsMenu';
 import { IconButton } from './IconButton';
@@ -109,7 +109,7 @@ export function JobsView(props: JobsViewProps): ReactElement {
 }
 
 function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
-  const counts = useMemo(() => countStates(state.jobs), [state.jobs]);
+  const counts = useMemo(() => countListed(state.jobs), [state.jobs]);
   return (
     <StatusFilters
       counts={counts}

@@ -22,10 +22,12 @@ export function batchShare(job: JobRecord): number | null {
 
 /**
  * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. If it does
- * not distinguish failed and stopped jobs, they are described as without a result.
+ * not distinguish failed and stopped jobs, they are described as without a result; and so are those of a pipeline, where
+ * stages behind a failed one did not run.
  */
 export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
-  const { statuses, failed = null } = job;
+  const { statuses } = job;
+  const failed = job.tool === 'pipeline' ? null : (job.failed ?? null);
   const size = batchSize(job);
   if (!statuses || !size) {
     return '';
@@ -41,6 +43,11 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
     parts.push(trans.__('%1 stopped', formatCount(statuses.Stopped - failed)));
   }
   return parts.join(', ');
+}
+
+/** Whether jobs of a batch failed, also of one that is complete; those that were stopped count where they are not told. */
+export function hasFailures(job: JobRecord): boolean {
+  return isBatch(job) && (job.failed ?? job.statuses?.Stopped ?? 0) > 0;
 }
 
 function batchSize(job: JobRecord): number {

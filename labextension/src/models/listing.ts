@@ -3,7 +3,7 @@
  * Pure functions over plain data.
  */
 import type { JobRecord } from '../api/answers';
-import { isBatch, toolType } from './batch';
+import { hasFailures, isBatch, toolType } from './batch';
 import { FIRST_DETAILS, type Detail } from './details';
 import { findLabel } from './label';
 import { compareScores, findScore } from './score';
@@ -91,7 +91,7 @@ export function listRows(listed: Listed, choices: Choices, naming: Naming): read
   });
 }
 
-/** The jobs in the selected state whose text contains every word of the query. */
+/** The jobs that the filter of the selected state lists, whose text contains every word of the query. */
 export function filterJobs(
   jobs: readonly JobRecord[],
   { state, query }: Pick<Choices, 'state' | 'query'>,
@@ -102,7 +102,7 @@ export function filterJobs(
     return jobs;
   }
   return jobs.filter(job => {
-    if (state !== null && shownState(job) !== state) {
+    if (state !== null && !isListedAs(job, state)) {
       return false;
     }
     const type = toolType(job);
@@ -110,6 +110,16 @@ export function filterJobs(
     const text = `${findLabel(job)} ${job.jobName} ${type} ${toolName(type)} ${notes}`.toLowerCase();
     return words.every(word => text.includes(word));
   });
+}
+
+/** Whether the filter of a state lists the job: a batch with failed jobs is listed among the failed ones, too. */
+export function isListedAs(job: JobRecord, state: ShownState): boolean {
+  return shownState(job) === state || (state === 'failed' && hasFailures(job));
+}
+
+/** Number of jobs that the filter of each state lists. */
+export function countListed(jobs: readonly JobRecord[]): ReadonlyMap<ShownState, number> {
+  return new Map(STATES.map(({ state }) => [state, jobs.filter(job => isListedAs(job, state)).length]));
 }
 
 /** What a job is sorted by: its label or name as it was given, without the marks that stand for invisible characters. */

@@ -12,7 +12,7 @@ from foldnote.models import Job, JobStatus
 from foldnote.results import open_result
 from foldnote.viewers import compose_result, default_view, result_bundles
 from foldnote.viewers.display import bundles
-from foldnote.viewers.display.batch_rows import BatchRow, make_row, tabulate_rows
+from foldnote.viewers.display.batch_rows import BatchRow, count_states, make_row, tabulate_rows
 from foldnote.viewers.display.batches import list_tables
 from foldnote.viewers.display.bundles import rows_bundle
 
@@ -107,6 +107,18 @@ def test_a_reused_stage_names_in_the_table_whose_result_it_has():
     job = Job(job_name="b-fold", type="anarci", status=JobStatus.COMPLETE, reused_from="a-fold")
     frame = tabulate_rows([make_row("b-fold", job, {"stage": "fold"})])
     assert list(frame["reused from"]) == ["a-fold"]
+
+
+def test_a_stage_behind_a_failed_one_is_told_as_not_run_as_its_card_does():
+    failed = {"type": "anarci", "status": JobStatus.STOPPED, "error": "The stage fold failed: no chain."}
+    jobs = [
+        Job(job_name="b-fold", started="2026-11-27T12:00:00Z", **failed),
+        Job(job_name="b-scan", **failed),
+    ]
+    rows = [make_row(job.job_name, job, {}, is_stage=True) for job in jobs]
+    assert [row.state for row in rows] == ["Failed", "Not run"]
+    assert count_states([row.state for row in rows]) == "2 jobs: 1 failed, 1 not run"
+    assert make_row("b-scan", jobs[1], {}).state == "Failed", "a job of a batch that could not be started"
 
 
 def make_docking(ligand, number, **scores):

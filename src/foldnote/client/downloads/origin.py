@@ -18,6 +18,7 @@ def describe_origin(connection: ServiceConnection, job: Job) -> dict[str, Any]:
     """The origin of a job's result as JSON data; hashes of files unknown on this computer are null."""
     return {
         "job": job.to_wire(),
+        "label": Ledger(service=connection.service).label(job.job_name) or job.label,
         "service": {"address": connection.service},
         "client": {"name": "foldnote", "version": find_version(), "python": platform.python_version()},
         "inputs": _list_inputs(connection, job),

@@ -27,6 +27,19 @@ class FileValue(str):
     __slots__ = ()
 
 
+class UploadedFile(FileValue):
+    """The name of a file that this program uploaded, and where."""
+
+    service: str
+    """The service that has it (see ``Client.service``); empty if unknown."""
+
+    def __new__(cls, name: str, service: str = "") -> UploadedFile:
+        """Keep the name and the service; copies are made from the name alone."""
+        made = super().__new__(cls, name)
+        made.service = service
+        return made
+
+
 class JobFile(FileValue):
     """The path of a file in the result of a job: ``job name/path``."""
 
@@ -123,6 +136,27 @@ def doubt_texts(field: str, value: Any) -> list[Problem]:
         for text in _plain_texts(value)
         if isinstance(text, LocalFile) or _is_here(text)
     ]
+
+
+def find_elsewhere(settings: Mapping[str, Any], service: str) -> list[Problem]:
+    """Find the files that this program uploaded to another service than the one that is asked.
+
+    Args:
+        service: which is asked (see ``Client.service``).
+    """
+    return [
+        Problem(field=field, message=_name_place(text, service), code="other_service")
+        for field, value in settings.items()
+        for text in (value if isinstance(value, list | tuple) else [value])
+        if isinstance(text, UploadedFile) and text.service not in ("", service)
+    ]
+
+
+def _name_place(text: UploadedFile, service: str) -> str:
+    return (
+        f"{str(text)!r} was uploaded to another service ({text.service}). Upload it to the one that runs"
+        f" the job ({service}), with the same profile: fn.upload(…, profile=…)."
+    )
 
 
 def _file_fields(tool: DescribedTool) -> dict[str, tuple[str, ...]]:

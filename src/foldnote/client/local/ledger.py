@@ -48,18 +48,18 @@ class Ledger:
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
         """Open the ledger at ``path`` (by default in the data folder) for one ``service``."""
         self._path = path
-        self._service = service
+        self.service = service
 
     def remember(self, identity: str, job_name: str, tool_type: str) -> None:
         """Record that the submission with this ``identity`` is the job ``job_name``, and the notebook."""
         self._write(
             "INSERT OR REPLACE INTO submissions VALUES (?, ?, ?, ?, ?)",
-            (self._service, identity, job_name, tool_type, _now()),
+            (self.service, identity, job_name, tool_type, _now()),
         )
         notebook = settings.notebook_path()
         if notebook:
             self._write(
-                "INSERT OR REPLACE INTO notebooks VALUES (?, ?, ?)", (self._service, job_name, notebook)
+                "INSERT OR REPLACE INTO notebooks VALUES (?, ?, ?)", (self.service, job_name, notebook)
             )
 
     def find(self, identity: str) -> str | None:
@@ -68,12 +68,12 @@ class Ledger:
 
     def forget(self, identity: str) -> None:
         """Remove a submission whose job no longer exists."""
-        self._write("DELETE FROM submissions WHERE service = ? AND identity = ?", (self._service, identity))
+        self._write("DELETE FROM submissions WHERE service = ? AND identity = ?", (self.service, identity))
 
     def remember_cell(self, cell_key: str, job_name: str) -> None:
         """Record that ``job_name`` is the last job submitted from the form in this cell."""
         self._write(
-            "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", (self._service, cell_key, job_name, _now())
+            "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", (self.service, cell_key, job_name, _now())
         )
 
     def cell_job(self, cell_key: str) -> str | None:
@@ -88,7 +88,7 @@ class Ledger:
         """Record the table of a batch, compressed; a very large one is not kept."""
         packed = zlib.compress(text.encode(), 1)
         if len(packed) <= _LARGEST_SHEET_BYTES:
-            self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self._service, batch_name, packed))
+            self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self.service, batch_name, packed))
 
     def sheet(self, batch_name: str) -> str | None:
         """Table of a batch, if recorded."""
@@ -102,9 +102,9 @@ class Ledger:
         """Record the label of a job; None removes it."""
         if label is None:
             query = "DELETE FROM labels WHERE service = ? AND job_name = ?"
-            self._write(query, (self._service, job_name))
+            self._write(query, (self.service, job_name))
         else:
-            self._write("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self._service, job_name, label))
+            self._write("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self.service, job_name, label))
 
     def labels(self) -> dict[str, str]:
         """Labels given to jobs on this computer, by job name."""
@@ -116,7 +116,7 @@ class Ledger:
 
     def remember_upload(self, path: str, sha256: str) -> None:
         """Record the hash of the file that was uploaded from this computer as ``path``."""
-        self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self._service, path, sha256))
+        self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self.service, path, sha256))
 
     def uploads(self) -> dict[str, str]:
         """SHA-256 (hex) of the last upload from this computer, by name."""
@@ -142,7 +142,7 @@ class Ledger:
                 return []
         except OSError:
             return []
-        return self._run(query, (self._service, *keys))
+        return self._run(query, (self.service, *keys))
 
     def _write(self, statement: str, values: tuple[str | bytes, ...]) -> None:
         self._run(statement, values)

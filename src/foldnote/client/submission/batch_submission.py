@@ -220,7 +220,7 @@ def draft(
         SettingsError: a name is invalid, or there are no rows.
     """
     _check_names(tool, rows, batch_name, names)
-    normalized, verdicts = check_rows(tool, rows)
+    normalized, verdicts = check_rows(tool, rows, ledger.service)
     wished = None if names is None else list(names)
     content = identify_content({"rows": normalized, "names": wished}, sent)
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))

@@ -15,7 +15,7 @@ from typing import Any
 from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
-from foldnote.client.inputs.file_values import find_doubts
+from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
 from foldnote.client.local.identity import identify, identify_content, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.experience import (
@@ -173,6 +173,9 @@ def prepare(
             " Several rows are a batch: batches.submit()."
         )
     given = {name: _plain(value) for name, value in settings.items()}
+    elsewhere = find_elsewhere(given, ledger.service)
+    if elsewhere:
+        raise SettingsError(elsewhere, tool.type, given)
     normalized = check_submission(tool, given, job_name)
     content = identify_content(normalized, sent)
     files = uploads_in(content, ledger)

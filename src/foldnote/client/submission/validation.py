@@ -10,7 +10,7 @@ from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import Operation
-from foldnote.client.inputs.file_values import find_doubts
+from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
 from foldnote.client.local.identity import with_extensions
 from foldnote.client.submission.extensions import Extensions
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
@@ -22,12 +22,22 @@ MAX_BYTES = 4_400_000
 Row = Mapping[str, Any]
 
 
-def check_rows(tool: Tool, rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[RowVerdict]]:
-    """Validate rows by the tool's schema; returns them with defaults filled in, and the verdicts."""
+def check_rows(
+    tool: Tool, rows: Sequence[Row], service: str
+) -> tuple[list[dict[str, Any]], list[RowVerdict]]:
+    """Validate rows by the tool's schema; returns them with defaults filled in, and the verdicts.
+
+    Args:
+        tool: the tool.
+        rows: settings, a row a job.
+        service: which is to run them (see ``Client.service``).
+    """
     normalized, verdicts = [], []
     for index, row in enumerate(rows):
         checked = catalog.check(tool, row)
-        problem = next(iter((*find_doubts(tool, row), *checked.problems)), None)
+        problem = next(
+            iter((*find_doubts(tool, row), *find_elsewhere(row, service), *checked.problems)), None
+        )
         normalized.append(checked.normalized)
         if problem is None:
             verdicts.append(RowVerdict(index=index, valid=True, normalized=checked.normalized))

@@ -14,6 +14,12 @@ def find_job_name(result: Result) -> str:
     return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
 
 
+def find_title(result: Result) -> str:
+    """What a view is headed with: the job's label, else its name, else the name of the archive."""
+    label = result.origin.get("label")
+    return str(label) if label else find_job_name(result) or result.name
+
+
 def find_tool_type(result: Result) -> str:
     """Tool type of the job, from the manifest or the client's record of the job; empty if unknown."""
     return _find_origin(result, result.manifest.tool if result.manifest else "", "Type", "type")

@@ -185,7 +185,10 @@ class BatchCard(JobCard):
 
     def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
         """The rows; with the results by job name, their figures too."""
-        rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
+        is_stage = self.job.tool == PIPELINE
+        rows = [
+            make_row(name, job, self._inputs[name], is_stage=is_stage) for name, job in self._jobs.items()
+        ]
         found = found or {}
         return [
             replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows

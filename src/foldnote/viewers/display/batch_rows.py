@@ -25,8 +25,8 @@ from foldnote.viewers.tables.table import RowResults
 
 NAME, STATE, REASON = "name", "state", "reason"
 """Columns of the job's name, its state in words, and the reason of its failure."""
-_STOPPED, _FAILED = "Stopped", "Failed"
-_STATES = ("Running", "In Queue", "Complete", _FAILED, _STOPPED, "Deleted")
+_STOPPED, _FAILED, _NOT_RUN = "Stopped", "Failed", "Not run"
+_STATES = ("Running", "In Queue", "Complete", _FAILED, _STOPPED, _NOT_RUN, "Deleted")
 _MAX_SHARED = 200
 """Letters of the longest setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
@@ -40,7 +40,7 @@ class BatchRow:
 
     Attributes:
         name: the job's name.
-        state: its state in words; ``Failed`` for a failed run.
+        state: its state in words; ``Failed`` for a failed run, ``Not run`` for a stage behind a failed one.
         reason: why it failed, was stopped or did not run; empty otherwise.
         retries: how often it was run again because its tool failed.
         inputs: the user's columns that are no settings, such as an identifier.
@@ -103,13 +103,14 @@ def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
     return {name[len(prefix) :]: value for name, value in named.items() if name.startswith(prefix)}
 
 
-def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
+def make_row(name: str, job: Job | None, inputs: Mapping[str, Any], *, is_stage: bool = False) -> BatchRow:
     """The row of a job from its record.
 
     Args:
         name: the job's name.
         job: its record; None if it was deleted.
         inputs: the user's own columns of its row.
+        is_stage: whether it is of a pipeline, where stages behind a failed one have its error and no start.
     """
     if job is None:
         return BatchRow(name, "Deleted", inputs=inputs)
@@ -118,7 +119,8 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
     settings = _read_settings(job.settings)
     reused = {"reused from": job.reused_from} if job.reused_from else {}
     own = {**labelled, **inputs, **reused}
-    return BatchRow(name, job.word, job.reason, job.retries or 0, own, {}, scores, settings)
+    state = _NOT_RUN if is_stage and job.is_failed and job.started is None else job.word
+    return BatchRow(name, state, job.reason, job.retries or 0, own, {}, scores, settings)
 
 
 def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure, find_metric
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
-from foldnote.results.provenance.identity import find_tool_type
+from foldnote.results.provenance.identity import find_title, find_tool_type
 from foldnote.settings import EMBEDDED
 from foldnote.text import count, format_figure, join_words, visible
 from foldnote.viewers.display.batch_rows import (
@@ -396,7 +396,7 @@ def _is_designed(alignment: Alignment) -> bool:
 
 
 def _title(result: Result, structure: Structure | None) -> str:
-    name = (result.manifest and result.manifest.job_name) or result.name
+    name = find_title(result)
     if structure is None:
         return name
     structures = len(result.structures)

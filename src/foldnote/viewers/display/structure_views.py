@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from foldnote.results import Result, Structure
+from foldnote.results.provenance.identity import find_title
 from foldnote.text import count
 from foldnote.viewers.display.batches import read_table
 from foldnote.viewers.display.bundles import default_view, table_bundle
@@ -263,7 +264,7 @@ def _find_structure(result: Result, stem: str) -> Structure | None:
 
 def _compose_colored(result: Result, structure: Structure, coloring: Coloring) -> Scene:
     """Compose a scene with this colouring in place of the B-factor column, which holds the same values."""
-    scene = compose(structure, title=(result.manifest and result.manifest.job_name) or structure.name)
+    scene = compose(structure, title=find_title(result))
     others = [one for one in scene.colorings if one.key != "b-factor"]
     return scene.model_copy(update={"colorings": (*others, coloring), "color": coloring.key})
 
