@@ -1,4 +1,4 @@
-"""Build the documentation site into ``build/site``, without a network; warnings are errors. Run it with ``make docs``.
+"""Build the documentation site into ``build/site``, without a network; warnings and broken links are errors. Run it with ``make docs``.
 
 The notebooks are executed first, on an embedded service in a home of its own; with ``--kept`` what they showed at the last
 build is taken. A notebook that needs an engine which is not installed is shown without outputs, and its page says so.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ SITE = ROOT / "build" / "site"
 KEPT = ROOT / "build" / "notebooks"
 sys.path.insert(0, str(DOCS))
 
+from _reference.broken_links import find_broken_links  # noqa: E402
 from _reference.notebook_facts import list_missing_engines, read_notebooks  # noqa: E402
 
 
@@ -52,9 +54,15 @@ def main() -> int:
             "html",
         )
         done = subprocess.run((*build, DOCS, SITE), env=environment, check=False)
-    if done.returncode == 0:
-        print(f"The site is in {SITE}: open index.html.")
-    return done.returncode
+    if done.returncode:
+        return done.returncode
+    for page in (DOCS / "tutorials").glob("*.ipynb"):
+        copy_linked(page, KEPT, SITE / "tutorials")
+    if broken := find_broken_links(SITE):
+        print("Broken links:", *broken, sep="\n", file=sys.stderr)
+        return 1
+    print(f"The site is in {SITE}: open index.html.")
+    return 0
 
 
 def say_without_outputs(notebook: Path, missing: list[str]) -> str:
@@ -90,7 +98,20 @@ def execute(notebook: Path, engines: Path) -> Path:
         limits = ("--ExecutePreprocessor.timeout=600", "--log-level=WARN", "--KernelManager.transport=ipc")
         subprocess.run((*run, *limits, notebook.name), cwd=folder, env=environment, check=True)
         shutil.copy(Path(folder) / notebook.name, kept)
+        copy_linked(kept, Path(folder), KEPT)
     return kept
+
+
+def copy_linked(notebook: Path, source: Path, target: Path) -> None:
+    """Files that the notebook wrote and its outputs link to, such as a report, from one folder to another."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    shown = [
+        output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", [])
+    ]
+    for path in re.findall(r'href="([\w./-]+)"', "".join("".join(each) for each in shown)):
+        if (source / path).is_file() and (source / path).resolve().is_relative_to(source.resolve()):
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / path, target / path)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from _reference.broken_links import find_broken_links
 from _reference.interface_page import write_interface
 from _reference.llms_text import write_llms_text
 from _reference.notebook_facts import list_missing_engines, read_notebooks
@@ -122,6 +123,22 @@ def test_links_between_pages_lead_to_headings_that_exist():
             if "/" not in target and anchor not in read_anchors(target):
                 broken.append((page.name, f"{name}#{anchor}"))
     assert broken == []
+
+
+def test_links_of_a_built_site_are_followed_to_files_and_places(tmp_path):
+    (tmp_path / "tutorials/panel").mkdir(parents=True)
+    (tmp_path / "tutorials/panel/report.html").write_text('<h1 id="methods">Methods</h1>')
+    links = (
+        "panel/report.html",
+        "panel/report.html#methods",
+        "#here",
+        "https://example.org/x",
+        "mailto:a@b.org",
+    )
+    broken = ("panel/report.html#results", "panel/missing.html", "../picture.png")
+    page = tmp_path / "tutorials/a.html"
+    page.write_text('<p id="here">' + "".join(f'<a href="{each}">x</a>' for each in (*links, *broken)))
+    assert find_broken_links(tmp_path) == [f"tutorials/a.html: {each}" for each in broken]
 
 
 def test_llms_txt_has_the_pages_in_the_order_of_the_menu(tmp_path):
