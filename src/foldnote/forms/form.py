@@ -122,7 +122,9 @@ class Form:
         self.example = ExampleButton(self, self.verdicts, self.frame.example)
         self._batch_table: BatchTable | None = None
         self._surface: Surface | None = None
-        self._beside = ExtensionFields(self, tool.extensions if self._has_job else (), tool.engine)
+        self._beside = ExtensionFields(
+            self, tool.extensions if self._has_job else (), tool.engine, is_waiting=self._is_waiting
+        )
         self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""

@@ -84,6 +84,19 @@ def test_the_answer_of_the_service_adds_what_it_takes_beside_the_settings_and_ke
     assert form.value["sequence"] == "EVQLVESGG"
 
 
+def test_the_fields_beside_the_settings_take_the_room_that_was_kept_for_them():
+    schema = describe("alphafold").settings_schema
+    form, _ = unanswered("alphafold", schema, ("alignment", "external:msa-server"))
+    assert "Asking the service where alignments may come from" in Page(form.widget).text
+    before = len(form.widget.children)
+    form.take_tool(form.client.tools.get("alphafold"))
+    shown = Page(form.widget).text
+    assert "Asking the service" not in shown
+    assert shown.count("Beside the settings") == 1
+    assert len(form.widget.children) == before + 1, "heading and fields in place of one widget"
+    assert "Asking the service" not in Page(unanswered("anarci", schema)[0].widget).text
+
+
 def test_a_batch_that_was_open_before_the_answer_gets_what_the_service_offers_after_a_failure():
     form, tool = unanswered("anarci", describe("anarci").settings_schema, ("retries",))
     form.batch_table.add_text("sequence\nEVQLVESGG\n")

@@ -63,14 +63,24 @@ class ExtensionHost(FieldHost, Protocol):
 class ExtensionFields:
     """The fields of one form; none where the service takes nothing that needs one."""
 
-    def __init__(self, form: ExtensionHost, taken: Sequence[str], engine: ToolEngine | None = None) -> None:
+    def __init__(
+        self,
+        form: ExtensionHost,
+        taken: Sequence[str],
+        engine: ToolEngine | None = None,
+        *,
+        is_waiting: bool = False,
+    ) -> None:
         """Make the fields.
 
         Args:
             form: the form that they belong to.
             taken: the parts that the tool takes beside its settings.
             engine: what runs the tool; its databases on the service's machine are searched for alignments.
+            is_waiting: whether the service has not said yet what it takes. A tool that aligns sequences then has
+                the room of the fields, so that the buttons stay in place when the service answers.
         """
+        self._has_room = is_waiting and USES_MSA in form.section.names
         self._form = form
         self._verdicts: dict[str, str] = {}
         schema = _write_schema(taken, engine.databases if engine is not None else ())
@@ -78,11 +88,12 @@ class ExtensionFields:
 
     @property
     def widgets(self) -> list[widgets.Widget]:
-        """A heading and the fields; empty for none."""
-        if self.section is None:
-            return []
-        heading = '<div class="fn-group" role="heading" aria-level="3">Beside the settings</div>'
+        """A heading and the fields, or the room of both; empty for none."""
         looks = self._form.looks
+        heading = '<div class="fn-group" role="heading" aria-level="3">Beside the settings</div>'
+        if self.section is None:
+            asked = f'{heading}<div class="fn-room">Asking the service where alignments may come from…</div>'
+            return [looks.html(asked, "foldnote-group-title")] if self._has_room else []
         fields = looks.box(self.section.widgets, "foldnote-group", "foldnote-beside")
         return [looks.html(heading, "foldnote-group-title"), fields]
 

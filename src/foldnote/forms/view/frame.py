@@ -42,6 +42,7 @@ class Frame:
         self.shown_language = ""
         self._cost = self._live = self._note = ""
         self._general = ""
+        self._beside: list[widgets.Widget] = []
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
         self.job_name = compact_widgets.Text(
@@ -212,10 +213,11 @@ class Frame:
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
     def show_beside(self, parts: list[widgets.Widget]) -> None:
-        """Show the fields of what is sent beside the settings, above the buttons."""
-        shown = list(self.widget.children)
+        """Show the fields of what is sent beside the settings, above the buttons, in place of those before."""
+        shown = [part for part in self.widget.children if part not in self._beside]
         place = shown.index(self._footer)
         self.widget.children = (*shown[:place], *parts, *shown[place:])
+        self._beside = parts
 
     def show_surface(self, surface: widgets.Widget) -> None:
         """Add the widget with the page's script, which shows nothing."""
