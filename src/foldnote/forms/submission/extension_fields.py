@@ -77,8 +77,8 @@ class ExtensionFields:
             form: the form that they belong to.
             taken: the parts that the tool takes beside its settings.
             engine: what runs the tool; its databases on the service's machine are searched for alignments.
-            is_waiting: whether the service has not said yet what it takes. A tool that aligns sequences then has
-                the room of the fields, so that the buttons stay in place when the service answers.
+            is_waiting: whether the service has not said yet what it takes; a tool that aligns sequences has
+                the room of the fields then, so that the buttons stay in place when it answers.
         """
         self._has_room = is_waiting and USES_MSA in form.section.names
         self._form = form

@@ -213,7 +213,7 @@ class Frame:
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
     def show_beside(self, parts: list[widgets.Widget]) -> None:
-        """Show the fields of what is sent beside the settings, above the buttons, in place of those before."""
+        """Show the fields of what is sent beside the settings above the buttons, in place of earlier ones."""
         shown = [part for part in self.widget.children if part not in self._beside]
         place = shown.index(self._footer)
         self.widget.children = (*shown[:place], *parts, *shown[place:])
