@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from foldnote.errors import EngineError
-from foldnote.service.engines import build_attempt
 from foldnote.service.node.order import NodeInput
 from foldnote.service.node.service_link import (
     INLINE_BYTES,
@@ -209,25 +208,23 @@ class NodeAttempt:
 
     def _make_spec(self) -> AttemptSpec:
         order = self._order
-        template = build_attempt(
-            self._place.engines.find(order.engine),
-            attempt_dir=self._folder,
+        template = self._place.engines.find_template(
+            order.engine, order.tool, order.cores, assigns_gpus=self._place.gpus.has_any
+        )
+        return replace(
+            template,
+            attempt_dir=str(self._folder),
             nonce=order.nonce,
             job_name=order.job_name,
-            tool=order.tool,
             settings=order.settings,
             files=order.files,
             extensions=order.extensions,
             seed=order.seed,
-            max_cores=order.cores,
             time_limit_s=order.time_limit_s,
-            assigns_gpus=self._place.gpus.has_any,
-        )
-        return replace(
-            template,
             owner=order.owner,
             output_limit_bytes=order.output_limit_bytes,
             has_lease=True,
+            is_kept=False,
             environment={**template.environment, NONCE_VARIABLE: order.nonce},
         )
 

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.engines import Engine, load_engines
+from foldnote.service.engines import Engine, build_attempt, load_engines
+from foldnote.service.engines.configuration import Configured
 from foldnote.service.engines.registry import get_engine
+from foldnote.service.runner.attempt import AttemptSpec
 from foldnote.service.runner.gpus import Gpu, list_gpus
+
+_GOOD_S = 5.0
+
+
+@dataclass(frozen=True)
+class CheckedTemplate:
+    """What all runs of a tool have in common, as of the last check of its engine."""
+
+    template: AttemptSpec
+    configured: Configured
+    """The engine's options then, which may be changed at any time."""
+    checked_at: float
 
 
 class EngineShelf:
@@ -17,19 +34,44 @@ class EngineShelf:
 
     def __init__(self) -> None:
         self._engines: Mapping[str, Engine] = {}
+        self._templates: dict[tuple[str, str, int, bool], CheckedTemplate] = {}
         self._lock = threading.Lock()
 
-    def find(self, name: str) -> Engine:
-        """The engine called ``name``.
+    def find_template(self, name: str, tool: str, cores: int, *, assigns_gpus: bool) -> AttemptSpec:
+        """What all runs of ``tool`` by the engine ``name`` have in common; checked again after 5 s.
+
+        Args:
+            name: of the engine.
+            tool: type of the tool.
+            cores: maximum number of cores.
+            assigns_gpus: whether the run is told which GPUs it may use.
 
         Raises:
-            UnknownEngineError: this machine does not have it.
-            EngineError: an ``engine.toml`` cannot be used.
+            UnknownEngineError: this machine does not have the engine.
+            EngineError: it cannot run here, or an ``engine.toml`` cannot be used.
         """
         with self._lock:
-            if name not in self._engines:
-                self._engines = load_engines()
-            return get_engine(name, self._engines)
+            engine = self._find(name)
+            key, moment, configured = (name, tool, cores, assigns_gpus), time.monotonic(), engine.configured()
+            known = self._templates.get(key)
+            if known is None or moment - known.checked_at > _GOOD_S or known.configured != configured:
+                template = build_attempt(
+                    engine,
+                    attempt_dir=Path(),
+                    nonce="",
+                    job_name="",
+                    tool=tool,
+                    settings={},
+                    max_cores=cores,
+                    assigns_gpus=assigns_gpus,
+                )
+                known = self._templates[key] = CheckedTemplate(template, configured, moment)
+            return known.template
+
+    def _find(self, name: str) -> Engine:
+        if name not in self._engines:
+            self._engines = load_engines()
+        return get_engine(name, self._engines)
 
 
 class GpuShelf:

@@ -109,6 +109,8 @@ class AttemptSpec:
     """Whose job it is, in any spelling: only jobs of one owner share a process; empty if none may."""
     has_lease: bool = False
     """Whether the run ends when the time in the file ``lease`` has passed, as on a node of a cluster."""
+    is_kept: bool = True
+    """Whether the result must survive a power cut; on a node, which sends it to the service, it need not."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
     engine_version: str = ""

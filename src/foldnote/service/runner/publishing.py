@@ -232,7 +232,8 @@ class _Packer:
                 if self._add(archive, self._attempt, files.LOG, "job.log") is None:
                     archive.writestr("job.log", b"")
             stream.flush()
-            os.fsync(stream.fileno())  # the service links this file among its contents
+            if self._spec.is_kept:
+                os.fsync(stream.fileno())  # the service links this file among its contents
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""

@@ -1,0 +1,59 @@
+"""A node checks an engine once for the runs that follow each other, and again when its options change."""
+
+import pytest
+
+from foldnote import settings
+from foldnote.errors import EngineError, UnknownEngineError
+from foldnote.service.node.shelf import EngineShelf
+
+ENGINE = """
+name = "tiny"
+method = "Tiny"
+kind = "genuine"
+version = "1"
+tools = ["anarci"]
+[[options]]
+name = "limit"
+kind = "number"
+least = 1
+most = 10
+help = "of the search"
+[environment]
+kind = "host"
+[resources]
+cores = 4
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "engine.toml").write_text(ENGINE)
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "tiny"))
+    return EngineShelf()
+
+
+def configure(limit):
+    (settings.config_dir() / "config.toml").write_text(f"[engines.tiny]\nlimit = {limit}\n")
+
+
+def test_runs_of_a_tool_share_a_template_until_the_options_change(shelf):
+    configure(3)
+    first = shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+    assert (first.cores, first.tool, first.is_kept) == (2, "anarci", True)
+    assert shelf.find_template("tiny", "anarci", 2, assigns_gpus=False) is first
+    assert shelf.find_template("tiny", "anarci", 3, assigns_gpus=False).cores == 3
+    configure(5)
+    changed = shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+    assert changed.environment != first.environment
+
+
+def test_an_engine_that_lacks_an_option_is_refused_each_time(shelf):
+    for _ in range(2):
+        with pytest.raises(EngineError, match="set limit"):
+            shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+
+
+def test_an_engine_that_the_node_does_not_have_is_unknown(shelf):
+    with pytest.raises(UnknownEngineError):
+        shelf.find_template("gone", "anarci", 2, assigns_gpus=False)
