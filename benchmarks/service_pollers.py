@@ -193,6 +193,8 @@ def main() -> None:
     one.add_argument("--new-only", action="store_true", help="without the run with kept connections")
     parser.add_argument("--serve", nargs=argparse.REMAINDER, default=[], help="more options of the service")
     options = parser.parse_args()
+    if options.replicas > 1 and settings.store_url() is None:
+        parser.error("replicas need PostgreSQL: set FOLDNOTE_STORE_URL to the address of a server")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     say_load()
