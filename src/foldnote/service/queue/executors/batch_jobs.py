@@ -361,6 +361,7 @@ class BatchExecutor(NodeExecutor):
                 with contextlib.suppress(OSError):
                     system.remove_files(native_id, name)
                 self._unneeded.pop(0)
+                self._hand_on_waiting()  # a job waits a short time only, and a command may take longer
         except BatchSystemError as exc:
             log.warning("Batch jobs that are not needed could not be cancelled: %s", exc.message)
 
