@@ -16,19 +16,30 @@ import { useStore } from '../src/components/store';
 import { Tabs } from '../src/components/Tabs';
 import { StatusFilters } from '../src/components/StatusFilters';
 import { Store } from '../src/models/store';
-import { STATES, type ShownState } from '../src/models/status';
-import { SERVICE } from './records';
+import { STATES } from '../src/models/status';
+import { makeJob, SERVICE } from './records';
 
 describe('the filters by status', () => {
   it('write counts as cells and the command line do', () => {
-    const counts = new Map<ShownState, number>([
-      ['complete', 2000],
-      ['queued', 1]
-    ]);
-    render(<StatusFilters counts={counts} chosen={null} onChoose={vi.fn()} />);
+    const complete = Array.from({ length: 2000 }, () => makeJob({ status: 'Complete' }));
+    const jobs = [...complete, makeJob({ status: 'In Queue' })];
+    render(<StatusFilters jobs={jobs} chosen={null} onChoose={vi.fn()} />);
     expect(screen.getByRole('button', { name: 'All, 2,001 jobs' }).textContent).toBe('All 2,001');
     expect(screen.getByRole('button', { name: 'Complete, 2,000 jobs' }).textContent).toContain('2,000');
     expect(screen.getByRole('button', { name: /, 1 job$/ })).toBeTruthy();
+  });
+
+  it('count a complete batch with failed jobs twice, and once among all', () => {
+    const statuses = { 'In Queue': 0, Running: 0, Complete: 98, Stopped: 2 };
+    const batch = makeJob({ type: 'batch', status: 'Complete', statuses, failed: 2 });
+    render(<StatusFilters jobs={[batch, makeJob()]} chosen={null} onChoose={vi.fn()} />);
+    for (const [word, count] of [
+      ['All', '2 jobs'],
+      ['Complete', '1 job'],
+      ['Failed', '1 job']
+    ]) {
+      expect(screen.getByRole('button', { name: `${word}, ${count}` })).toBeTruthy();
+    }
   });
 });
 

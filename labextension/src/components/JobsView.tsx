@@ -5,7 +5,7 @@ import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } fr
 import { compareIcon, tagIcon } from '../icons';
 import { canCompare, MOST_COMPARED } from '../models/comparing';
 import type { JobsState } from '../models/jobs';
-import { countListed, listRows, type Choices } from '../models/listing';
+import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { isLive } from '../models/status';
 import { formatCount } from '../models/text';
@@ -109,10 +109,9 @@ export function JobsView(props: JobsViewProps): ReactElement {
 }
 
 function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
-  const counts = useMemo(() => countListed(state.jobs), [state.jobs]);
   return (
     <StatusFilters
-      counts={counts}
+      jobs={state.jobs}
       hasMore={state.hasOlder}
       chosen={choices.state}
       onChoose={chosen => onChoose({ state: chosen })}

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactEle
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from '../models/batch';
 import type { Detail } from '../models/details';
-import { countListed, filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
+import { filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
 import { listMembers, memberKey, memberRows, type MembersState } from '../models/members';
 import { nextIndex } from '../models/selection';
 import { visibleText } from '../models/text';
@@ -53,7 +53,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
     <div className="fn-View fn-mod-fixed">
       <div className="fn-Toolbar">
         <StatusFilters
-          counts={countListed(own)}
+          jobs={own}
           hasMore={state.hasOlder}
           chosen={choices.state}
           onChoose={chosen => setChoices({ ...choices, state: chosen })}

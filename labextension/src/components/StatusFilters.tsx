@@ -1,6 +1,8 @@
 /** Counts of jobs by state, each of which is a filter. */
-import type { ReactElement } from 'react';
+import { useMemo, type ReactElement } from 'react';
 
+import type { JobRecord } from '../api/answers';
+import { countListed } from '../models/listing';
 import { STATES, type ShownState } from '../models/status';
 import { formatCount } from '../models/text';
 import { StateIcon } from './icons';
@@ -8,7 +10,8 @@ import { useWords } from './words';
 
 /** Props of the filters. */
 export interface StatusFiltersProps {
-  readonly counts: ReadonlyMap<ShownState, number>;
+  /** The jobs to count; one can be listed by several filters. */
+  readonly jobs: readonly JobRecord[];
   /** Whether there are older jobs that are not counted. */
   readonly hasMore?: boolean;
   /** The state to show; null for all. */
@@ -18,9 +21,10 @@ export interface StatusFiltersProps {
 
 /** A row of filters. */
 export function StatusFilters(props: StatusFiltersProps): ReactElement {
-  const { counts, chosen, onChoose } = props;
+  const { chosen, onChoose } = props;
   const trans = useWords();
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const counts = useMemo(() => countListed(props.jobs), [props.jobs]);
+  const total = props.jobs.length;
   const more = props.hasMore ? '+' : '';
   const jobs = (count: number): string => trans._n('%2 job', '%2 jobs', count, formatCount(count));
   return (
