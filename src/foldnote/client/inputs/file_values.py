@@ -27,13 +27,13 @@ class FileValue(str):
     __slots__ = ()
 
 
-class UploadedFile(FileValue):
+class ServiceUpload(FileValue):
     """The name of a file that this program uploaded, and where."""
 
     service: str
     """The service that has it (see ``Client.service``); empty if unknown."""
 
-    def __new__(cls, name: str, service: str = "") -> UploadedFile:
+    def __new__(cls, name: str, service: str = "") -> ServiceUpload:
         """Keep the name and the service; copies are made from the name alone."""
         made = super().__new__(cls, name)
         made.service = service
@@ -148,11 +148,11 @@ def find_elsewhere(settings: Mapping[str, Any], service: str) -> list[Problem]:
         Problem(field=field, message=_name_place(text, service), code="other_service")
         for field, value in settings.items()
         for text in (value if isinstance(value, list | tuple) else [value])
-        if isinstance(text, UploadedFile) and text.service not in ("", service)
+        if isinstance(text, ServiceUpload) and text.service not in ("", service)
     ]
 
 
-def _name_place(text: UploadedFile, service: str) -> str:
+def _name_place(text: ServiceUpload, service: str) -> str:
     return (
         f"{str(text)!r} was uploaded to another service ({text.service}). Upload it to the one that runs"
         f" the job ({service}), with the same profile: fn.upload(…, profile=…)."

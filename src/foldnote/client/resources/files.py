@@ -11,7 +11,7 @@ from foldnote.client.core.error_mapping import read_json, understand
 from foldnote.client.core.job_pages import check_limit
 from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
 from foldnote.client.core.progress import ProgressCallback, measure
-from foldnote.client.inputs.file_values import FileValue, UploadedFile
+from foldnote.client.inputs.file_values import FileValue, ServiceUpload
 from foldnote.client.inputs.sources import Source, name_source, open_source
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ServiceError, TooLargeError
@@ -65,7 +65,7 @@ class FilesOperations(Resource):
                 content.unlink(missing_ok=True)
         path = f"{folder}/{wanted}" if folder else wanted
         yield Run(lambda: Ledger(service=self._connection.service).remember_upload(path, digest))
-        return UploadedFile(path, self._connection.service)
+        return ServiceUpload(path, self._connection.service)
 
     @operation
     def list(
