@@ -120,15 +120,22 @@ def test_a_stop_leaves_no_process_and_no_batch_job(service, system):
 def test_short_runs_follow_one_another_in_one_batch_job(service, system):
     """Also those that have a batch job of their own by then, which is cancelled."""
     names = [f"short{number}.alone.output-1" for number in range(5)]
-    service.submit("first.sleep-2.output-1")
-    wait_for_sleep(service, "first.sleep-2.output-1")
+    first = "first.sleep-8.output-1"  # longer than it takes to submit the others on a busy machine
+    service.submit(first)
+    wait_for_sleep(service, first)
     (system / slurm_stand_in.HELD).touch()
     for name in names:
         service.submit(name)
-    wait_until(lambda: len(states(system)) == 1 + len(names), "the jobs that wait")
-    for name in ("first.sleep-2.output-1", *names):
+    wait_until(
+        lambda: sorted(states(system).values()) == ["PD", "PD", "PD", "R"],
+        "as many batch jobs as there may be",
+    )
+    for name in (first, *names):
         assert service.wait(name)["status"] == "Complete"
-    wait_until(lambda: states(system) == {"1": "CD"} | dict.fromkeys("23456", "CA"), "the end of all jobs")
+    wait_until(lambda: not set(states(system).values()) & {"R", "PD"}, "the end of all batch jobs")
+    ends = states(system)
+    assert ends.pop("1") == "CD"
+    assert set(ends.values()) == {"CA"}, "no run began in a batch job of its own"
     wait_until(lambda: not service.files("*/*"), "the removal of the jobs' files")
     assert rows(service, "SELECT count(*), sum(losses) FROM attempts, jobs WHERE jobs.id = job_id") == [
         (6, 0)
