@@ -163,7 +163,7 @@ def take_batch_pictures(lab: LabPage) -> None:
     expect(lab.page.locator(".fnv-table").last).to_contain_text("9 jobs: 9 complete", timeout=60_000)
     sidebar.get_by_role("row", name="cavity-screen").first.click()
     lab.page.keyboard.press("ArrowRight")
-    lab.resize(WINDOW["width"], 720)
+    lab.resize(WINDOW["width"], 752)  # whole rows of jobs, and nothing empty below the table
     lab.page.mouse.move(5, 5)
     lab.page.wait_for_timeout(2000)
     lab.picture("panel", sidebar)
