@@ -27,7 +27,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("patient")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Each worker collects every test, all of which stay to its end: looking them through for garbage would cost two seconds
+# Each worker collects every test, all of which stay to its end: looking them through for garbage would cost five seconds
 # there, and again whenever a test makes garbage of its own.
 gc.disable()
 
