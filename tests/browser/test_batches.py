@@ -112,9 +112,15 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, ser
     form.get_by_role("button", name="Edit row 2").press("Enter")
     form.locator(".foldnote-row-editor").get_by_label("Light chain").fill(_VL[1:])
     form.get_by_role("button", name="Save row").click()
-    form.get_by_role("button", name="Duplicate row 2").click()
+    expect(form.locator(".fn-scroll tbody tr").nth(1).get_by_role("img", name="valid")).to_be_visible()
+    duplicate = form.get_by_role("button", name="Duplicate row 2")
+    duplicate.hover()
+    lab.page.mouse.down()
+    duplicate.evaluate("button => { const cell = button.parentElement; cell.innerHTML = cell.innerHTML; }")
+    lab.page.mouse.up()  # a press that meets a redrawn table counts once
     expect(form.get_by_role("img", name="Row 3: The same settings as row 2")).to_be_visible()
-    expect(form.get_by_role("button", name="Duplicate row 2")).to_be_focused()
+    expect(form.locator(".fn-scroll tbody tr")).to_have_count(3)
+    expect(duplicate).to_be_focused()
     assert lab.accessibility_faults(".foldnote-batch") == []
     lab.set_theme("dark")
     lab.picture("batch-form-dark", batch)

@@ -143,9 +143,10 @@ def test_a_server_that_was_stopped_is_told_and_the_way_back(bob, hub):
     sidebar = bob.show_sidebar("jobs", 300)
     home = bob.page.context.new_page()
     home.goto(f"{hub.url}hub/home")
-    home.get_by_role("link", name="Stop My Server").or_(
-        home.get_by_role("button", name="Stop My Server")
-    ).click()
+    stop = home.locator("#stop")
+    home.wait_for_function("window.jQuery?._data?.(document.querySelector('#stop'), 'events')?.click")
+    stop.click()  # which the hub's page hears only when its scripts have been loaded
+    expect(stop).to_be_hidden(timeout=120_000)
     bob.page.bring_to_front()
     told = sidebar.get_by_text("Reload the page to let the hub restart it")
     expect(told).to_be_visible(timeout=120_000)

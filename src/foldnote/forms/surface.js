@@ -36,6 +36,8 @@ class Surface {
     signal.addEventListener('abort', () => observer.disconnect());
     const listen = (type, heard) => root.addEventListener(type, heard, { signal, capture: true });
     listen('click', event => this.click(event));
+    listen('pointerdown', event => (this.held = event.target.closest('[data-act]')));
+    listen('pointerup', event => this.release(event));
     listen('keydown', event => this.press(event));
     listen('toggle', event => this.open(event.target));
     for (const type of DROPS) {
@@ -115,9 +117,22 @@ class Surface {
     } else if (draw) {
       this.draw(draw);
     } else if (act) {
-      this.again = `[data-act=${act.dataset.act}]` + (act.dataset.row ? `[data-row="${act.dataset.row}"]` : '');
-      this.send({ kind: 'row', act: act.dataset.act, row: Number(act.dataset.row ?? 0) });
+      this.changeRow(act);
     }
+  }
+
+  // The browser makes no click of a press during which the table was redrawn.
+  release(event) {
+    const act = this.held?.isConnected === false && event.target.closest(selectorOf(this.held));
+    if (act && !act.disabled) {
+      this.changeRow(act);
+    }
+    this.held = null;
+  }
+
+  changeRow(act) {
+    this.again = selectorOf(act);
+    this.send({ kind: 'row', act: act.dataset.act, row: Number(act.dataset.row ?? 0) });
   }
 
   press(event) {
@@ -428,6 +443,10 @@ function nameOf(node) {
   const field = node.closest('.foldnote-field');
   const name = field.querySelector('.fn-name, .widget-label-basic');
   return (name ?? field).textContent.replace('*', '').trim();
+}
+
+function selectorOf({ dataset: { act, row } }) {
+  return `[data-act=${act}]` + (row ? `[data-row="${row}"]` : '');
 }
 
 function idOf(node) {
