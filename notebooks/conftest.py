@@ -1,5 +1,6 @@
-"""Notebooks run where their engines are installed; `make test` installs those of all but two notebooks."""
+"""Notebooks run where their engines are installed; `make test` installs those of all."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ from _reference.notebook_facts import list_missing_engines, read_notebooks
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip a notebook that lacks an engine, and say how to install it."""
+    """Skip a notebook that lacks an engine, and say how to install it; under CI it fails instead."""
+    if "CI" in os.environ:
+        return
     facts = {each.path: each for each in read_notebooks(Path(__file__).parent)}
     for item in items:
         missing = list_missing_engines(facts[item.path]) if item.path in facts else []
