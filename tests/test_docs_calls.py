@@ -1,4 +1,4 @@
-"""The examples of README and docs that are not run call what there is: functions, their arguments, settings of tools."""
+"""The examples of README and docs call what there is: functions, their arguments, settings of tools."""
 
 import ast
 import inspect
@@ -19,8 +19,8 @@ SCREENED = {"screen": "vina"}
 
 
 def read_blocks(page):
-    """The Python examples of a page, run or not."""
-    return re.findall(r"```(?:python(?: run)?|py)\n(.*?)```", page.read_text("utf-8"), re.S)
+    """The Python examples of a page."""
+    return re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
 
 
 def parse(block):

@@ -296,7 +296,7 @@ class Supervisor:
             reason = f"was ended by the signal {signal.Signals(-code).name}"
         else:
             reason = f"failed with exit code {code}"
-        last = f" Its last line: {self._sorter.last_line}" if self._sorter.last_line else ""
+        last = f" Its last line: {self._sorter.last_line.rstrip('.')}." if self._sorter.last_line else ""
         return EngineExit("failed", f"{self._name} {reason}.{last} The job's log has the details.")
 
 
