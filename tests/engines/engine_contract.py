@@ -8,7 +8,9 @@ import json
 import re
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from odd_inputs import LONG, list_odd_inputs
@@ -57,7 +59,8 @@ class EngineContract:
     """The setting whose long value makes a run that is long enough to be ended; empty where the example's is."""
     rare_odd_inputs = ()
     """Odd inputs (setting, hyphen, oddity) whose runs take long; only the exhaustive tests have them."""
-
+    short: Mapping[str, object] = MappingProxyType({})
+    """Settings that make a run with an odd input short, such as fewer samples."""
     unrepeatable = ()
     """Files that differ from run to run, each with the reason beside it in the subclass."""
 
@@ -161,7 +164,9 @@ class EngineContract:
         assert list(find_processes(spec)) == []
 
     def test_an_odd_input_gives_a_result_or_a_plain_sentence(self, tmp_path, odd):
-        outcome, outputs = run_tool(self.engine, self.served(), tmp_path, **{odd.setting: odd.value})
+        outcome, outputs = run_tool(
+            self.engine, self.served(), tmp_path, **{**self.short, odd.setting: odd.value}
+        )
         if outcome.state == "failed":
             first = outcome.error.split()[0]
             assert (

@@ -87,6 +87,7 @@ properties:
 class TestContract(EngineContract):
     engine = "boltz2"
     needs_seed = True
+    short = SMALL | {"samples": 1}
     rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("boltz2"))  # seconds to load PyTorch for each
 
 

@@ -107,6 +107,7 @@ model_update:
 class TestContract(EngineContract):
     engine = "openfold3"
     needs_seed = True
+    short = SMALL | {"samples": 1, "seedCount": 1}
     rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("openfold3"))  # a run of minutes for each
 
 

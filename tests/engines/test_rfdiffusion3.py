@@ -103,6 +103,7 @@ def direct(engine, tmp_path_factory):
 class TestContract(EngineContract):
     engine = "rfdiffusion3"
     needs_seed = True
+    short = SMALL | {"designs": 1}
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs("rfdiffusion3")
     )  # seconds to load PyTorch for each
