@@ -1,5 +1,7 @@
 """Every tool of the catalog has an engine or a reason, and says in one word where it runs."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,27 @@ def test_the_docs_have_every_tool_with_its_word_and_its_reason():
             continue
         word = "adapter" if engines[tool].kind == "adapter" else "installable"
         assert found == (word, engines[tool].method), tool
+
+
+def test_the_docs_count_the_tools_as_they_are():
+    counted = Counter(tell_how(engine) for engine in load_engines().values() for _ in engine.tools)
+    counted["elsewhere"] = len(unserved_tools())
+    assert counted.total() == len(catalog.tools())
+    expected = [counted[how] for how in ("packages", "weights", "adapter", "elsewhere")]
+    for page, sentence in (
+        ("tools.md", r"(\d+) tools have an engine.*?, (\d+) one.*?, (\d+) an adapter, and (\d+) none"),
+        (
+            "alternatives.md",
+            r"(\d+) run from packages alone; (\d+) also.*?, (\d+) need.*?, and (\d+) do not run",
+        ),
+    ):
+        found = re.search(sentence, (DOCS.parent / page).read_text("utf-8"), re.S)
+        assert found, page
+        assert [int(each) for each in found.groups()] == expected, page
+
+
+def tell_how(engine):
+    """Where what an engine needs comes from."""
+    if engine.kind == "adapter":
+        return "adapter"
+    return "weights" if any(not each.optional for each in engine.weights) else "packages"
