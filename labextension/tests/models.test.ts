@@ -1,7 +1,7 @@
 import { batchWords } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
 import { EnginesModel } from '../src/models/engines';
-import { countStates, isLive, shownState } from '../src/models/status';
+import { countStates, isLive, shownState, stateWord } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import type { ToolRecord } from '../src/api/answers';
@@ -13,6 +13,14 @@ describe('states', () => {
   it('tells a failed run from one that a person stopped', () => {
     expect(shownState(makeJob({ status: 'Stopped' }))).toBe('stopped');
     expect(shownState(makeJob({ status: 'Stopped', error: 'no' }))).toBe('failed');
+  });
+
+  it('tells a stage that did not run from the failed one before it', () => {
+    const error = 'The stage fold failed: no chain.';
+    const stage = makeJob({ status: 'Stopped', batch: 'run', started: null, error });
+    expect([shownState(stage), stateWord(stage)]).toEqual(['stopped', 'Not run']);
+    expect(stateWord({ ...stage, started: '2026-11-21T10:00:05.000Z' })).toBe('Failed');
+    expect(stateWord({ ...stage, error: 'The stage cannot start: no file.' })).toBe('Failed');
   });
 
   it('counts every state, also the absent ones', () => {

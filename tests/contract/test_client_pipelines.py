@@ -9,6 +9,7 @@ from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
 from foldnote.client import Client, Stage, inline, uploaded
+from foldnote.client.core.progress import JobGroup
 from foldnote.client.inputs.file_values import StageFile, job_file
 from foldnote.client.resources.pipeline_plan import describe_plan, plan_stages, read_pipeline
 from foldnote.errors import (
@@ -18,6 +19,7 @@ from foldnote.errors import (
     ForbiddenError,
     JobFailedError,
     JobNameTakenError,
+    JobStoppedError,
     NotFoundError,
     RestrictedRouteError,
     SettingsError,
@@ -408,6 +410,39 @@ async def test_a_failed_run_says_what_it_would_reuse_and_goes_on_from_the_failed
     first, second = [(await settle(each.stages()))[0] for each in (run, again)]
     origins = [(await settle(job.result())).manifest.job_name for job in (first, second)]
     assert origins == [first.job_name] * 2
+
+
+async def test_every_view_of_a_failed_run_tells_the_stage_that_did_not_run_from_the_failed_one(
+    api, settle, name, failing
+):
+    run = await _fail(api, settle, name, failing())
+    stages = await settle(run.stages())
+    last = stages[2]
+    words = ["Complete", "Failed", "Not run"]
+    assert [job.record.word for job in stages] == words
+    assert list((await settle(run.to_frame()))["status"]) == words
+    assert list(stages.to_frame()["status"]) == words
+    assert "Not run" in repr(last)
+    assert "Not run" in last._repr_html_()
+    assert (last.is_failed, last.is_not_run, str(last.record.status)) == (False, True, "Stopped")
+    assert JobGroup([job.job_name for job in stages]).note(last.record)[1] == "0 complete, 1 not run"
+    with pytest.raises(JobFailedError, match=r"last' did not run\. The stage scan\.fail failed: "):
+        await settle(last.result())
+
+
+async def test_stages_behind_one_that_was_stopped_did_not_run(api, settle, name, failing):
+    fold, scan, last = failing("scan")
+    fold = Stage("fold.sleep-30", fold.tool, fold.settings)
+    scan = Stage("scan", "align-pdbs", {"pdbFiles": [fold.file("file-0.txt"), inline(PDB)]})
+    last = Stage("last", "align-pdbs", {"pdbFiles": [scan.file("file-0.txt"), inline(PDB)]})
+    run = await settle(api.pipelines.run(await settle(api.pipelines.submit(name, [fold, scan, last]))))
+    first, *_ = await settle(run.stages())
+    await settle(first.stop())
+    with pytest.raises((JobFailedError, JobStoppedError)):
+        await settle(run.finish(60))
+    stages = await settle(run.stages())
+    assert [job.record.word for job in stages] == ["Stopped", "Not run", "Not run"]
+    assert stages[2].error == "The stage fold.sleep-30 was stopped."
 
 
 async def test_the_code_of_a_run_finds_the_run_that_went_on_from_it(api, settle, name, failing):

@@ -17,7 +17,7 @@ import { notebookName } from '../models/listing';
 import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
-import { isLive, shownState, stateRow } from '../models/status';
+import { isLive, shownState, stateWord } from '../models/status';
 import { plainSentence, visibleText } from '../models/text';
 import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
 import type { Trans } from '../models/words';
@@ -182,7 +182,7 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     visibleText(findLabel(job)),
     visibleText(job.jobName),
     details.includes('tool') && toolName,
-    trans.__(stateRow(shownState(job)).word),
+    trans.__(stateWord(job)),
     details.includes('progress') && batchWords(job, trans),
     ...(details.includes('tags') ? (job.tags ?? []).map(visibleText) : [])
   ]
@@ -211,7 +211,7 @@ export function JobFacts(props: JobFactsProps): ReactElement {
   const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
-      <span className="fn-JobRow-word">{trans.__(stateRow(state).word)}</span>
+      <span className="fn-JobRow-word">{trans.__(stateWord(job))}</span>
       {facts.map(fact => {
         const [text, title] = texts[fact];
         const place = spare.get(fact);

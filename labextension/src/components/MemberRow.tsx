@@ -5,7 +5,7 @@ import type { MouseEvent, ReactElement } from 'react';
 import type { JobRecord } from '../api/answers';
 import { batchWords } from '../models/batch';
 import type { Detail } from '../models/details';
-import { shownState, stateRow } from '../models/status';
+import { stateWord } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { JobFacts, openMenu, Reason, RowFrame } from './JobRow';
@@ -47,7 +47,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
   const trans = useWords();
   const name = visibleText(job.jobName);
   const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
-  const word = trans.__(stateRow(shownState(job)).word);
+  const word = trans.__(stateWord(job));
   const batch = details.includes('progress') ? batchWords(job, trans) : '';
   return (
     <RowFrame

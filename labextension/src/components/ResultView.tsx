@@ -6,7 +6,7 @@ import type { ResultAnswer } from '../api/answers';
 import { batchWords } from '../models/batch';
 import { servicePlace } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
-import { isLive, shownState, stateRow } from '../models/status';
+import { isLive, shownState, stateWord } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { CodeText } from './CodeText';
@@ -109,7 +109,7 @@ function Head(props: ResultViewProps): ReactElement {
         props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
         props.isElsewhere ? servicePlace(props.service, trans) : '',
         toolName,
-        trans.__(stateRow(shownState(job)).word),
+        trans.__(stateWord(job)),
         batchWords(job, trans),
         jobDuration(job, now),
         score ? formatScore(score) : '',

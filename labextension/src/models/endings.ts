@@ -4,7 +4,7 @@
 import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
 import { batchWords } from './batch';
-import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
+import { countStates, isLive, shownState, STATES, stateWord, type ShownState } from './status';
 import { formatCount, plainSentence, visibleText } from './text';
 import { PLAIN, type Trans } from './words';
 
@@ -40,7 +40,7 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
   const state = shownState(job);
   const reason = job.error === null ? '' : ` ${plainSentence(job.error)}`;
   const name = shorten(visibleText(job.jobName));
-  const word = trans.__(stateRow(state).word);
+  const word = trans.__(stateWord(job));
   const about = [toolName, batchWords(job, trans)].filter(Boolean).join(', ');
   return { tone: toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
 }

@@ -1,6 +1,6 @@
 /**
  * The table of displayed job states: word, icon and order. The interface has four; a stopped job with an error is shown as
- * failed.
+ * failed, unless it is a stage of a pipeline that did not run.
  */
 import type { JobRecord } from '../api/answers';
 
@@ -25,7 +25,15 @@ export const STATES: readonly StateRow[] = [
   { state: 'failed', word: 'Failed', hint: 'Ended by an error', isFinal: true }
 ];
 
+const NOT_RUN = 'Not run';
 const BY_STATE = new Map(STATES.map(row => [row.state, row]));
+
+/** Whether it is a stage that did not run, since an earlier one has no result; on the wire it is stopped, with an error. */
+export function isNotRun(job: JobRecord): boolean {
+  const { error } = job;
+  const hasEnded = job.status === 'Stopped' && job.started === null && job.batch !== null && error !== null;
+  return hasEnded && error.startsWith('The stage ') && !error.startsWith('The stage cannot start: ');
+}
 
 /** The displayed state of a job. */
 export function shownState(job: JobRecord): ShownState {
@@ -37,7 +45,7 @@ export function shownState(job: JobRecord): ShownState {
     case 'Complete':
       return 'complete';
     case 'Stopped':
-      return job.error === null ? 'stopped' : 'failed';
+      return job.error === null || isNotRun(job) ? 'stopped' : 'failed';
   }
 }
 
@@ -48,6 +56,11 @@ export function stateRow(state: ShownState): StateRow {
     throw new Error(`No row for the state ${state}.`);
   }
   return row;
+}
+
+/** The state of a job in a word. */
+export function stateWord(job: JobRecord): string {
+  return isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word;
 }
 
 /** Whether the job can still change. */

@@ -14,7 +14,16 @@ from foldnote.errors import ProtocolError
 from foldnote.models.extensions import LABEL
 from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.moment import ZonedMoment
-from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
+from foldnote.models.status import (
+    FAILED,
+    NOT_RUN,
+    BatchStatus,
+    JobStatus,
+    is_behind,
+    is_failure_word,
+    read_batch_status,
+    read_status,
+)
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 from foldnote.text import visible
 
@@ -128,9 +137,18 @@ class Job(WireModel):
         return self.status.is_final
 
     @property
+    def is_not_run(self) -> bool:
+        """Whether it is a stage that did not run, since an earlier one has no result; ``error`` says why.
+
+        On the wire it is ``Stopped`` with an error, like a failed run.
+        """
+        has_ended = self.status is JobStatus.STOPPED and self.started is None and not self.is_batch
+        return has_ended and is_behind(self.error or "")
+
+    @property
     def is_failed(self) -> bool:
-        """Whether the run failed, as opposed to being stopped by a user."""
-        return self.status is JobStatus.STOPPED and self.error is not None
+        """Whether the run failed, as opposed to being stopped by a user, or a stage that did not run."""
+        return self.status is JobStatus.STOPPED and self.error is not None and not self.is_not_run
 
     @property
     def reason(self) -> str:
@@ -146,8 +164,10 @@ class Job(WireModel):
 
     @property
     def word(self) -> str:
-        """The displayed status: ``Failed`` for a failed run, otherwise the status of the interface."""
-        return "Failed" if self.is_failed else str(self.status)
+        """The displayed status: that of the interface, but for ``Failed`` and ``Not run``."""
+        if self.is_not_run:
+            return NOT_RUN
+        return FAILED if self.is_failed else str(self.status)
 
     @property
     def label(self) -> str:

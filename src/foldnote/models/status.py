@@ -10,6 +10,13 @@ from enum import StrEnum
 
 from foldnote.errors import ProtocolError
 
+FAILED, NOT_RUN = "Failed", "Not run"
+"""Displayed states that the interface calls ``Stopped``: a failed run, and a stage behind a failed one."""
+OF_A_STAGE = "The stage "
+"""Beginning of the error of a stage that did not run, which names the stage without a result."""
+CANNOT_START = "The stage cannot start: "
+"""Beginning of the error of a stage that is itself at fault."""
+
 
 class JobStatus(StrEnum):
     """The four statuses of the interface; the value is the word on the wire."""
@@ -85,6 +92,11 @@ def read_status(word: object) -> JobStatus:
 def is_failure_word(word: object) -> bool:
     """Whether a status word of a service means that the run failed."""
     return any(str(word).strip().lower() in row.failure_words for row in ROWS.values())
+
+
+def is_behind(error: str) -> bool:
+    """Whether the error of a stage that never started is that an earlier stage has no result."""
+    return error.startswith(OF_A_STAGE) and not error.startswith(CANNOT_START)
 
 
 class BatchStatus(StrEnum):

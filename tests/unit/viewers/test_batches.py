@@ -115,10 +115,11 @@ def test_a_stage_behind_a_failed_one_is_told_as_not_run_as_its_card_does():
         Job(job_name="b-fold", started="2026-11-27T12:00:00Z", **failed),
         Job(job_name="b-scan", **failed),
     ]
-    rows = [make_row(job.job_name, job, {}, is_stage=True) for job in jobs]
+    rows = [make_row(job.job_name, job, {}) for job in jobs]
     assert [row.state for row in rows] == ["Failed", "Not run"]
     assert count_states([row.state for row in rows]) == "2 jobs: 1 failed, 1 not run"
-    assert make_row("b-scan", jobs[1], {}).state == "Failed", "a job of a batch that could not be started"
+    unstarted = jobs[1].model_copy(update={"error": "The run could not be started: no space."})
+    assert make_row("b-scan", unstarted, {}).state == "Failed", "a job of a batch that could not be started"
 
 
 def make_docking(ligand, number, **scores):

@@ -223,12 +223,15 @@ class JobGroup:
             return find_share(job), describe_state(job)
         records = self._records.values()
         shares = [find_share(record) or 0.0 for record in records]
-        failed = sum(record.is_failed for record in records)
+        failed, not_run = (
+            sum(getattr(record, name) for record in records) for name in ("is_failed", "is_not_run")
+        )
         counts = {
             "complete": sum(record.status is JobStatus.COMPLETE and record.is_final for record in records),
             "running": sum(record.status is JobStatus.RUNNING for record in records),
             "failed": failed,
-            "stopped": sum(record.status is JobStatus.STOPPED for record in records) - failed,
+            "stopped": sum(record.status is JobStatus.STOPPED for record in records) - failed - not_run,
+            "not run": not_run,
         }
         words = [f"{count} {word}" for word, count in counts.items() if count or word == "complete"]
         return sum(shares) / max(1, len(self._names)), ", ".join(words)

@@ -210,8 +210,13 @@ class JobHandleOperations(Api):
         return self.record.is_failed
 
     @property
+    def is_not_run(self) -> bool:
+        """Whether it is a stage of a pipeline that did not run, since an earlier one has no result."""
+        return self.record.is_not_run
+
+    @property
     def error(self) -> str | None:
-        """Why the run failed; None if it did not."""
+        """Why the run failed, or why a stage did not run; else None."""
         return self.record.error
 
     @property
@@ -315,7 +320,7 @@ class JobHandleOperations(Api):
         job = yield from _end(self)
         if timeout_s != 0 and not job.is_final:
             job = yield from finish(self._connection, self.job_name, timeout_s, None)
-        if job.is_failed:
+        if job.is_failed or job.is_not_run:
             raise (yield from explain_failure(self._connection, job))
         path = yield from fetch(self._connection, job, None, patterns, pdbs_only, progress)
         open_result = late.load("open_result")
@@ -497,7 +502,7 @@ def finish(
     """
     done = yield from waiting.wait_all(connection, [job_name], timeout_s, on_change)
     job = done[job_name]
-    if job.is_failed:
+    if job.is_failed or job.is_not_run:
         raise (yield from explain_failure(connection, job))
     if job.batch_status is BatchStatus.AGGREGATION_FAILED:
         raise JobFailedError(
@@ -528,7 +533,12 @@ def fetch(
 
 
 def explain_failure(connection: ServiceConnection, job: Job) -> Operation[JobFailedError]:
-    """The exception for a failed run, with the end of its log if the service provides logs."""
+    """The exception for a failed run, with the end of its log if the service provides logs.
+
+    Also for a stage that did not run.
+    """
+    if job.is_not_run:
+        return JobFailedError(f"{job.job_name!r} did not run. {job.error}", job)
     tail = yield from cancellation.read_tail(connection, job.job_name, _TAIL_LINES)
     return JobFailedError(f"{job.job_name!r} failed: {job.error}", job, tail)
 

@@ -66,7 +66,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
 
         - ``tool`` (str): the tool's type, also for a batch
         - ``status`` (str): ``In Queue``, ``Running``, ``Complete``, ``Stopped``, or ``Failed`` for a failed
-          run, which the interface calls ``Stopped``
+          run and ``Not run`` for a stage behind a failed one, which the interface calls ``Stopped``
         - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT until then)
         - ``duration_s`` (float64, seconds): from start to end, or until now; NaN before the start
         - ``progress`` (float64, 0 to 1; NaN if the engine does not report it)
@@ -79,7 +79,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
           together; NaN as before and without a GPU
         - ``retries`` (int64): how often the job was run again because its tool failed
         - ``batch`` (str): the batch that the job is part of; missing outside batches
-        - ``error`` (str): why a run failed; missing if it did not
+        - ``error`` (str): why a run failed, or why a stage did not run; else missing
     """
     import pandas as pd
 

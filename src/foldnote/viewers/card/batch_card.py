@@ -185,10 +185,7 @@ class BatchCard(JobCard):
 
     def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
         """The rows; with the results by job name, their figures too."""
-        is_stage = self.job.tool == PIPELINE
-        rows = [
-            make_row(name, job, self._inputs[name], is_stage=is_stage) for name, job in self._jobs.items()
-        ]
+        rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
         found = found or {}
         return [
             replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
@@ -235,12 +232,11 @@ class BatchCard(JobCard):
     def _shown_record(self) -> Job:
         """The record with the number of failed jobs, which lists of jobs do not have.
 
-        Stages behind a failed one did not run, and are not counted among the failed ones.
+        Services count stages that did not run among the failed ones of a pipeline.
         """
         record = super()._shown_record()
         is_pipeline = record.tool == PIPELINE
-        if not self._jobs or (record.failed is not None and not is_pipeline):
+        if not is_pipeline and (record.failed is not None or not self._jobs):
             return record
-        jobs = [job for job in self._jobs.values() if job is not None and job.is_failed]
-        failed = sum(job.started is not None for job in jobs) if is_pipeline else len(jobs)
-        return record.model_copy(update={"failed": failed})
+        failed = sum(job is not None and job.is_failed for job in self._jobs.values())
+        return record.model_copy(update={"failed": failed if self._jobs else None})

@@ -158,7 +158,7 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
         return "failed" if failed else "running", words, ended / len(jobs)
     job = jobs[0]
     look, seconds = find_appearance(job), job.duration_s
-    if job.is_failed and job.started is None:
+    if job.is_not_run:
         return "stopped", "not run", None
     if job.status is JobStatus.IN_QUEUE:
         return look.key, (job.message or look.words).rstrip(".").replace("the stage ", ""), None

@@ -16,6 +16,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.models import Job
+from foldnote.models.status import FAILED, NOT_RUN, is_behind
 from foldnote.results import Result
 from foldnote.results.batch import find_batch_table
 from foldnote.settings import active_profile
@@ -25,8 +26,8 @@ from foldnote.viewers.tables.table import RowResults
 
 NAME, STATE, REASON = "name", "state", "reason"
 """Columns of the job's name, its state in words, and the reason of its failure."""
-_STOPPED, _FAILED, _NOT_RUN = "Stopped", "Failed", "Not run"
-_STATES = ("Running", "In Queue", "Complete", _FAILED, _STOPPED, _NOT_RUN, "Deleted")
+_STOPPED = "Stopped"
+_STATES = ("Running", "In Queue", "Complete", FAILED, _STOPPED, NOT_RUN, "Deleted")
 _MAX_SHARED = 200
 """Letters of the longest setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
@@ -76,9 +77,11 @@ def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> Batch
     """A row of the service's table, whose status of a failed run is ``Stopped``, with an error."""
     job, reason = str(row["jobName"]), str(row.get("error") or "")
     state = str(row.get("status") or ("Complete" if job in jobs else _STOPPED))
+    if state == _STOPPED and reason:
+        state = NOT_RUN if is_behind(reason) else FAILED
     return BatchRow(
         name=job,
-        state=_FAILED if state == _STOPPED and reason else state,
+        state=state,
         reason=reason or str(row.get("message") or ""),
         retries=int(row.get("retries") or 0),
         figures=read_figures(jobs[job]) if job in jobs else {},
@@ -103,14 +106,13 @@ def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
     return {name[len(prefix) :]: value for name, value in named.items() if name.startswith(prefix)}
 
 
-def make_row(name: str, job: Job | None, inputs: Mapping[str, Any], *, is_stage: bool = False) -> BatchRow:
+def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
     """The row of a job from its record.
 
     Args:
         name: the job's name.
         job: its record; None if it was deleted.
         inputs: the user's own columns of its row.
-        is_stage: whether it is of a pipeline, where stages behind a failed one have its error and no start.
     """
     if job is None:
         return BatchRow(name, "Deleted", inputs=inputs)
@@ -119,8 +121,7 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any], *, is_stage:
     settings = _read_settings(job.settings)
     reused = {"reused from": job.reused_from} if job.reused_from else {}
     own = {**labelled, **inputs, **reused}
-    state = _NOT_RUN if is_stage and job.is_failed and job.started is None else job.word
-    return BatchRow(name, state, job.reason, job.retries or 0, own, {}, scores, settings)
+    return BatchRow(name, job.word, job.reason, job.retries or 0, own, {}, scores, settings)
 
 
 def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

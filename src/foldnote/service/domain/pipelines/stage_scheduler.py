@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
-from foldnote.models.status import JobStatus
+from foldnote.models.status import CANNOT_START, OF_A_STAGE, JobStatus
 from foldnote.service.domain.file_resolution import FileResolver, Located, file_values
 from foldnote.service.domain.pipelines.references import (
     Reference,
@@ -83,12 +83,12 @@ class StageScheduler:
             self._store.pipelines.release(held, variants, version)
         except (QuotaError, BudgetError):
             self._store.pipelines.abandon(
-                held, "The stage cannot start: the account has reached its limit of jobs or weighted hours."
+                held, f"{CANNOT_START}the account has reached its limit of jobs or weighted hours."
             )
         except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise
-            self._store.pipelines.abandon(held, f"The stage cannot start: {exc}")
+            self._store.pipelines.abandon(held, f"{CANNOT_START}{exc}")
 
     def _gather(self, held: HeldStage) -> list[Variant]:
         """Collect the inputs of every job of the stage, in the order of the settings."""
@@ -174,9 +174,9 @@ def _is_complete(stage: DoneStage) -> bool:
 def _failure(stage: DoneStage) -> str:
     """Explain why the rest of a pipeline does not run."""
     if stage.is_deleted:
-        return f"The stage {stage.name} was deleted."
+        return f"{OF_A_STAGE}{stage.name} was deleted."
     if stage.error is None:
-        return f"The stage {stage.name} was stopped."
-    if stage.error.startswith("The stage "):
+        return f"{OF_A_STAGE}{stage.name} was stopped."
+    if stage.error.startswith(OF_A_STAGE):
         return stage.error
-    return f"The stage {stage.name} failed: {stage.error}"
+    return f"{OF_A_STAGE}{stage.name} failed: {stage.error}"
