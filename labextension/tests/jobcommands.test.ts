@@ -79,6 +79,12 @@ describe('opening a result', () => {
     expect(tabs()[0]?.title.label).toBe('a\ufffdb');
   });
 
+  it('calls the tab by the label of the job', async () => {
+    await know({ ...DONE, localLabel: 'Wild type' });
+    await run(CommandIDs.openJob, { job: 'done' });
+    await vi.waitFor(() => expect(tabs().map(tab => tab.title.label)).toEqual(['Wild type']));
+  });
+
   it('follows a job to its end', async () => {
     await know(LIVE);
     await run(CommandIDs.openJob, { job: 'live' });

@@ -155,6 +155,14 @@ describe('tools', () => {
     expect(searchTools([makeTool(), known], 'Kabat CDR')).toEqual([known]);
   });
 
+  it('are also found where a server from before an update gives no text for the search', () => {
+    const description = 'Numbers antibodies.';
+    const { searchText, ...old } = makeTool({ type: 'anarci', displayName: 'ANARCI', description });
+    expect(searchText).toContain('anarci');
+    expect(searchTools([old], 'anarci NUMBERS')).toEqual([old]);
+    expect(searchTools([old], 'docking')).toEqual([]);
+  });
+
   it('marks a substitute as one', () => {
     const engine = makeToolEngine({ method: 'ProteinMPNN', kind: 'substitute' });
     expect(methodOf(makeTool({ engine }))).toBe('ProteinMPNN (substitute)');

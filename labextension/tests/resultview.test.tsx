@@ -56,6 +56,12 @@ describe('a complete job', () => {
     expect(facts()).toMatch(/^AbodyBuilder · Complete · 1 min · pTM 0.8 · /);
   });
 
+  it('is called by its label, with its name among what is known', () => {
+    render(view({ job: { ...DONE, localLabel: 'First try, wild type' } }));
+    expect(screen.getByRole('heading').textContent).toBe('First try, wild type');
+    expect(facts()).toMatch(/^fold · AbodyBuilder · Complete · /);
+  });
+
   it('says whose it is and where, when that is not here', () => {
     render(view({}, { owner: 'a\u202e@x', isElsewhere: true, service: 'lab' }));
     expect(facts()).toMatch(/^A job of a\ufffd@x · at lab · /);

@@ -17,8 +17,8 @@ export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl'
 
 /** One tool of the catalog, without its schema. */
 export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'> & {
-  /** The text in lower case in which a search finds the tool. */
-  readonly searchText: string;
+  /** The text in lower case in which a search finds the tool; missing in answers of a server from before an update. */
+  readonly searchText?: string;
 };
 
 /** The four statuses of the interface. */

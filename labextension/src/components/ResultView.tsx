@@ -4,6 +4,7 @@ import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
 import { batchWords } from '../models/batch';
+import { findLabel, shownName } from '../models/label';
 import { servicePlace } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateWord } from '../models/status';
@@ -108,6 +109,7 @@ function Head(props: ResultViewProps): ReactElement {
     ? [
         props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
         props.isElsewhere ? servicePlace(props.service, trans) : '',
+        findLabel(job) === '' ? '' : visibleText(props.name),
         toolName,
         trans.__(stateWord(job)),
         batchWords(job, trans),
@@ -121,7 +123,7 @@ function Head(props: ResultViewProps): ReactElement {
       <div className="fn-Result-title">
         {state && <StateIcon state={state} />}
         <h2>
-          <bdi>{visibleText(props.name)}</bdi>
+          <bdi>{job ? shownName(job) : visibleText(props.name)}</bdi>
         </h2>
       </div>
       <div className="fn-Result-actions">

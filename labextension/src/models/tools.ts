@@ -92,11 +92,17 @@ function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): 
   return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
 }
 
+/** The text in lower case in which a search finds the tool; the server gives none before it is restarted after an update. */
+function searchTextOf(tool: ToolRecord): string {
+  const { searchText, type, displayName, family, description } = tool;
+  return searchText ?? [type, displayName, family, description].join(' ').toLowerCase();
+}
+
 /** The tools whose text holds every word of `query`, those that can run first, then by name. */
 export function searchTools(tools: readonly ToolRecord[], query: string): readonly ToolRecord[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return tools
-    .filter(tool => words.every(word => tool.searchText.includes(word)))
+    .filter(tool => words.every(word => searchTextOf(tool).includes(word)))
     .sort((a, b) => Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName));
 }
 

@@ -9,6 +9,7 @@ import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
+import { shownName } from '../models/label';
 import { EMBEDDED, servicePlace } from '../models/profiles';
 import { isPassing, ResultModel, type Listed, type ResultSource, type ResultState } from '../models/result';
 import { isLive } from '../models/status';
@@ -42,6 +43,11 @@ export class ResultPanel extends SeenWidget {
     const { foldnote, place } = options;
     this.model = new ResultModel(place, sourceOf(foldnote), () => listed(foldnote, place));
     this.addClass('fn-ResultPanel');
+    this.title.label = visibleText(place.job);
+    this.model.changed.connect(() => {
+      const { job } = this.model.state();
+      this.title.label = job ? shownName(job) : visibleText(place.job);
+    });
     this.node.addEventListener(OPEN_JOB, event => {
       answerRow(event, foldnote.api, foldnote.trans, job => ({ ...place, job }));
     });

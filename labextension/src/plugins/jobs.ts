@@ -259,7 +259,6 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
     onClose: () => widget.close()
   });
   const widget = new MainAreaWidget({ content });
-  widget.title.label = visibleText(job);
   widget.title.caption = captionOf(place, foldnote);
   widget.title.icon = markIcon;
   widget.title.closable = true;
