@@ -1,11 +1,13 @@
 """3D views in real JupyterLab with the network cut: drawn, explained where they cannot be drawn, and harmless."""
 
 import base64
+import io
 import json
 import math
 import re
 import struct
 from pathlib import Path
+from xml.etree import ElementTree
 
 import gemmi
 import nbformat
@@ -168,6 +170,32 @@ def test_plots_are_as_wide_as_they_are_drawn(notebook):
     assert min(size["width"] for size in sizes) > 250
     assert max(head.bounding_box()["height"] for head in heads) < 60
     assert state(view) == "drawn"
+
+
+def test_a_plot_is_saved_as_drawing_picture_and_data(notebook):
+    show(notebook, _SHOW_PREDICTION)
+    notebook.set_theme("dark")
+    plot = notebook.page.locator(".fnv-plot").first
+    saved = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with notebook.page.expect_download() as download:
+            plot.get_by_role("button", name=kind).click()
+        name = download.value.suggested_filename
+        assert name.startswith("Confidence-along-the-chain")
+        assert name.endswith(f".{kind.lower()}")
+        saved[kind] = Path(download.value.path()).read_bytes()
+    svg = ElementTree.fromstring(saved["SVG"])
+    assert "@media" not in saved["SVG"].decode(), "what is saved is dark on white, whatever the theme"
+    assert struct.unpack(">II", saved["PNG"][16:24]) == tuple(
+        3 * int(svg.get(name)) for name in ("width", "height")
+    )
+    table = pd.read_csv(io.BytesIO(saved["CSV"]))
+    assert {"residue", "plddt"} <= {*table.columns}
+    assert table["plddt"].between(0, 100).all()
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-plots") == []
+    notebook.picture("plot-saving-dark", plot)
+    notebook.set_theme("light")
+    notebook.picture("plot-saving-light", notebook.page.locator(".fnv-plots").first)
 
 
 def test_a_view_follows_the_theme(notebook):

@@ -15,6 +15,7 @@ from foldnote.results.docking.contacts import read_pocket
 from foldnote.results.docking.interactions import detect_interactions, make_interaction_table
 from foldnote.viewers.plots.interaction_figure import save_sketch
 from foldnote.viewers.plots.plot import MISSING, check_suffix
+from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import encode
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.scene.interaction_drawing import Sketch, describe, sketch, write_sketch
@@ -66,12 +67,13 @@ class InteractionDiagram:
         return place
 
     def to_html(self) -> str:
-        """HTML of the title and the diagram, which follows light and dark themes."""
+        """HTML of the title, the diagram, in light and dark themes, and buttons that save it."""
         source = encode("svg+xml", write_sketch(self.sketch, has_dark=True).encode())
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.sketch.width:.0f}px">'
             f'<style>{read_asset("scene.css")}</style><p class="fnv-head">{escape(self.title)}</p>'
-            f'<div class="fnv-plane"><img alt="{escape(self.words)}" src="{source}"></div></figure>'
+            f'<div class="fnv-plane"><img alt="{escape(self.words)}" src="{source}"></div>'
+            f"{write_saving(self.title, self.data)}</figure>"
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002

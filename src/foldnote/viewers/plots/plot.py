@@ -17,6 +17,7 @@ import pandas as pd
 from foldnote.errors import ArgumentError, ConfigurationError
 from foldnote.viewers.plots.drawing import Drawing
 from foldnote.viewers.plots.figure import draw, make_axes, save_figure
+from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import write_image, write_svg
 from foldnote.viewers.render.html import read_asset
 
@@ -118,12 +119,12 @@ class Plot:
         return place
 
     def to_html(self) -> str:
-        """HTML of the title, the drawing and its description."""
+        """HTML of the title, the drawing, its description, and buttons that save drawing and data."""
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
             f"<style>{read_asset('scene.css')}</style>"
             f'<p class="fnv-head">{escape(self.title)}</p>{write_image(self.drawing, self.words)}'
-            f"<figcaption>{escape(self.words)}</figcaption></figure>"
+            f"<figcaption>{escape(self.words)}</figcaption>{write_saving(self.title, self.data)}</figure>"
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
