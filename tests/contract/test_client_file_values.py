@@ -1,14 +1,18 @@
 """What a file field takes, on both faces, against the real service."""
 
 import copy
+from datetime import UTC, datetime
 
 import pytest
-from job_settings import PDB
+from job_settings import PDB, SETTINGS
 
-from foldnote.client import Client, inline, uploaded
+from foldnote.client import Client, Stage, inline, uploaded
+from foldnote.client.inputs.file_values import ServiceUpload, find_elsewhere
 from foldnote.errors import BadRequestError, FoldnoteError, SettingsError
 from foldnote.io import hash_bytes
-from foldnote.models import JobStatus
+from foldnote.models import JobStatus, RuntimeInfo
+from foldnote.models.runtime_file import write_runtime
+from foldnote.settings import EMBEDDED, runtime_dir
 
 
 @pytest.fixture
@@ -56,6 +60,57 @@ def test_an_upload_at_another_service_is_named_with_what_to_do(client, http, key
         caught.value
     )
     assert "pdbFiles" in str(caught.value)
+
+
+@pytest.fixture
+def elsewhere(http, key, here):
+    """An upload that a service at another address has."""
+    return Client(base_url="http://other.example", api_key=key, http_client=http).files.upload(here)
+
+
+def _run_with_inputs(client, saved, stored):
+    client.pipelines.submit(saved, [Stage("align", "align-pdbs", {"pdbFiles": [inline(PDB), inline(PDB)]})])
+    client.pipelines.run(saved, {"align": {"pdbFiles": [stored, inline(PDB)]}})
+
+
+@pytest.mark.parametrize(
+    ("field", "submit"),
+    [
+        (
+            "stages[0].settings.pdbFiles",
+            lambda client, name, stored: client.pipelines.submit(
+                name, [Stage("align", "align-pdbs", {"pdbFiles": [stored, inline(PDB)]})]
+            ),
+        ),
+        ("inputs.align.pdbFiles", _run_with_inputs),
+        ("receptor", lambda client, _, stored: client.screenings.submit(stored, ["CCO"])),
+        ("ligands[1]", lambda client, _, stored: client.screenings.submit(inline(PDB), ["CCO", stored])),
+        (
+            "foldnote.alignment",
+            lambda client, _, stored: client.jobs.submit(
+                "abodybuilder", SETTINGS, extensions={"alignment": stored}
+            ),
+        ),
+    ],
+    ids=["pipeline", "run", "receptor", "ligand", "alignment"],
+)
+def test_no_upload_at_another_service_is_sent_with_anything(client, name, elsewhere, field, submit):
+    with pytest.raises(SettingsError) as caught:
+        submit(client, name, elsewhere)
+    assert [each.field for each in caught.value.problems if each.code == "other_service"] == [field]
+    assert "was uploaded to another service (http://other.example)" in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_the_embedded_service_is_one_service_by_name_and_address(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path))
+    url, started = "http://127.0.0.1:41234", datetime.now(UTC)
+    write_runtime(runtime_dir(), RuntimeInfo(url=url, key="k", pid=1, version="0", started=started))
+    address = f"http://{host}:41234"
+    for holder, asked in ((EMBEDDED, address), (address, EMBEDDED)):
+        assert find_elsewhere({"pdbFile": ServiceUpload("a.pdb", holder)}, asked) == []
+    other = ServiceUpload("a.pdb", "http://127.0.0.1:41235")
+    assert [each.code for each in find_elsewhere({"pdbFile": other}, EMBEDDED)] == ["other_service"]
 
 
 async def test_contents_are_given_inline(api, settle):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import ArgumentError
 from foldnote.models.problem import Problem
+from foldnote.settings import EMBEDDED
 
 if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
@@ -142,14 +143,36 @@ def find_elsewhere(settings: Mapping[str, Any], service: str) -> list[Problem]:
     """Find the files that this program uploaded to another service than the one that is asked.
 
     Args:
+        settings: values by field; those of a stage may be a mapping.
         service: which is asked (see ``Client.service``).
     """
     return [
-        Problem(field=field, message=_name_place(text, service), code="other_service")
+        Problem(field=place, message=_name_place(text, service), code="other_service")
         for field, value in settings.items()
-        for text in (value if isinstance(value, list | tuple) else [value])
-        if isinstance(text, ServiceUpload) and text.service not in ("", service)
+        for place, text in _texts_of(field, value)
+        if isinstance(text, ServiceUpload) and _is_other(text.service, service)
     ]
+
+
+def _texts_of(field: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The values of a field, of a list of files or of the fields of a stage, each with its path."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _texts_of(f"{field}.{name}", part)
+    else:
+        for text in value if isinstance(value, list | tuple) else [value]:
+            yield field, text
+
+
+def _is_other(holder: str, asked: str) -> bool:
+    """Whether two names are of different services; the embedded one may also be named by its address."""
+    if holder in ("", asked):
+        return False
+    if EMBEDDED not in (holder, asked):
+        return True
+    from foldnote.client.local.embedded import has_address  # deferred: only where the names differ
+
+    return not has_address(asked if holder == EMBEDDED else holder)
 
 
 def _name_place(text: ServiceUpload, service: str) -> str:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.inputs.file_values import FileValue, StageFile, find_doubts, is_file_field
+from foldnote.client.inputs.file_values import (
+    FileValue,
+    StageFile,
+    find_doubts,
+    find_elsewhere,
+    is_file_field,
+)
 from foldnote.errors import ArgumentError, SettingsError
 from foldnote.io import hash_bytes
 from foldnote.models import Problem, Tool, check_job_name
@@ -71,8 +77,14 @@ class Pipeline:
         return f"<pipeline {self.name}: {steps}>"
 
 
-def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool]) -> None:
-    """Validate stages: names, settings, and references to earlier stages.
+def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool], service: str) -> None:
+    """Validate stages: names, settings, uploads, and references to earlier stages.
+
+    Args:
+        name: the pipeline's name.
+        stages: in running order.
+        tools: those of the stages, by type.
+        service: which is to run them (see ``Client.service``).
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.
@@ -81,7 +93,8 @@ def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool]) 
     for position, stage in enumerate(stages):
         place = f"stages[{position}].settings"
         names = [other.name for other in stages]
-        for found in _check_settings(tools[stage.tool], stage, names[:position], names[position:]):
+        checked = _check_settings(tools[stage.tool], stage, names[:position], names[position:])
+        for found in (*checked, *find_elsewhere(stage.settings, service)):
             problems.append(Problem(field=f"{place}.{found.field}", message=found.message, code=found.code))
     if problems:
         raise SettingsError(problems)

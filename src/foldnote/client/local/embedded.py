@@ -16,6 +16,7 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 from foldnote import settings
@@ -83,6 +84,16 @@ def find_service() -> RuntimeInfo | None:
     if info is None or not _is_alive(info.pid):  # another program may use its old port
         return None
     return info if is_healthy(info) or is_healthy(info, _BUSY_TIMEOUT_S) else None
+
+
+def has_address(url: str) -> bool:
+    """Whether the embedded service was last started at this address; nothing is asked."""
+    info = read_runtime(settings.runtime_dir())
+    if info is None:
+        return False
+    given, own = urlsplit(url), urlsplit(info.url)
+    names = (own.hostname, "localhost", "127.0.0.1")
+    return given.scheme == own.scheme and given.hostname in names and given.port == own.port
 
 
 def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:

@@ -154,7 +154,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         tool = yield from recall_tool(self._connection, self.record.tool_type)
         settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
         ledger = Ledger(service=self._connection.service)
-        sent = choose_sent(tool, self.record.extensions)
+        sent = choose_sent(tool, self.record.extensions, self._connection.service)
         limits = batch_submission.BatchLimits()
         attempt = yield Run(
             lambda: batch_submission.prepare(
@@ -316,7 +316,7 @@ class BatchesOperations(Resource, Generic[B]):
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
         """Prepare the request, and validate each row by the tool's schema."""
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
-        sent = choose_sent(known, extensions)
+        sent = choose_sent(known, extensions, self._connection.service)
         draft: tuple[batch_submission.BatchAttempt, list[RowVerdict]] = yield Run(
             lambda: batch_submission.draft(
                 self.ledger,

@@ -128,7 +128,7 @@ class JobsOperations(Resource, Generic[H]):
             JobNameTakenError: the requested name belongs to another job; the message shows the difference.
         """
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
-        sent = choose_sent(known, extensions)
+        sent = choose_sent(known, extensions, self._connection.service)
         attempt = yield Run(
             lambda: job_submission.prepare(self.ledger, known, settings, job_name, None, sent)
         )
@@ -162,7 +162,7 @@ class JobsOperations(Resource, Generic[H]):
         body = {"jobName": job_name, "type": tool, "settings": settings}
         if extensions:
             known = yield from recall_tool(self._connection, tool)
-            body = with_extensions(body, choose_sent(known, extensions))
+            body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
         answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_verdict, answer)
 

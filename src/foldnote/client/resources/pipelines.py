@@ -10,6 +10,7 @@ from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
+from foldnote.client.inputs.file_values import find_elsewhere
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
@@ -216,7 +217,7 @@ class PipelinesOperations(Resource, Generic[R]):
         for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = dict(inputs or {})
-        _check_run(pipeline, given, job_name, tools)
+        _check_run(pipeline, given, job_name, tools, self._connection.service)
         reuses = not again and _takes_reuse(
             self._connection.tools or (yield from list_tools(self._connection))
         )
@@ -252,8 +253,11 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
     tools = {}
     for stage in stages:
         tools[stage.tool] = yield from recall_tool(connection, stage.tool)
-    check_stages(name, stages, tools)
-    stages = [replace(each, extensions=choose_sent(tools[each.tool], each.extensions)) for each in stages]
+    check_stages(name, stages, tools, connection.service)
+    stages = [
+        replace(each, extensions=choose_sent(tools[each.tool], each.extensions, connection.service))
+        for each in stages
+    ]
     body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
     answer = yield from connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
     names = tuple(stage.name for stage in stages)
@@ -329,14 +333,18 @@ def _prepare(
 
 
 def _check_run(
-    pipeline: str | Pipeline, inputs: Inputs, job_name: str | None, tools: Mapping[str, Tool]
+    pipeline: str | Pipeline,
+    inputs: Inputs,
+    job_name: str | None,
+    tools: Mapping[str, Tool],
+    service: str,
 ) -> None:
     """Validate the name, the stages and the files of a run.
 
     Raises:
         SettingsError: one of them is invalid or ambiguous; nothing was sent.
     """
-    problems = []
+    problems = find_elsewhere({f"inputs.{name}": value for name, value in inputs.items()}, service)
     fault = check_job_name(job_name) if job_name is not None else None
     if fault:
         problems.append(Problem(field="jobName", message=fault, code="job_name"))

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
-from foldnote.client.inputs.file_values import doubt_texts
+from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations
@@ -102,7 +102,7 @@ class ScreeningsOperations(Resource, Generic[B]):
             rank_by,
             None if names is None else list(names),
         )
-        _check(screening, batch_name)
+        _check(screening, batch_name, self._connection.service)
         name = batch_name or (yield Run(lambda: _propose(self.ledger, screening)))
 
         def find_differences(job: Job) -> Operation[list[str]]:
@@ -114,10 +114,11 @@ class ScreeningsOperations(Resource, Generic[B]):
         return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
 
 
-def _check(screening: _Screening, batch_name: str | None) -> None:
-    problems = doubt_texts("receptor", screening.receptor)
-    for row, ligand in enumerate(screening.ligands):
-        problems += doubt_texts(f"ligands[{row}]", ligand)
+def _check(screening: _Screening, batch_name: str | None, service: str) -> None:
+    files = {"receptor": screening.receptor}
+    files |= {f"ligands[{row}]": ligand for row, ligand in enumerate(screening.ligands)}
+    problems = [doubt for field, value in files.items() for doubt in doubt_texts(field, value)]
+    problems += find_elsewhere({**files, "settings": screening.settings}, service)
     if not screening.ligands:
         problems.append(
             Problem(field="ligands", message="A screening needs at least one ligand.", code="required")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldnote.client.inputs.file_values import doubt_texts
+from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
 from foldnote.client.local.identity import keep_content
 from foldnote.errors import NotSentWarning, SettingsError, warn_caller
 from foldnote.models import Job, Problem, Tool
@@ -43,18 +43,23 @@ _NOT_OFFERED = {
 }
 
 
-def choose_sent(tool: Tool, extensions: Extensions | None) -> dict[str, Any] | None:
+def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict[str, Any] | None:
     """The parts that the service takes with the tool, None for none; a warning names the others.
 
     A policy that the service does not offer is refused, since it limits what a batch costs, and the client
     could keep it only for as long as the notebook stays open.
 
+    Args:
+        tool: the tool.
+        extensions: what is to be sent beside its settings.
+        service: which is asked (see ``Client.service``).
+
     Raises:
-        SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous, or the service does
-            not offer a policy; nothing was sent.
+        SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous or was uploaded to
+            another service, or the service does not offer a policy; nothing was sent.
     """
     given = {} if extensions is None else extensions
-    problems = list(_find_problems(given)) or list(_find_unoffered(tool, given))
+    problems = list(_find_problems(given, service)) or list(_find_unoffered(tool, given))
     if problems:
         raise SettingsError(problems, tool.type)
     given = {key: value for key, value in given.items() if value != POLICY_DEFAULTS.get(key)}
@@ -131,7 +136,7 @@ def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> 
     return [f"beside the settings that job has {words[0]} and this one {words[1]}"]
 
 
-def _find_problems(given: Extensions) -> Iterator[Problem]:
+def _find_problems(given: Extensions, service: str) -> Iterator[Problem]:
     if not isinstance(given, Mapping):
         yield Problem(field=WIRE_NAME, message="Give an object, such as {'label': 'first try'}.")
         return
@@ -151,6 +156,7 @@ def _find_problems(given: Extensions) -> Iterator[Problem]:
         elif key == ON_FAILURE and value not in (None, *ON_FAILURE_WORDS):
             yield Problem(field=path, message=f"Give {' or '.join(map(repr, ON_FAILURE_WORDS))}.")
     yield from doubt_texts(ALIGNMENT_PATH, given.get(ALIGNMENT))
+    yield from find_elsewhere({ALIGNMENT_PATH: given.get(ALIGNMENT)}, service)
 
 
 def _find_unoffered(tool: Tool, given: Extensions) -> Iterator[Problem]:

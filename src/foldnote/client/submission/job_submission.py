@@ -82,7 +82,7 @@ def submit(
     if problems := limits.find_problems():
         raise SettingsError(problems, tool.type)
     text = read_label(label, extensions)
-    sent = choose_sent(tool, put_label(tool, extensions, text))
+    sent = choose_sent(tool, put_label(tool, extensions, text), ledger.service)
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
         attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
