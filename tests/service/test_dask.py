@@ -6,14 +6,13 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
-from free_ports import free_port
+from dask_cluster import Cluster, ClusterService
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
 from probe_engine import write_probe_engine
 from service_process import PDB, ServiceProcess
@@ -26,52 +25,6 @@ pytestmark = [
 ]
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "12"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))
-QUIET = {
-    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "False",
-}
-
-
-class Cluster:
-    """A scheduler and its workers, each a process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = free_port()
-        self.address = f"tcp://127.0.0.1:{self.port}"
-        self.workers: list[subprocess.Popen] = []
-
-    def start(self, workers: int = 1) -> "Cluster":
-        self.scheduler = self._spawn(
-            "scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"
-        )
-        for _ in range(workers):
-            self.add_worker()
-        return self
-
-    def add_worker(self, *arguments: str) -> subprocess.Popen:
-        self.workers.append(
-            self._spawn(
-                "worker", self.address, "--nthreads", "2", "--no-nanny", "--no-dashboard",
-                "--local-directory", str(self.folder / "dask"), *arguments,
-            )
-        )  # fmt: skip
-        return self.workers[-1]
-
-    def _spawn(self, what: str, *arguments: str) -> subprocess.Popen:
-        with (self.folder / f"{what}.log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "dask", what, *arguments],
-                stdout=log,
-                stderr=log,
-                env=os.environ | QUIET,
-                cwd=self.folder,
-            )
-
-    def end(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
 
 
 class ClusterKiller:
@@ -133,22 +86,6 @@ class ClusterKiller:
 def end_process(process: subprocess.Popen) -> None:
     process.kill()
     process.wait()
-
-
-class ClusterService(ServiceProcess):
-    """A service all of whose jobs run on a Dask cluster."""
-
-    def __init__(self, folder: Path, cluster: Cluster, lease_s: float = 4.0) -> None:
-        port = free_port()
-        super().__init__(folder, "--no-rate-limit", "--port", str(port))
-        config = folder / "home" / "config"
-        config.mkdir(parents=True, mode=0o700)
-        (config / "config.toml").write_text(
-            f'[executors]\ndefault = "lab"\nservice_url = "http://127.0.0.1:{port}"\n'
-            f"lease_s = {lease_s}\nheartbeat_s = 0.3\n"
-            f'[executors.lab]\nkind = "dask"\naddress = "{cluster.address}"\n'
-            f'engine_path = "{self.engines}"\nnode_dir = "{folder / "node"}"\n'
-        )
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
 """
 
 import fcntl
@@ -146,6 +146,12 @@ def call(_: str) -> None:
     Path("outputs/call.txt").write_text(told)
 
 
+def copy(_: str) -> None:
+    for path in Path("inputs").rglob("*"):
+        if path.is_file():
+            Path("outputs", path.name).write_bytes(path.read_bytes())
+
+
 DOINGS = {
     each.__name__: each
     for each in (
@@ -170,6 +176,7 @@ DOINGS = {
         burn,
         strew,
         call,
+        copy,
     )
 }
 

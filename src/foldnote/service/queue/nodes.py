@@ -187,6 +187,7 @@ class NodeAttempts:
             Whether the node may get it; if not, the attempt can be delivered.
 
         Raises:
+            ValueError: the attempt was not prepared for a node.
             OSError: the attempt's folder cannot be written.
             StorageFaultError: the database cannot be written now.
         """

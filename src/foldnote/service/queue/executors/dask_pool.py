@@ -135,6 +135,8 @@ class DaskExecutor(NodeExecutor):
         self._machines: tuple[Capacity, ...] = ()
         self._delivered: dict[str, tuple[str, Future]] = {}
         """Machine and future, by nonce, of what Dask may still start, or of what has followed it there."""
+        self._silent: set[str] = set()
+        """Machines on which an attempt was lost with its lease and no task of Dask has ended since."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -154,8 +156,12 @@ class DaskExecutor(NodeExecutor):
             self._thread.join(_CONNECT_S)
 
     def capacity(self) -> tuple[Capacity, ...]:
-        """See the protocol; no machines while the scheduler cannot be reached."""
-        return self._machines
+        """See the protocol; no machines while the scheduler cannot be reached.
+
+        Silent ones come last, since Dask may take minutes to notice that a machine cannot be reached.
+        """
+        machines, silent = self._machines, self._silent
+        return tuple(sorted(machines, key=lambda each: each.machine in silent)) if silent else machines
 
     def hold_place(self, need: Capacity) -> HeldPlace | None:
         """See the protocol."""
@@ -245,6 +251,8 @@ class DaskExecutor(NodeExecutor):
             )
         with self._lock:
             over = [nonce for nonce, row in self._delivered.items() if row[1] is future]
+            if future.status == "finished":
+                self._silent = self._silent - {self._delivered[nonce][0] for nonce in over}
             for nonce in over:
                 del self._delivered[nonce]
         for nonce in {identity.nonce, *over}:
@@ -263,8 +271,9 @@ class DaskExecutor(NodeExecutor):
         is_revoked = super().revoke(identity)
         if is_revoked:
             with self._lock:
-                _, future = self._delivered.pop(identity.nonce, ("", None))
+                machine, future = self._delivered.pop(identity.nonce, ("", None))
             if future is not None:
+                self._silent = {*self._silent, machine}
                 with contextlib.suppress(Exception):  # the connection may be broken
                     future.cancel(asynchronous=True)
         return is_revoked
