@@ -305,7 +305,7 @@ def test_a_file_is_dragged_from_a_result_beside_the_notebook_onto_a_field(notebo
     form = notebook.page.locator(".foldnote-form.fn-live")
     notebook.show_sidebar("jobs", 300).locator("[data-job='made.structure']").dblclick()
     panel = notebook.page.locator(".fn-ResultPanel")
-    panel.wait_for()
+    panel.locator(".fn-Result").wait_for()
     notebook.page.evaluate(
         """() => {
              const { shell } = window.jupyterapp;
