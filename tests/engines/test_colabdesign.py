@@ -285,7 +285,8 @@ def test_the_cells_show_sites_and_designs(binding, designs):
     assert any("p(bind) along the chain" in text for text in texts)
     assert any("What each bait adds" in text for text in texts)
     texts = [each["text/plain"] for each in open_result(designs.parents[1] / "result.zip").bundles()]
-    assert texts[0].startswith("Designs, the lowest loss first")
+    assert texts[0].startswith("This ran with stand-in weights")
+    assert texts[1].startswith("Designs, the lowest loss first")
     assert any("Loss by step" in text for text in texts)
 
 
