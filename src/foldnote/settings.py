@@ -16,9 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import platformdirs
-
 from foldnote.errors import ConfigurationError
+from foldnote.folders import site_folder, user_folder
 from foldnote.ownership import check_way, make_own
 
 if TYPE_CHECKING:
@@ -118,9 +117,9 @@ class Profile(NamedTuple):
         return self.base_url is None
 
 
-def _folder(kind: str, standard: Callable[[], str]) -> Path:
+def _folder(kind: str, standard: Callable[[], Path]) -> Path:
     home = os.environ.get("FOLDNOTE_HOME")
-    path = Path(home).expanduser() / kind if home else Path(standard())
+    path = Path(home).expanduser() / kind if home else standard()
     try:
         return make_own(path, below=path.parent if home else None)
     except OSError as exc:
@@ -131,22 +130,22 @@ def _folder(kind: str, standard: Callable[[], str]) -> Path:
 
 def config_dir() -> Path:
     """Folder of ``config.toml`` and of stored keys; created if absent."""
-    return _folder("config", lambda: platformdirs.user_config_dir("foldnote", appauthor=False))
+    return _folder("config", lambda: user_folder("config", os.environ))
 
 
 def data_dir() -> Path:
     """Folder of jobs, uploads, the ledger and engine environments; created if absent."""
-    return _folder("data", lambda: platformdirs.user_data_dir("foldnote", appauthor=False))
+    return _folder("data", lambda: user_folder("data", os.environ))
 
 
 def cache_dir() -> Path:
     """Folder of downloaded results, which may be deleted at any time; created if absent."""
-    return _folder("cache", lambda: platformdirs.user_cache_dir("foldnote", appauthor=False))
+    return _folder("cache", lambda: user_folder("cache", os.environ))
 
 
 def runtime_dir() -> Path:
     """Folder of the file with the embedded service's address; created if absent."""
-    return _folder("run", lambda: str(Path(platformdirs.user_data_dir("foldnote", appauthor=False)) / "run"))
+    return _folder("run", lambda: user_folder("data", os.environ) / "run")
 
 
 def engines_dir() -> Path:
@@ -272,8 +271,7 @@ def _site_files() -> tuple[Path, ...]:
     if chosen is not None:
         return (Path(chosen),) if chosen else ()
     own = Path(sys.prefix) / "etc" / "foldnote"
-    shared = platformdirs.site_config_path("foldnote", appauthor=False)
-    return own / "config.toml", shared / "config.toml"
+    return own / "config.toml", site_folder(os.environ) / "config.toml"
 
 
 def _read_config(path: Path) -> dict[str, Any]:

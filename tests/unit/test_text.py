@@ -1,5 +1,6 @@
 """Figures read the same in Python and in the panel."""
 
+import html
 import json
 from pathlib import Path
 
@@ -7,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.text import count, describe_path, format_duration, format_figure, format_size, join_words
+from foldnote.text import (
+    count,
+    describe_path,
+    escape_html,
+    format_duration,
+    format_figure,
+    format_size,
+    join_words,
+)
 
 FIGURES = json.loads((Path(__file__).parents[1] / "data/figures.json").read_text())
 
@@ -89,3 +98,8 @@ def test_a_place_in_a_list_is_counted_from_one_and_the_name_of_a_map_kept(path, 
 )
 def test_a_path_inside_a_setting_may_begin_with_a_position_or_the_name_of_a_map(path, value, text):
     assert describe_path(path, value, is_inside=True) == text
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("&<>\"'"), st.characters())))
+def test_html_is_escaped_as_the_standard_library_escapes_it(text):
+    assert escape_html(text) == html.escape(text)

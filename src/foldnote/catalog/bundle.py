@@ -59,7 +59,8 @@ def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own
 
 def list_types() -> tuple[str, ...]:
     """The types of all bundled tools, from the names of their files."""
-    return tuple(sorted(path.stem for path in (_HERE / "tools").glob("*.json")))
+    names = [path.name for path in (_HERE / "tools").iterdir()]
+    return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
 
 
 def read_tool(type: str) -> dict[str, Any]:  # noqa: A002  (the interface's own word)

@@ -13,14 +13,12 @@ _SPELLINGS = (
     "pLDDT pMHC RMSD RNA SDF SMILES TCR TSV VH VHH VL"
 )
 _ACRONYMS = {word.lower(): word for word in _SPELLINGS.split()}
-_TOKEN = re.compile(
-    r"a3m|af2|pLDDT|pMHC|ipSAE|CDRs|PDBs|AAs|IDs|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*|[A-Z]"
-)
+_WORD = r"a3m|af2|pLDDT|pMHC|ipSAE|CDRs|PDBs|AAs|IDs|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*|[A-Z]"
 
 
 def title_from_name(name: str) -> str:
     """``numSamples`` as ``Number of samples``, ``proteinPDB`` as ``Protein PDB``."""
-    tokens = [token for part in re.split(r"[_\-\s.]+", name) for token in _TOKEN.findall(part)]
+    tokens = [token for part in re.split(r"[_\-\s.]+", name) for token in re.findall(_WORD, part)]
     words = [_ACRONYMS.get(token.lower(), token.lower()) for token in tokens]
     if len(words) > 1 and words[0] == "num":
         words[:1] = ["number", "of"]

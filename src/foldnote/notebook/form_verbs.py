@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -17,6 +16,7 @@ from foldnote.notebook import connection
 from foldnote.notebook.saved_form import KeptForm
 from foldnote.notebook.submission_verbs import take_label, take_name
 from foldnote.notebook.verbs import verb
+from foldnote.text import escape_html
 
 if TYPE_CHECKING:
     from foldnote.client import BatchHandle, JobHandle
@@ -149,7 +149,7 @@ class NotebookForm(KeptForm):
 
             state = write_plain_card(shown.record, FORM_AGAIN)
             bundle["text/plain"] += f"\n{state}"
-            bundle["text/html"] += f"<p>{escape(state)}</p>"
+            bundle["text/html"] += f"<p>{escape_html(state)}</p>"
         return bundle
 
     def _ipython_display_(self) -> None:

@@ -7,6 +7,7 @@ earlier job, or the contents themselves. `settle` decides which, and its result'
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -149,33 +150,33 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
     folder = Path(stem + slash).expanduser() if slash else Path()
     prefix = stem + slash if slash else ""
     try:
-        entries = sorted(_list_entries(folder, start), key=lambda entry: (entry.is_dir(), entry.name))
+        entries = sorted((entry.is_dir(), entry.name) for entry in _list_entries(folder, start))
     except OSError:
         return []
-    files = [entry for entry in entries if entry.is_dir() or not _judge_extension(entry.name, extensions)]
-    return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in files[:_MAX_ENTRIES]]
+    found = [(is_dir, name) for is_dir, name in entries if is_dir or has_extension(name, extensions)]
+    return [f"{prefix}{name}{'/' if is_dir else ''}" for is_dir, name in found[:_MAX_ENTRIES]]
 
 
 def has_extension(name: str, extensions: tuple[str, ...]) -> bool:
     """Whether the name has one of the extensions, also with ``.gz``; True if all are allowed."""
-    return _judge_extension(name, extensions) is None
+    plain = name.lower().removesuffix(".gz")
+    return not extensions or any(plain.endswith(f".{extension}") for extension in extensions)
 
 
-def _list_entries(folder: Path, start: str) -> Iterator[Path]:
-    for number, entry in enumerate(folder.iterdir()):
-        if number > 2000:
-            return
-        is_hidden = entry.name.startswith(".") and not start.startswith(".")
-        if entry.name.lower().startswith(start.lower()) and not is_hidden:
-            yield entry
+def _list_entries(folder: Path, start: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        for number, entry in enumerate(entries):
+            if number > 2000:
+                return
+            is_hidden = entry.name.startswith(".") and not start.startswith(".")
+            if entry.name.lower().startswith(start.lower()) and not is_hidden:
+                yield entry
 
 
 def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
     """Why the name's extension is not allowed, as a sentence; None if it is."""
-    if not extensions:
-        return None
     name = text.rpartition("/")[2].lower().removesuffix(".gz")
-    if any(name.endswith(f".{extension}") for extension in extensions):
+    if has_extension(name, extensions):
         return None
     wanted = join_words([f".{extension}" for extension in extensions])
     _, dot, found = name.rpartition(".")

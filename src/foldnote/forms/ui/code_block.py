@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from foldnote.forms.ui.stylesheet import read_style
+from foldnote.text import escape_html
 
 _COPY = (
     "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
@@ -19,6 +18,6 @@ def write_code_block(code: str, language: str = "Python") -> str:
         return ""
     return (
         f"<style>{read_style('code')}</style>"
-        f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
-        f'<pre tabindex="0" aria-label="{language} code">{escape(code)}</pre></div>'
+        f'<div class="fn-code"><button type="button" onclick="{escape_html(_COPY)}">Copy</button>'
+        f'<pre tabindex="0" aria-label="{language} code">{escape_html(code)}</pre></div>'
     )

@@ -8,12 +8,11 @@ front ends' sanitisers keep are used.
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import NamedTuple
 
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line, number_text
-from foldnote.text import count
+from foldnote.text import count, escape_html
 
 _LIMITS = {
     "minimum": "at least",
@@ -102,16 +101,18 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
         is_brief: show only the first sentence of the help; a tooltip has all of it.
         mark: CSS class by which the page identifies the field.
     """
-    marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
+    marks = f'<span class="fn-unit">{escape_html(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
     shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
-    tip = f' title="{escape(words)}"' if shown != words else ""
-    foot = f'<span class="fn-help"{tip}>{escape(shown)}</span>' if words else ""
+    tip = f' title="{escape_html(words)}"' if shown != words else ""
+    foot = f'<span class="fn-help"{tip}>{escape_html(shown)}</span>' if words else ""
     changed = ""
     if spec.default is not MISSING:
-        default = escape(in_one_line(spec.default, 60)) or "empty"
+        default = escape_html(in_one_line(spec.default, 60)) or "empty"
         changed = f'<span class="fn-changed {mark}" title="The default is {default}">changed</span>'
-    return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name), mark)
+    return LabelParts(
+        escape_html(spec.title) + _write_states(spec), marks, foot, changed, escape_html(spec.name), mark
+    )
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
@@ -125,14 +126,14 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
     if notice.excerpt is not None:
         spot = notice.excerpt
         lines.append(
-            f'<span class="fn-excerpt">{escape(spot.before)}<strong>{escape(spot.letter)}</strong>'
-            f"{escape(spot.after)}</span>"
+            f'<span class="fn-excerpt">{escape_html(spot.before)}<strong>{escape_html(spot.letter)}</strong>'
+            f"{escape_html(spot.after)}</span>"
         )
-    lines += [f'<span class="fn-error">{escape(error)}</span>' for error in notice.errors[:3]]
+    lines += [f'<span class="fn-error">{escape_html(error)}</span>' for error in notice.errors[:3]]
     if len(notice.errors) > 3:
         lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
     if notice.readout:
-        lines.append(f'<span class="fn-readout">{escape(notice.readout)}</span>')
+        lines.append(f'<span class="fn-readout">{escape_html(notice.readout)}</span>')
     lines += map(_write_strip, notice.strips)
     lines += [_write_caution(caution, parts.mark) for caution in notice.cautions]
     return "".join(lines) + parts.foot
@@ -141,12 +142,12 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
 def _write_caution(caution: Caution, mark: str) -> str:
     """HTML of a caution; the page makes a button of its last part."""
     act = (
-        f' <span class="fn-act {mark} fn-act-{caution.act}">{escape(caution.button)}</span>'
+        f' <span class="fn-act {mark} fn-act-{caution.act}">{escape_html(caution.button)}</span>'
         if caution.act
         else ""
     )
     text = caution.text[:1].upper() + caution.text[1:] + ("" if caution.text.endswith("?") else ".")
-    return f'<span class="fn-caution">{escape(text)}{act}</span>'
+    return f'<span class="fn-caution">{escape_html(text)}{act}</span>'
 
 
 def _write_strip(strip: ShadedLetters) -> str:
@@ -156,7 +157,7 @@ def _write_strip(strip: ShadedLetters) -> str:
         end = min(start + _BLOCK, len(strip.letters))
         number = f'<span class="fn-number">{strip.first + end - 1}</span>'
         blocks.append(f"<span>{_shade(strip, start, end)}{number}</span>")
-    name = f'<span class="fn-number">{escape(strip.name)}</span>' if strip.name else ""
+    name = f'<span class="fn-number">{escape_html(strip.name)}</span>' if strip.name else ""
     return f'<span class="fn-letters">{name}{"".join(blocks)}</span>'
 
 
@@ -168,12 +169,12 @@ def _shade(strip: ShadedLetters, start: int, end: int) -> str:
         if low >= high:
             continue
         extent = f"{name}, residues {strip.first + first} to {strip.first + last - 1}"
-        tag = f'<span class="fn-tag">{escape(name.rpartition("-")[2])}</span>' if low == first else ""
-        shaded = escape(strip.letters[low:high])
-        written.append(escape(strip.letters[place:low]))
-        written.append(f'<span class="fn-shade" title="{escape(extent)}">{tag}{shaded}</span>')
+        tag = f'<span class="fn-tag">{escape_html(name.rpartition("-")[2])}</span>' if low == first else ""
+        shaded = escape_html(strip.letters[low:high])
+        written.append(escape_html(strip.letters[place:low]))
+        written.append(f'<span class="fn-shade" title="{escape_html(extent)}">{tag}{shaded}</span>')
         place = high
-    return "".join(written) + escape(strip.letters[place:end])
+    return "".join(written) + escape_html(strip.letters[place:end])
 
 
 def _write_states(spec: FieldSpec) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets as widgets
@@ -15,7 +14,7 @@ from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
-from foldnote.text import count
+from foldnote.text import count, escape_html
 
 if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
@@ -116,8 +115,8 @@ class Frame:
             is_waiting: whether the service has not said yet whether it can run the tool.
         """
         line, more, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
-        title, about = escape(tool.display_name or tool.type), escape(tool.description)
-        sentence = f'<span title="{escape(line.replace("`", ""))}">{_mark_code(line)}</span>'
+        title, about = escape_html(tool.display_name or tool.type), escape_html(tool.description)
+        sentence = f'<span title="{escape_html(line.replace("`", ""))}">{_mark_code(line)}</span>'
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
@@ -190,21 +189,21 @@ class Frame:
 
     def show_general(self, messages: Sequence[str]) -> None:
         """Show the first three errors on the settings as a whole."""
-        written = "".join(f'<div class="fn-error">{escape(message)}</div>' for message in messages[:3])
+        written = "".join(f'<div class="fn-error">{escape_html(message)}</div>' for message in messages[:3])
         if written != self._general:
             self._general = written
             self._show_message()
 
     def show_live(self, words: str) -> None:
         """Let a screen reader read out ``words``, which are shown at a field."""
-        written = f'<span class="fn-live" role="alert">{escape(words)}</span>' if words else ""
+        written = f'<span class="fn-live" role="alert">{escape_html(words)}</span>' if words else ""
         if written != self._live:
             self._live = written
             self._show_message()
 
     def show_cost(self, words: str) -> None:
         """Show what a submission will cost."""
-        self._cost = f'<div class="fn-cost">{escape(words)}</div>' if words else ""
+        self._cost = f'<div class="fn-cost">{escape_html(words)}</div>' if words else ""
         self._show_message()
 
     def show_batch(self, parts: list[widgets.Widget]) -> None:
@@ -343,4 +342,4 @@ def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
 
 def _mark_code(text: str) -> str:
     """``text`` as HTML, with parts in backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))

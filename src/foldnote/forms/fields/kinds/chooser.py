@@ -6,7 +6,6 @@ by HTTP; where it cannot, the file is written next to the notebook. No widget ke
 
 from __future__ import annotations
 
-import hashlib
 import zipfile
 from collections.abc import Callable
 from html import escape
@@ -24,6 +23,7 @@ from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.stylesheet import read_style
+from foldnote.io import hash_bytes
 from foldnote.models import JobStatus
 from foldnote.text import count, format_size
 
@@ -192,7 +192,7 @@ def save_beside_notebook(name: str, content: bytes) -> str:
     path = folder / plain
     if path.exists() and path.read_bytes() != content:
         stem, dot, ending = plain.partition(".")
-        path = folder / f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}{dot}{ending}"
+        path = folder / f"{stem}-{hash_bytes(content)[:8]}{dot}{ending}"
     folder.mkdir(exist_ok=True)
     path.write_bytes(content)
     return str(path)

@@ -6,7 +6,6 @@ import re
 from abc import abstractmethod
 from base64 import b64encode
 from functools import lru_cache
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.ui.label import Excerpt
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
-from foldnote.text import count
+from foldnote.text import count, escape_html
 
 if TYPE_CHECKING:
     from foldnote.catalog.checks.molecule import SmilesFault
@@ -133,7 +132,7 @@ def write_drawings(molecules: list[str]) -> str:
         svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
         if svg:
             source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-            label = escape(in_one_line(smiles, 60))
+            label = escape_html(in_one_line(smiles, 60))
             name = f"Molecule {number}" if len(molecules) > 1 else "2D drawing"
             under = f"<figcaption>{number}</figcaption>" if len(molecules) > 1 else ""
             drawn.append(

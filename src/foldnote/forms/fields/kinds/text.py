@@ -11,7 +11,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping
-from html import escape
 from typing import Any, NamedTuple
 
 import ipywidgets as widgets
@@ -20,6 +19,7 @@ from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.schema.text_formats import find_format_fault, show_example
 from foldnote.forms.wording import in_one_line, number_text
+from foldnote.text import escape_html
 
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e6
 _RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
@@ -107,9 +107,8 @@ class NumberField(TextField):
     def set_label(self, label: str) -> None:
         """Add the data of the slider, which the page draws next to the box, to the label."""
         if self._span is not None:
-            label += (
-                f'<span class="fn-span" title="{self._span} {escape(self.control.value.strip())}"></span>'
-            )
+            title = f"{self._span} {escape_html(self.control.value.strip())}"
+            label += f'<span class="fn-span" title="{title}"></span>'
         super().set_label(label)
 
     def render(self, value: Any) -> None:
