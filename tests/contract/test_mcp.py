@@ -115,6 +115,18 @@ async def test_without_consent_nothing_changes(connect, served):
     assert served.http.get("/jobs", params={"jobName": "declined"}).status_code == 404
 
 
+async def test_nothing_is_asked_for_what_cannot_be_done(connect, served):
+    async with connect(answer=True) as client:
+        await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="ended")
+        await call(client, "watch_job", job_name="ended", seconds=60)
+        asked = len(client.questions)
+        stopped = await call(client, "stop_job", job_name="ended")
+        assert stopped["status"] == "Complete"
+        refused = await call(client, "submit", tool="igfold", settings={"heavy": "EVQL"}, job_name="never")
+        assert "igfold cannot run here." in refused
+        assert client.questions[asked:] == []
+
+
 async def test_what_the_user_allowed_is_done_without_asking_up_to_the_limits(connect, served, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.fasta").write_text(">a\nEVQL\n")

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 
 from foldnote.client.inputs.file_values import name_uploads
+from foldnote.errors import ToolUnavailableError
 from foldnote.mcp.answers import describe_job
 from foldnote.mcp.consent import Consent, lower_limit
 from foldnote.mcp.session import Session, find_session, in_sentences
@@ -25,12 +26,17 @@ _SHOWN = 600
 async def ask_to_submit(
     context: Context, tool: str, settings: dict[str, Any], job_name: str = ""
 ) -> Consent | Elicit[Consent]:
-    """Ask whether to submit, with the estimate; nothing is asked for a job that is there already."""
+    """Ask whether to submit, with the estimate; nothing is asked for a job that is there already.
+
+    Nor for a tool that cannot run, which is refused.
+    """
     session = find_session(context)
     known = await session.client.tools.get(tool)
     found = await session.client.jobs.quote(known, name_uploads(known, settings), job_name=job_name or None)
     if found.existing is not None:
         return Consent(agree=True)
+    if not known.available:
+        raise ToolUnavailableError(f"{known.type} cannot run here. {known.unavailable_reason or ''}".rstrip())
     text = json.dumps(settings, ensure_ascii=False)
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} … ({len(text):,} characters)"
     estimate = "; ".join(f"{name}: {told.rstrip('.')}" for name, told in found.summary().items())
@@ -74,8 +80,10 @@ async def submit(
 
 @in_sentences
 async def ask_to_stop(context: Context, job_name: str) -> Consent | Elicit[Consent]:
-    """Ask whether to stop a job."""
+    """Ask whether to stop a job; nothing is asked for one that has ended, which stays as it is."""
     job = await find_session(context).client.jobs.get(job_name)
+    if job.is_final:
+        return Consent(agree=True)
     return find_session(context).permissions.ask(context, "stop", f"Stop {job_name} ({job.record.word})?")
 
 

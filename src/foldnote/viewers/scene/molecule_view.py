@@ -159,11 +159,17 @@ def _find_charge(molecule: Molecule) -> str:
 
 
 def label_figures(keys: Sequence[str]) -> dict[str, str]:
-    """Labels of properties by key; keys whose labels would be the same keep the name in the file."""
+    """Labels of properties that begin a line, by key; where they would be the same, names as in the file."""
     metrics = {key: find_metric(key) for key in keys}
-    labels = {key: metric.label if metric else key for key, metric in metrics.items()}
+    labels = {key: _begin(metric.label) if metric else key for key, metric in metrics.items()}
     counts = Counter(labels.values())
     return {key: label if counts[label] == 1 else key.replace("_", " ") for key, label in labels.items()}
+
+
+def _begin(label: str) -> str:
+    """The label with a capital, unless its first word is a symbol, such as ``pLDDT`` or ``p(bind)``."""
+    word = label.partition(" ")[0]
+    return label[:1].upper() + label[1:] if word.isalpha() and word.islower() else label
 
 
 def _write(key: str, value: object) -> str:
