@@ -15,7 +15,7 @@ import pytest
 import slurm_stand_in
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
-from service_process import TOOLS
+from service_process import PDB, TOOLS
 from slurm_cluster import SlurmCluster, batch_section
 
 from foldnote.service.engines import build_attempt, load_engines
@@ -115,8 +115,9 @@ class NodeMachine:
         store = self.service.service.store.node_attempts
         return NodeExecutor(NodeAttempts(store, self.service.root, self.service.attempts.timing))
 
-    def make(self, job_name: str) -> Attempt:
-        order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}")
+    def make(self, job_name: str, **engine_options) -> Attempt:
+        body = next((body for body, options in LIMITED.values() if options == engine_options), {})
+        order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}", **body)
         return Attempt(order, self.service.root / identity.place, self)
 
     def folder_of(self, attempt: Attempt) -> Path:
@@ -124,9 +125,22 @@ class NodeMachine:
 
 
 _numbers = itertools.count()
+_STRUCTURE = {"pdbFile": PDB}
+LIMITED = {
+    "brief": ({"type": "propka", "settings": _STRUCTURE}, {"time_limit_s": 1}),
+    "narrow": ({"type": "aggrescan3d", "settings": _STRUCTURE}, {"memory_limit_mb": 200}),
+}
+"""Other engines of the nodes: the job that each takes, and what it limits."""
 MACHINES = ("local", "node", "batch", pytest.param("slurm", marks=pytest.mark.exhaustive))
 REMOTE = ("node", "batch", "slurm")
 """An executor of other machines joins the suite as a machine like `NodeMachine`."""
+
+
+def write_engines(folder: Path) -> Path:
+    engines = write_probe_engine(folder / "engines", tools=TOOLS)
+    for name, (body, options) in LIMITED.items():
+        write_probe_engine(engines, name=name, tools=(body["type"],), **options)
+    return engines
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +148,7 @@ def node_service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("node")
     with pytest.MonkeyPatch.context() as patch:
         offer_thread_executor(patch, folder)
-        with NodeService(folder, write_probe_engine(folder / "engines", tools=TOOLS)).serving() as service:
+        with NodeService(folder, write_engines(folder)).serving() as service:
             yield service
         close_agents()
 
@@ -156,7 +170,7 @@ def slurm_service(tmp_path_factory):
 
 @contextmanager
 def serving_batch(folder: Path, variables: dict[str, str]):
-    engines = write_probe_engine(folder / "engines", tools=TOOLS)
+    engines = write_engines(folder)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
@@ -345,18 +359,18 @@ def test_a_daemon_does_not_outlive_a_successful_run(any_machine):
         assert not is_running(left_by(spec, "child"))
 
 
-def test_the_time_limit_ends_the_run(local):
-    spec = local.make("sleep-60", time_limit_s=1)
-    local.executor.submit(spec.order)
+def test_the_time_limit_ends_the_run(any_machine):
+    spec = any_machine.make("sleep-60", time_limit_s=1)
+    any_machine.executor.submit(spec.order)
     outcome = wait_for_outcome(spec)
     assert outcome.state == "timed_out"
     assert "1 s" in outcome.error
 
 
 @needs_proc
-def test_too_much_memory_ends_the_run(local):
-    spec = local.make("memory-400.sleep-60", memory_limit_mb=200)
-    local.executor.submit(spec.order)
+def test_too_much_memory_ends_the_run(any_machine):
+    spec = any_machine.make("memory-400.sleep-60", memory_limit_mb=200)
+    any_machine.executor.submit(spec.order)
     outcome = wait_for_outcome(spec)
     assert outcome.state == "failed"
     assert "200 MB" in outcome.error
