@@ -17,12 +17,25 @@ QUIET = {
 class Cluster:
     """A scheduler and its workers, each a process."""
 
-    def __init__(self, folder: Path, host: str = "127.0.0.1", prefix: tuple[str, ...] = ()) -> None:
-        """`prefix` is a program that starts the scheduler on a machine with the address `host`."""
+    def __init__(
+        self,
+        folder: Path,
+        host: str = "127.0.0.1",
+        prefix: tuple[str, ...] = (),
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
+        """`prefix` is a program that starts the scheduler on a machine with the address `host`.
+
+        With a certificate and its key, which sign themselves, all connections are TLS.
+        """
         self.folder = folder
         self._host, self._prefix = host, prefix
         self.port = free_port()
-        self.address = f"tcp://{host}:{self.port}"
+        self.address = f"{'tls' if certificate else 'tcp'}://{host}:{self.port}"
+        self.security: dict[str, str] = {}
+        if certificate is not None:
+            chain, key = map(str, certificate)
+            self.security = {"tls-ca-file": chain, "tls-cert": chain, "tls-key": key}
         self.workers: list[subprocess.Popen] = []
 
     def start(self, workers: int = 1) -> "Cluster":
@@ -43,9 +56,10 @@ class Cluster:
         return self.workers[-1]
 
     def _spawn(self, prefix: tuple[str, ...], what: str, *arguments: str) -> subprocess.Popen:
+        secured = [part for name, path in self.security.items() for part in (f"--{name}", path)]
         with (self.folder / f"{what}.log").open("ab") as log:
             return subprocess.Popen(
-                [*prefix, sys.executable, "-m", "dask", what, *arguments],
+                [*prefix, sys.executable, "-m", "dask", what, *arguments, *secured],
                 stdout=log,
                 stderr=log,
                 env=os.environ | QUIET,
@@ -66,9 +80,12 @@ class ClusterService(ServiceProcess):
         super().__init__(folder, "--no-rate-limit", "--host", host, "--port", str(port))
         config = folder / "home" / "config"
         config.mkdir(parents=True, mode=0o700)
+        security = "".join(
+            f'{name.replace("-", "_")} = "{path}"\n' for name, path in cluster.security.items()
+        )
         (config / "config.toml").write_text(
             f'[executors]\ndefault = "lab"\nservice_url = "http://{host}:{port}"\n'
             f"lease_s = {lease_s}\nheartbeat_s = 0.3\n"
             f'[executors.lab]\nkind = "dask"\naddress = "{cluster.address}"\n'
-            f'engine_path = "{self.engines}"\nnode_dir = "{folder / "node"}"\n'
+            f'engine_path = "{self.engines}"\nnode_dir = "{folder / "node"}"\n{security}'
         )

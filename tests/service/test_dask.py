@@ -14,6 +14,7 @@ import pytest
 from chaos import Clients, Ledger, check, marked, rows
 from dask_cluster import Cluster, ClusterService
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
+from own_certificate import write_certificate
 from probe_engine import write_probe_engine
 from service_process import PDB, ServiceProcess
 
@@ -136,6 +137,34 @@ def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(service
     assert requests.count("/internal/attempts/start 200") < len(names), "each was delivered by Dask"
     assert "/outputs/" not in requests
     assert service.result(names[-1]).status_code == 200
+
+
+@pytest.mark.exhaustive
+def test_a_cluster_with_tls_takes_jobs_and_one_without_the_certificate_is_not_heard(tmp_path):
+    """The scheduler takes connections with its authority's certificate only."""
+    (tmp_path / "other").mkdir()
+    cluster = Cluster(tmp_path, certificate=write_certificate(tmp_path)[:2]).start()
+    chain, key, _ = write_certificate(tmp_path / "other")
+    others = {"tls-ca-file": str(chain), "tls-cert": str(chain), "tls-key": str(key)}
+    try:
+        for name, security in (("trusted", {}), ("stranger", others)):
+            folder = tmp_path / name
+            folder.mkdir()
+            cluster.security |= security
+            service = ClusterService(folder, cluster)
+            service.start()
+            try:
+                service.submit("secret.output-1")
+                if security:
+                    log = folder / "service.log"
+                    wait_until(lambda log=log: "cannot be reached" in log.read_text(), "the refusal")
+                    assert service.job("secret.output-1")["status"] == "In Queue"
+                else:
+                    assert service.wait("secret.output-1")["status"] == "Complete"
+            finally:
+                service.end()
+    finally:
+        cluster.end()
 
 
 @pytest.mark.exhaustive
