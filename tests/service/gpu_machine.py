@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 question = sys.argv[1]
+if sys.argv[1:] == ["-L"]:
+    sys.stdout.write({listed!r})
+    sys.exit()
 assert sys.argv[2:] == ["--format=csv,noheader,nounits"], sys.argv
 if question == "--query-gpu=index,uuid,memory.total":
     for index in range({number}):
@@ -20,13 +23,18 @@ else:
 """
 
 
-def make_gpu_machine(folder: Path, number: int = 2, memory_mb: int = 1000) -> Path:
-    """Write the program and return its folder; a file ``uses/PID`` in it has the MB that a process uses."""
+def make_gpu_machine(folder: Path, number: int = 2, memory_mb: int = 1000, listed: str = "") -> Path:
+    """Write the program and return its folder; a file ``uses/PID`` in it has the MB that a process uses.
+
+    ``listed`` is its answer to ``-L``, which lists parts of GPUs, too.
+    """
     uses = folder / "uses"
     uses.mkdir(parents=True)
     program = folder / "nvidia-smi"
     program.write_text(
-        PROGRAM.format(python=sys.executable, number=number, memory_mb=memory_mb, uses=str(uses))
+        PROGRAM.format(
+            python=sys.executable, number=number, memory_mb=memory_mb, uses=str(uses), listed=listed
+        )
     )
     program.chmod(0o755)
     return folder

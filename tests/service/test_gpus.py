@@ -149,6 +149,36 @@ def test_the_gpus_are_those_that_the_service_may_use(tmp_path, allowed, expected
     assert list_gpus(environment) == expected
 
 
+DIVIDED = """GPU 0: NVIDIA A100-PCIE-40GB (UUID: GPU-00000000-1111-2222-3333-444444444444)
+  MIG 3g.20gb     Device  0: (UUID: MIG-GPU-00000000-1111-2222-3333-444444444444/1/0)
+  MIG 1c.2g.10gb  Device  1: (UUID: MIG-6d9b5f2a-5a0b-5d6e-9d7e-6f6d9a1f1c10)
+  MIG 1g.5gb+me   Device  2: (UUID: MIG-c7a3c5de-29a1-5ef1-8a1e-0b1a5a1f5b77)
+GPU 1: NVIDIA A100-PCIE-40GB (UUID: GPU-10000000-1111-2222-3333-444444444444)
+"""
+"""What drivers answer to ``nvidia-smi -L``: identifiers of parts as those before version 470 write them, and as later ones do."""
+PARTS = (
+    Gpu("MIG-GPU-00000000-1111-2222-3333-444444444444/1/0", 19_456),
+    Gpu("MIG-6d9b5f2a-5a0b-5d6e-9d7e-6f6d9a1f1c10", 9_728),
+    Gpu("MIG-c7a3c5de-29a1-5ef1-8a1e-0b1a5a1f5b77", 4_864),
+)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [
+        (None, (*PARTS, Gpu("1", 40_960))),
+        ("1,0", (Gpu("1", 40_960), *PARTS)),
+        (PARTS[2].identity, (PARTS[2],)),
+        (f"0,{PARTS[1].identity}", PARTS),
+    ],
+    ids=["unset", "numbers", "part", "part of a named one"],
+)
+def test_a_divided_gpu_is_used_by_its_parts_with_their_memory(tmp_path, allowed, expected):
+    machine = make_gpu_machine(tmp_path / "machine", memory_mb=40_960, listed=DIVIDED)
+    environment = {"PATH": str(machine)} | ({} if allowed is None else {"CUDA_VISIBLE_DEVICES": allowed})
+    assert list_gpus(environment) == expected
+
+
 def test_a_run_that_waits_for_a_gpu_holds_up_no_run_without_one(on_gpus):
     service = on_gpus(anarci="gpus = 2", amplify="")
     for name in ("first", "second"):

@@ -29,6 +29,8 @@ _LAST_S = 0.5
 _BEFORE_KILL_S = 2.0
 """The same for a run that is ended by force, which waits for it."""
 _SAID = 200
+_WHOLE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
+_PART = re.compile(r"\s+MIG \S*?(\d+)gb\S*\s+Device\s+\d+: \(UUID: (MIG-\S+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +99,58 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
     rows = [row for line in answer.splitlines() if (row := _cells(line, 3)) and row[0].isdecimal()]
     if not rows:
         return FoundGpus(reason=f"{_PROGRAM} lists none")
+    parts = _list_parts(environment)
     if allowed is None:
-        return FoundGpus(tuple(Gpu(index, _number(memory)) for index, _, memory in rows))
-    return _choose_allowed(allowed, rows)
+        whole = ((Gpu(index, _number(memory)),) for index, _, memory in rows)
+        return FoundGpus(
+            tuple(gpu for row, one in zip(rows, whole, strict=True) for gpu in parts.get(row[1]) or one)
+        )
+    return _choose_allowed(allowed, rows, parts)
 
 
-def _choose_allowed(allowed: str, rows: Sequence[Sequence[str]]) -> FoundGpus:
+def _list_parts(environment: Mapping[str, str]) -> dict[str, tuple[Gpu, ...]]:
+    """The parts (MIG) of each GPU that is divided, by its identifier; CUDA lets nobody use such a GPU whole.
+
+    ``nvidia-smi -L`` tells their nominal memory, as in ``1g.5gb``, of which a part has at least 95 %.
+    """
+    try:
+        answer = subprocess.run(
+            [_PROGRAM, "-L"],
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ANSWER_S,
+            check=True,
+        ).stdout
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return {}
+    parts: dict[str, tuple[Gpu, ...]] = {}
+    whole = ""
+    for line in answer.splitlines():
+        if (found := _WHOLE.match(line)) is not None:
+            whole = found[1]
+        elif (found := _PART.match(line)) is not None:
+            memory_mb = int(found[1]) * 1024 * 95 // 100
+            parts[whole] = (*parts.get(whole, ()), Gpu(found[2], memory_mb))
+    return parts
+
+
+def _choose_allowed(
+    allowed: str, rows: Sequence[Sequence[str]], parts: Mapping[str, Sequence[Gpu]]
+) -> FoundGpus:
     """Those of the machine's GPUs that the value of ``CUDA_VISIBLE_DEVICES`` names, in its order."""
     gpus: dict[str, Gpu] = {}
     unknown = []
+    listed = {part.identity: part for each in parts.values() for part in each}
     for word in filter(None, map(str.strip, allowed.split(","))):
-        if word.startswith("MIG-"):  # a part; the question lists whole GPUs only
-            gpus.setdefault(word, Gpu(word))
+        if word.startswith("MIG-"):  # a driver that does not list it may still know it
+            gpus.setdefault(word, listed.get(word, Gpu(word)))
         elif (named := _find(word, rows)) is not None:
-            gpus.setdefault(named[1], Gpu(word, _number(named[2])))
+            for part in parts.get(named[1], ()):
+                gpus.setdefault(part.identity, part)
+            if named[1] not in parts:
+                gpus.setdefault(named[1], Gpu(word, _number(named[2])))
         else:
             unknown.append(word)
     reason = "" if gpus else f"{ASSIGNED} names none of those that {_PROGRAM} lists"
