@@ -15,13 +15,17 @@ import numpy
 import pytest
 from engine_contract import EngineContract, read_manifest
 from odd_inputs import list_odd_inputs
-from real_engine import make_settings, run_engine
 from stand_ins import StandInRuns, skip_unless_installed
 
 from foldnote import catalog
 from foldnote.service.engines.launch import make_environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.extra_engine, skip_unless_installed("rfdiffusion3")]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.extra_engine,
+    pytest.mark.timeout(2400),
+    skip_unless_installed("rfdiffusion3"),
+]
 
 DNA_COMPLEX = catalog.tool("rfdiffusion3").example_job["settings"]["structure"]
 """Chain A is a protein of 51 residues, B and C are strands of DNA of 11, with a sodium ion as C12."""
@@ -337,10 +341,3 @@ def test_other_kinds_of_design_are_made(tmp_path, settings, structure, chains):
     assert outcome.state == "succeeded", outcome.error
     made = gemmi.read_structure(str(outputs / "design_stand_in_1.cif"))
     assert {chain.name: len(chain) for chain in made[0]} == chains
-
-
-@pytest.mark.exhaustive
-def test_the_example_as_the_form_gives_it_runs_with_its_own_number_of_steps(tmp_path):
-    settings, texts = make_settings("rfdiffusion3")
-    outcome, _ = run_engine("rfdiffusion3", tmp_path, settings, 7, texts)
-    assert outcome.state == "succeeded", outcome.error
