@@ -147,6 +147,10 @@ def take_docking_picture(lab: LabPage) -> None:
     view = lab.page.locator(".fnv-view[data-fn-state=drawn]").first
     view.wait_for(timeout=60_000)
     view.get_by_label("Hydrophobic contacts").check()
+    view.locator(".fnv-stage").focus()
+    for _ in range(6):  # a turn by 60°, after which no helix covers the ligand
+        lab.page.keyboard.press("ArrowLeft")
+    view.locator(".fnv-stage").blur()
     lab.resize(WINDOW["width"], 1800)  # all of the view is in sight
     lab.page.wait_for_timeout(1500)
     lab.picture("docking", view)
@@ -168,7 +172,6 @@ def take_batch_pictures(lab: LabPage) -> None:
     lab.page.wait_for_timeout(2000)
     lab.picture("panel", sidebar)
     lab.page.keyboard.press("Control+b")
-    lab.resize(WINDOW["width"], 840)
     card.evaluate("card => card.scrollIntoView({block: 'start'})")
     lab.page.wait_for_timeout(2000)
     lab.picture("batch")

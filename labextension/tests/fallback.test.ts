@@ -42,6 +42,23 @@ function bundle(id: string, saved: string): IRenderMime.IMimeModel {
   return { data, metadata: {}, trusted: true, setData: () => undefined };
 }
 
+describe('a saved text', () => {
+  it('keeps its styles where the notebook is trusted, and is sanitised where it is not', async () => {
+    const html = '<style>.fnc {color: red}</style><p>Complete</p><script>window.hacked = 1</script>';
+    for (const trusted of [true, false]) {
+      const sanitizer = { sanitize: (text: string) => text.replace(/<(style|script).*?\/\1>/g, '') };
+      const registry = { mimeTypes: [] } as unknown as IRenderMimeRegistry;
+      const output = new WidgetOrFallback({ sanitizer } as IRenderMime.IRendererOptions, () => registry);
+      Widget.attach(output, document.body);
+      await output.renderModel({ ...bundle('one', html), trusted });
+      expect(output.node.querySelector('style') !== null).toBe(trusted);
+      expect(output.node.querySelector('script')).toBeNull();
+      expect(output.node.textContent).toContain('Complete');
+      output.dispose();
+    }
+  });
+});
+
 describe('a live widget', () => {
   let registry: Registry;
   let output: WidgetOrFallback;

@@ -18,7 +18,10 @@ from IPython.display import display
 slider = ipywidgets.IntSlider(description="alive")
 bundle = slider._repr_mimebundle_()
 bundle["application/vnd.foldnote.widget+json"] = {"version": 1}
-bundle["text/html"] = "<p>The saved text<img src=x onerror='window.hacked = 1'></p>"
+bundle["text/html"] = (
+    "<style>.fnc { border-left: 4px solid red }</style>"
+    "<p class='fnc'>The saved text<img src=x onerror='window.hacked = 1'></p>"
+)
 display(bundle, raw=True)
 """
 
@@ -84,6 +87,8 @@ def test_a_widget_without_its_kernel_shows_what_was_saved(lab, server):
     lab.page.wait_for_timeout(500)
     assert "Error displaying widget" not in "".join(lab.outputs())
     assert lab.page.evaluate("window.hacked") is None
+    card = lab.page.locator(".fn-WidgetOutput-saved .fnc")
+    assert card.evaluate("card => getComputedStyle(card).borderLeftWidth") == "4px", "it keeps its styles"
 
 
 def test_an_untrusted_notebook_shows_the_saved_text_sanitised(lab, server):

@@ -2,8 +2,8 @@
  * An output that shows a live widget while its kernel is running, and its saved text otherwise.
  *
  * For an output whose model is gone, ipywidgets shows "Error displaying widget" and never the saved text. This renderer
- * delegates to the widget's own renderer, observes it, and shows the saved text (sanitised) instead of the error. If the
- * widget appears later, it replaces the text again.
+ * delegates to the widget's own renderer, observes it, and shows the saved text (sanitised, but with its styles where the
+ * notebook is trusted) instead of the error. If the widget appears later, it replaces the text again.
  */
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
@@ -146,7 +146,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
   private showSaved(): void {
     const html = this.model?.data[SAVED];
-    if (this.saved || typeof html !== 'string') {
+    if (this.saved || !this.model || typeof html !== 'string') {
       return;
     }
     const saved = new Widget();
@@ -154,6 +154,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     saved.addClass('fn-WidgetOutput-saved');
     saved.addClass('jp-RenderedHTMLCommon');
     saved.node.innerHTML = this.sanitizer.sanitize(html);
+    saved.node.prepend(...(this.model.trusted ? copyStyles(html) : []));
     this.stack.insertWidget(0, saved);
     this.live?.hide();
     void this.updates.isOutdated().then(isSo => isSo && saved.node.prepend(sayUpdated(this.updates.trans)));
@@ -193,6 +194,14 @@ function findView(model: IRenderMime.IMimeModel): ReadonlyPartialJSONValue | und
   const ours = model.data[OURS];
   const isKnown = ours instanceof Object && 'view' in ours && (ours.version ?? VERSION) === VERSION;
   return model.data[LIVE] ?? (isKnown ? ours.view : undefined);
+}
+
+/** The style sheets of a saved text. */
+function copyStyles(html: string): HTMLStyleElement[] {
+  const inert = new DOMParser().parseFromString(html, 'text/html');
+  return [...inert.querySelectorAll('style')].map(({ textContent }) =>
+    Object.assign(document.createElement('style'), { textContent })
+  );
 }
 
 /** Says above a saved text that the page is older than foldnote, with a link that reloads it. */
