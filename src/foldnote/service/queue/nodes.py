@@ -359,6 +359,7 @@ class NodeAttempts:
             not self.replica
             and row.is_of_this_database
             and row.claimed is not None
+            and clock.is_past(row.claimed)  # else the clock was set back, and does not tell
             and not clock.is_before_boot(row.claimed)
         )
         return not is_certain or ownership.has_begun(self._root / row.folder, row.nonce)
