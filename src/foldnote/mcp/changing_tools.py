@@ -28,7 +28,8 @@ async def ask_to_submit(
 ) -> Consent | Elicit[Consent]:
     """Ask whether to submit, with the estimate; nothing is asked for a job that is there already.
 
-    Nor for a tool that cannot run, which is refused.
+    Raises:
+        ToolUnavailableError: the service cannot run the tool; the user is not asked.
     """
     session = find_session(context)
     known = await session.client.tools.get(tool)
