@@ -22,7 +22,7 @@ from leg_tables import describe_legs, round_row, summarize, write_legs
 from legs import LegResult, Progress, plan_lengths, run_leg
 from ligands import PreparedLigand, keep_parameters, parametrize, read_ligands
 from openmm import OpenMMException
-from sampling import Leg, Lengths, draw_seed, find_platform, list_states
+from sampling import Leg, Lengths, describe_platform, draw_seed, find_platform, list_states
 from systems import build_ligand_legs
 
 WATER, GAS = "water", "gas"
@@ -67,7 +67,7 @@ def main() -> None:
                 "The simulation became unstable or could not run; the log has OpenMM's message."
                 " Choose a shorter time step, and check the molecule's coordinates."
             )
-    notes.append(f"OpenMM ran on its platform {platform}; the gas phase on Reference.")
+    notes.append(f"{describe_platform(platform)} The gas phase was sampled on the platform Reference.")
     notes += describe_legs(legs, [row for ligand in ligands if (row := combine(legs, ligand.name))])
     write_notes(notes)
     write_score(make_score(ligands, legs, settings["protocolRepeats"]))

@@ -314,6 +314,14 @@ def draw_seed(*parts: object) -> int:
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
 
 
+def describe_platform(platform: str) -> str:
+    """What the user should know of the platform of a run."""
+    told = f"OpenMM ran on its platform {platform}."
+    if platform in ("Reference", "CPU"):
+        return told
+    return f"{told} On a GPU, another run with this seed takes other samples, so its figures differ within their error."
+
+
 def find_platform() -> str:
     """The fastest platform that works here: a GPU's, or the CPU."""
     for name in ("CUDA", "HIP", "OpenCL"):

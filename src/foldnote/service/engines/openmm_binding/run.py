@@ -39,6 +39,7 @@ from sampling import (
     Leg,
     Lengths,
     SampledWindow,
+    describe_platform,
     draw_seed,
     find_platform,
     list_states,
@@ -116,7 +117,7 @@ def main() -> None:
                 " Choose a shorter time step, and check the coordinates of receptor and ligand."
             )
     legs = [leg for each in done for leg in each.legs]
-    notes.append(f"OpenMM ran on its platform {platform}.")
+    notes.append(describe_platform(platform))
     notes += describe_legs(legs, [combine(each, settings) for each in done])
     if settings["symmetryNumber"] > 1:
         notes.append(f"The free energies contain -RT ln {settings['symmetryNumber']} for equivalent poses.")
