@@ -319,7 +319,7 @@ def describe_platform(platform: str) -> str:
     told = f"OpenMM ran on its platform {platform}."
     if platform in ("Reference", "CPU"):
         return told
-    return f"{told} On a GPU, another run with this seed takes other samples: figures differ within their error."
+    return f"{told} On a GPU, a seed does not repeat a run: its figures differ within their error."
 
 
 def find_platform() -> str:
