@@ -67,6 +67,9 @@ def check_howto(names):
 
 def check_results(names):
     assert names["fit"].pairs.shape[0] == names["fit"].aligned == 227
+    assert names["fit"].rmsd < 0.01
+    assert names["metric"].label == "ipTM"
+    assert len(names["lines"]) == 454
     assert len(names["ensemble"].split()) == 5
     assert list(names["panel"].table["job_name"]) == ["fv-1", "fv-2"]
     assert [coverage.depth for coverage in names["coverages"]] != []
