@@ -168,7 +168,7 @@ class EngineContract:
             self.engine, self.served(), tmp_path, **{**self.short, odd.setting: odd.value}
         )
         if outcome.state == "failed":
-            first = outcome.error.split()[0].rstrip(":")  # the name of a setting may stand before a colon
+            first = outcome.error.split()[0]
             assert (
                 first[0].isupper()
                 or first[0].isdigit()

@@ -175,7 +175,7 @@ def test_a_killed_worker_loses_no_job(service, cluster):
     cluster.add_worker()
     service.wait("worker.alone.sleep-2.output-1")
     assert_once(service, "worker.alone.sleep-2.output-1")
-    assert rows(service, "SELECT count(*) FROM attempts WHERE token_sha256 <> ''") == [(2,)], "that began"
+    assert rows(service, "SELECT max(number) FROM attempts") == [(2,)]
 
 
 @pytest.mark.exhaustive

@@ -76,15 +76,7 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
     if allowed is not None and not allowed.strip():
         return FoundGpus(reason=f"{ASSIGNED} is empty")
     try:
-        answer = subprocess.run(
-            [_PROGRAM, "--query-gpu=index,uuid,memory.total", _FORMAT],
-            env=dict(environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ANSWER_S,
-            check=True,
-        ).stdout
+        answer = _ask(environment, "--query-gpu=index,uuid,memory.total", _FORMAT)
     except FileNotFoundError:
         return FoundGpus(reason=f"{_PROGRAM}, which is part of the driver, is not on PATH")
     except subprocess.CalledProcessError as exc:
@@ -108,21 +100,26 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
     return _choose_allowed(allowed, rows, parts)
 
 
+def _ask(environment: Mapping[str, str], *question: str) -> str:
+    """What the driver's program answers; what `subprocess.run` raises if it does not."""
+    return subprocess.run(
+        [_PROGRAM, *question],
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_ANSWER_S,
+        check=True,
+    ).stdout
+
+
 def _list_parts(environment: Mapping[str, str]) -> dict[str, tuple[Gpu, ...]]:
     """The parts (MIG) of each GPU that is divided, by its identifier; CUDA lets nobody use such a GPU whole.
 
     ``nvidia-smi -L`` tells their nominal memory, as in ``1g.5gb``, of which a part has at least 95 %.
     """
     try:
-        answer = subprocess.run(
-            [_PROGRAM, "-L"],
-            env=dict(environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ANSWER_S,
-            check=True,
-        ).stdout
+        answer = _ask(environment, "-L")
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
     parts: dict[str, tuple[Gpu, ...]] = {}

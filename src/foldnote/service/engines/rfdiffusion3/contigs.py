@@ -119,7 +119,7 @@ def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
     for part, word in zip(parts, words, strict=True):
         if isinstance(part, Designed):
             fail(
-                f"{setting}: {word!r} names no chain. Give residues of the structure, such as A108 or"
+                f"In {setting}, {word!r} names no chain. Give residues of the structure, such as A108 or"
                 " A139-142."
             )
     kept = tuple(part for part in parts if isinstance(part, Kept))
@@ -131,7 +131,7 @@ def read_length(text: str, setting: str) -> Designed:
     """A length or a range of lengths, such as ``120`` or ``100-120``."""
     found = _DESIGNED.fullmatch("".join(text.split()))
     if not found:
-        fail(f"{setting}: {text.strip()!r} is neither a length such as 120 nor a range such as 100-120.")
+        fail(f"In {setting}, {text.strip()!r} is neither a length such as 120 nor a range such as 100-120.")
     return _read_designed(found, setting)
 
 
@@ -144,37 +144,38 @@ def _read_part(word: str, setting: str) -> Part:
     chain, first, other, last = found.groups()
     if other and other != chain:
         fail(
-            f"{setting}: {word!r} begins in chain {chain} and ends in chain {other}. Give a part for each"
+            f"In {setting}, {word!r} begins in chain {chain} and ends in chain {other}. Give a part for each"
             " chain."
         )
     kept = Kept(chain, int(first), int(last or first))
     if kept.last < kept.first:
-        fail(f"{setting}: {word!r} ends before it begins.")
+        fail(f"In {setting}, {word!r} ends before it begins.")
     return kept
 
 
 def _refuse_word(word: str, setting: str) -> NoReturn:
     if re.fullmatch(r"\d+(-\d+)?[RDrd]", word):
         fail(
-            f"{setting}: {word!r} asks for new RNA or DNA; RFdiffusion3 designs proteins. Strands of the"
+            f"In {setting}, {word!r} asks for new RNA or DNA; RFdiffusion3 designs proteins. Strands of the"
             " structure can be kept."
         )
     if re.fullmatch(r"[A-Za-z]:?\d+[A-Za-z](-.*)?|[A-Za-z]:?\d+-[A-Za-z]?\d+[A-Za-z]", word):
         fail(
-            f"{setting}: {word!r} has an insertion code, which RFdiffusion3 cannot read. Renumber the"
+            f"In {setting}, {word!r} has an insertion code, which RFdiffusion3 cannot read. Renumber the"
             " chain, or name other residues."
         )
     if re.fullmatch(r"[A-Za-z]:?-\d+.*", word):
         fail(
-            f"{setting}: {word!r} has a negative number, which RFdiffusion3 cannot read. Renumber the chain."
+            f"In {setting}, {word!r} has a negative number, which RFdiffusion3 cannot read. Renumber the"
+            " chain."
         )
     if re.fullmatch(r"[A-Za-z0-9]{2,4}:\d+.*|\d+:\d+.*|[A-Za-z]{2,}\d+.*", word):
         fail(
-            f"{setting}: {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot"
+            f"In {setting}, {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot"
             " read. Rename the chain."
         )
     fail(
-        f"{setting}: {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure"
+        f"In {setting}, {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure"
         " such as"
         f" A5 or A5-45. Parts are separated by commas, chains by {BREAK}."
     )
@@ -183,9 +184,9 @@ def _refuse_word(word: str, setting: str) -> NoReturn:
 def _read_designed(found: re.Match[str], setting: str) -> Designed:
     least, most = int(found[1]), int(found[2] or found[1])
     if most < least:
-        fail(f"{setting}: the range {found[0]} ends before it begins.")
+        fail(f"In {setting}, the range {found[0]} ends before it begins.")
     if most == 0:
-        fail(f"{setting}: a length of 0 designs nothing. Leave it out.")
+        fail(f"In {setting}, a length of 0 designs nothing. Leave it out.")
     return Designed(least, most)
 
 

@@ -334,7 +334,7 @@ def _require_used(
     structure.require(places, setting)
     if unused := [place for place in places if place not in used]:
         fail(
-            f"{setting}: {name_places(unused)} takes no part in the design. Name it in the contig or in"
+            f"In {setting}, {name_places(unused)} takes no part in the design. Name it in the contig or in"
             " unindexed, too."
         )
 
@@ -355,14 +355,14 @@ def _read_atoms(
     }
     if not keys:
         if word.isalpha():
-            fail(f"{setting}: {word!r} is no ligand of this job. Name it in ligands, too.")
+            fail(f"In {setting}, {word!r} is no ligand of this job. Name it in ligands, too.")
         places = [place for part in read_selection(word, setting) for place in part.residues]
         _require_used(places, used, structure, setting)
         keys = {f"{chain}{number}": structure.polymers[chain, number][0] for chain, number in places}
     names = value.replace(",", " ").split()
     if names in ([], [NO_ATOMS], [NO_ATOMS.lower()]):
         if setting != "fixedAtoms":
-            fail(f"{setting}: {word!r} names no atoms. Give their names, or ALL.")
+            fail(f"In {setting}, {word!r} names no atoms. Give their names, or ALL.")
         return dict.fromkeys(keys, "")
     if len(names) == 1 and names[0].upper() in GROUPS:
         return dict.fromkeys(keys, names[0].upper())
@@ -370,12 +370,12 @@ def _read_atoms(
         known = [atom.name for atom in residue]
         if missing := [name for name in names if name not in known]:
             fail(
-                f"{setting}: {residue.name} {word} has no atom {missing[0]}. It has {', '.join(known)};"
+                f"In {setting}, {residue.name} {word} has no atom {missing[0]}. It has {', '.join(known)};"
                 f" {', '.join(GROUPS)}"
                 f" and, for fixedAtoms, {NO_ATOMS} stand for several or none."
             )
         if len(set(names)) < len(names):
-            fail(f"{setting}: an atom of {key} is named twice.")
+            fail(f"In {setting}, an atom of {key} is named twice.")
     return dict.fromkeys(keys, ",".join(names))
 
 

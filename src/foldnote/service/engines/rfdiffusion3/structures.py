@@ -65,20 +65,20 @@ class SourceStructure:
         for chain in dict.fromkeys(chain for chain, _ in places):
             if chain not in self.chains:
                 fail(
-                    f"{setting}: the structure has no chain {chain} of protein, DNA or RNA."
+                    f"In {setting}, the structure has no chain {chain} of protein, DNA or RNA."
                     f" {self._tell_chains()}"
                 )
         if missing := [place for place in places if place not in self.polymers]:
             numbers = [number for chain, number in self.polymers if chain == missing[0][0]]
             fail(
-                f"{setting}: the structure has no {name_places(missing)}. Chain {missing[0][0]} has"
+                f"In {setting}, the structure has no {name_places(missing)}. Chain {missing[0][0]} has"
                 f" {name_places([(missing[0][0], number) for number in sorted(numbers)])}. Leave out what is"
                 " missing, and in the contig put the length of the gap in its place, as in A1-19,5,A25-50."
             )
         if shared := [place for place in places if len(self.polymers[place]) > 1]:
             fail(
-                f"{setting}: several residues of the structure have the number of {name_places(shared)}, by"
-                " insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the"
+                f"In {setting}, several residues of the structure have the number of {name_places(shared)},"
+                " by insertion codes or as copies, and RFdiffusion3 cannot tell them apart. Renumber the"
                 " chain, or name other residues."
             )
 
@@ -99,7 +99,7 @@ class SourceStructure:
                 if names
                 else "It has none."
             )
-            fail(f"{setting}: the structure has no ligand {word!r}. {told}")
+            fail(f"In {setting}, the structure has no ligand {word!r}. {told}")
         return found
 
     def write(self, path: Path, ligands: Sequence[InputLigand], taken: Iterable[str]) -> list[InputLigand]:
