@@ -100,13 +100,19 @@ def progress_of(service, name: str) -> float:
     return service.job(name).get("progress") or 0.0
 
 
+def start_and_cut(service, network: Network, name: str) -> tuple[dict[str, str], Host]:
+    """Submit a job and cut the link of the host that runs it; its inputs and the host."""
+    contents = send_inputs(service)
+    submit(service, name)
+    host = find_host(service, network)
+    network.cut(host)
+    return contents, host
+
+
 def test_a_worker_that_was_cut_off_for_longer_than_a_lease_does_not_commit(service, network):
     """Its run ends with the lease, another worker repeats the job, and what comes back later changes nothing."""
     name = "cut.alone.sleep-9.copy.output-1"
-    contents = send_inputs(service)
-    submit(service, name)
-    cut = find_host(service, network)
-    network.cut(cut)
+    contents, cut = start_and_cut(service, network, name)
     began = time.monotonic()
     wait_until(lambda: not runs_on(service, cut), "the end of the run on the host that was cut off", 20)
     assert time.monotonic() - began > LEASE_S / 2, "it was not ended by anything but its lease"
@@ -129,10 +135,7 @@ def test_a_worker_that_was_cut_off_for_longer_than_a_lease_does_not_commit(servi
 
 def test_a_worker_that_was_cut_off_for_less_than_a_lease_goes_on(service, network):
     name = "brief.alone.sleep-7.copy"
-    contents = send_inputs(service)
-    submit(service, name)
-    host = find_host(service, network)
-    network.cut(host)
+    contents, host = start_and_cut(service, network, name)
     time.sleep(LEASE_S / 3)
     before = progress_of(service, name)
     time.sleep(0.7)

@@ -223,9 +223,8 @@ class JobGroup:
             return find_share(job), describe_state(job)
         records = self._records.values()
         shares = [find_share(record) or 0.0 for record in records]
-        failed, not_run = (
-            sum(getattr(record, name) for record in records) for name in ("is_failed", "is_not_run")
-        )
+        failed = sum(record.is_failed for record in records)
+        not_run = sum(record.is_not_run for record in records)
         counts = {
             "complete": sum(record.status is JobStatus.COMPLETE and record.is_final for record in records),
             "running": sum(record.status is JobStatus.RUNNING for record in records),
