@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -20,7 +19,6 @@ from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.dispatcher import identity_of
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
-from foldnote.service.queue.executors.protocol import HeldPlace
 from foldnote.service.queue.executors.table import Executors, ExecutorTable
 from foldnote.service.queue.launching import Launcher
 
@@ -87,22 +85,18 @@ class NodeService:
         while not self.executor.capacity():
             time.sleep(0.02)
 
-    def prepare(
-        self, name: str, place: HeldPlace | None = None, **more
-    ) -> tuple[AttemptOrder, AttemptIdentity]:
-        """Submit a job, claim it, perhaps for a place that was kept, and write the order of its attempt."""
+    def prepare(self, name: str, **more) -> tuple[AttemptOrder, AttemptIdentity]:
+        """Submit a job, claim it, and write the order of its attempt."""
         body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
         answer = self.client.post("/submit-job", json=body, headers={"x-api-key": self.key})
         assert answer.status_code == 200, answer.text
         store = self.service.store
         waiting = next(each for each in store.queue.waiting())
-        if place is not None:
-            waiting = replace(waiting, token_sha256=place.token_sha256)
         claim = store.queue.claim(waiting, f"{waiting.job_id:032x}")
         executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
         launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
         order = launcher.prepare(claim, Capacity(1, 64, machine="here"), is_remote=True)
-        return replace(order, place=place), identity_of(claim)
+        return order, identity_of(claim)
 
     def place_on_node(self, identity: AttemptIdentity) -> Path:
         """Where the node keeps the files of the attempt."""

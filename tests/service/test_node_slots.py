@@ -12,19 +12,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-import sqlalchemy as sa
 from node_attempts import RunningNode, archive, refused
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import TOOLS
 
-from foldnote.service.faults import RefusalError
 from foldnote.service.node.service_link import NodeConnection, NotAcceptedError, ServiceAwayError
 from foldnote.service.queue.executors import Capacity
-from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.slots import SlotTerms
 from foldnote.service.runner.attempt import Outcome
-from foldnote.service.store.schema import attempts
 
 HERE = Capacity(1, 64, machine="here")
 _numbers = itertools.count()
@@ -165,143 +161,6 @@ def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
     hand_on_soon(service, order)
     assert waiting.follow().status_code == 204
     assert not begun(service, identity)
-
-
-# an attempt that is claimed for a place, and so begins with its claim
-
-
-def keep_place(service):
-    """A place that is kept, once a node waits there."""
-    deadline = time.monotonic() + 20
-    while (place := service.attempts.hold_place(service.executor, HERE)) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return place
-
-
-def prepare_for(service, place):
-    return service.prepare(f"kept{next(_numbers)}", place)
-
-
-def started_again(service) -> NodeAttempts:
-    """What a service knows that was killed and started again."""
-    return NodeAttempts(service.service.store.node_attempts, service.root, service.attempts.timing)
-
-
-def test_a_claim_for_a_waiting_node_starts_its_attempt_and_no_other_commit_is_needed(service, node):
-    waiting = Waiting(node)
-    place = keep_place(service)
-    order, identity = prepare_for(service, place)
-    version = service.service.store.database.version()
-    assert begun(service, identity), "with the claim"
-    assert service.attempts.give(order, place, lambda: None)
-    following = RunningNode(service, identity, waiting.follow())
-    assert service.service.store.database.version() == version
-    assert following.order["lease_s"] == service.attempts.timing.lease_s
-    assert refused(following.start(), 403, "attempt_refused"), "its nonce is good for nothing"
-    assert following.beat().status_code == 200
-    assert following.finish(**LOST).status_code == 204
-
-
-def test_a_place_is_kept_for_one_attempt(service, node):
-    waiting = Waiting(node)
-    place = keep_place(service)
-    assert service.attempts.hold_place(service.executor, HERE) is None
-    order, identity = prepare(service)
-    assert not service.attempts.slots.has_open(service.executor)
-    service.attempts.let_go(place)
-    assert hand_on(service, order) == node.identity.nonce
-    assert RunningNode(service, identity, waiting.follow()).beat().status_code == 200
-
-
-@pytest.mark.parametrize("leaves", ["before", "after"])
-def test_an_attempt_whose_node_left_can_be_started_by_another_node(service, leaves):
-    waiting = Waiting(begin(service, wait_s=0.3))
-    place = keep_place(service)
-    order, identity = prepare_for(service, place)
-    delivered = threading.Event()
-    if leaves == "before":
-        assert waiting.follow().status_code == 204
-        assert not service.attempts.give(order, place, delivered.set)
-    else:
-        place.slot.wake = lambda: None  # the node does not hear of it, and its connection is cut
-        assert service.attempts.give(order, place, delivered.set)
-        assert service.attempts.slots.close(place.slot) == identity
-        place.slot.otherwise()
-        assert delivered.is_set()
-    assert not begun(service, identity)
-    assert RunningNode(service, identity).beat().status_code == 200
-
-
-def test_an_attempt_that_cannot_be_submitted_yet_begins_later_by_its_nonce(service, node):
-    waiting = Waiting(node)
-    place = keep_place(service)
-    _, identity = prepare_for(service, place)
-    service.attempts.let_go(place, identity)
-    assert not begun(service, identity)
-    order, _ = prepare(service)
-    assert hand_on(service, order) == node.identity.nonce, "the place is free"
-    assert waiting.follow().status_code == 200
-    assert RunningNode(service, identity).beat().status_code == 200
-
-
-def test_a_service_that_was_killed_before_it_sent_the_attempt_repeats_it_at_once(service, node):
-    Waiting(node)
-    place = keep_place(service)
-    _, identity = prepare_for(service, place)
-    again = started_again(service)
-    assert not again.poll(identity, is_held=False).alive
-    with pytest.raises(RefusalError):
-        again.admit(identity.job_id, identity.number, place.token)
-    assert again.revoke(identity)
-    assert not begun(service, identity)
-    service.attempts.let_go(place)
-
-
-def test_a_service_that_was_killed_after_it_sent_the_attempt_does_not_repeat_it(service, node):
-    waiting = Waiting(node)
-    place = keep_place(service)
-    order, identity = prepare_for(service, place)
-    assert service.attempts.give(order, place, lambda: None)
-    waiting.follow()
-    again = started_again(service)
-    assert again.poll(identity, is_held=False).alive
-    assert not again.revoke(identity)
-    assert again.admit(identity.job_id, identity.number, place.token).is_live
-
-
-@pytest.mark.parametrize("cause", ["power cut", "clock", "restored", "replica"])
-def test_an_attempt_that_a_node_may_have_keeps_its_lease(service, node, cause):
-    """The file that says whether its token was sent is not there, but that proves nothing."""
-    Waiting(node)
-    place = keep_place(service)
-    _, identity = prepare_for(service, place)
-    store = service.service.store
-    claimed = {  # before the last start of the machine; or its clock was set back since
-        "power cut": "2001-01-01T00:00:00.000Z", "clock": "2099-01-01T00:00:00.000Z",
-    }.get(cause)  # fmt: skip
-    if claimed is not None:
-        with store.database.write() as connection:
-            change = sa.update(attempts).where(attempts.c.job_id == identity.job_id)
-            connection.execute(change.values(claimed=claimed))
-    if cause == "restored":
-        store.queue.renew_identity()
-    timing = service.attempts.timing
-    again = NodeAttempts(store.node_attempts, service.root, timing, "other" if cause == "replica" else "")
-    assert again.poll(identity, is_held=False).alive
-    assert not again.revoke(identity)
-    assert again.admit(identity.job_id, identity.number, place.token).is_live
-    service.attempts.let_go(place)
-
-
-def test_replicas_keep_no_places(service, node):
-    Waiting(node)
-    service.attempts.let_go(keep_place(service))
-    service.attempts.replica = "one"
-    try:
-        assert service.attempts.hold_place(service.executor, HERE) is None
-    finally:
-        service.attempts.replica = ""
 
 
 @pytest.mark.parametrize(

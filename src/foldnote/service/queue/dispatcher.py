@@ -34,7 +34,6 @@ from foldnote.service.queue.executors.protocol import (
 )
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
-from foldnote.service.queue.kept_places import KeptPlaces
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.placement import ExecutorRoom, find_machine
 from foldnote.service.queue.replica import Replica
@@ -119,7 +118,6 @@ class Dispatcher:
         self._active: dict[int, WatchedAttempt] = {}
         self._fetching: dict[int, Claim] = {}
         """Claimed jobs whose inputs are being fetched."""
-        self._places = KeptPlaces()
         self._transfers = Transfers(objects, self._hint)
         self._live: dict[int, Live] = {}
         self._elsewhere: dict[int, str] = {}
@@ -228,14 +226,15 @@ class Dispatcher:
     def _advance(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]]) -> None:
         """Commit ended jobs and claim those that fit, in one transaction; then start the claimed ones."""
         while ended or self._has_fitting():
-            ends = [(active.claim, ending) for active, ending in ended]
-            moved = self._store.queue.advance(ends, self._chooser(ended, self._places.keep))
+            moved = self._store.queue.advance(
+                [(active.claim, ending) for active, ending in ended], self._chooser(ended)
+            )
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
                 self._cleanup.note(active.folder)
             ended = ()
-            for claim in self._places.settle(moved.claims):
+            for claim in moved.claims:
                 self._launch(claim)
             if moved.is_incomplete:
                 self._next_due = time.time() + _BUSY_PAUSE_S
@@ -245,11 +244,7 @@ class Dispatcher:
     def _has_fitting(self) -> bool:
         return self._chooser()(self._store.queue.waiting) is not None
 
-    def _chooser(
-        self,
-        ended: Sequence[tuple[WatchedAttempt, JobEnd]] = (),
-        hold: Callable[[Waiting, Executor, Capacity], Waiting] = lambda job, *_: job,
-    ) -> Chooser:
+    def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
         """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
 
         A job that does not fit waits, and with it all later ones of its executor, but not those of others.
@@ -280,9 +275,9 @@ class Dispatcher:
                 name = self._launcher.executor_name(first.type)
                 place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
                 is_held_up = need.gpus and id(place) in without_gpus
-                if not is_held_up and (taken := place.take(need)) is not None:
+                if not is_held_up and place.take(need):
                     running[first.account_id] += 1
-                    return hold(replace(first, executor=name), self._executors.find(name), taken)
+                    return replace(first, executor=name)
                 closed.add(first.type)
                 if need.gpus and place.fits(replace(need, gpus=0)):
                     without_gpus.add(id(place))
@@ -311,19 +306,14 @@ class Dispatcher:
         machines = executor.capacity()
         taken = [each.need for each in self._active.values() if each.executor is executor]
         declared = self._launcher.need(claim.type)
-        place = self._places.take(claim)
         need = find_machine(declared, taken, machines, None)
-        if place is not None:
-            need = replace(declared, machine=place.machine)
-        elif need is None and machines:  # the needs or the machines have changed since the job was claimed
+        if need is None and machines:  # the needs or the machines have changed since the job was claimed
             need = replace(
                 declared, devices=machines[0].devices[: declared.gpus], machine=machines[0].machine
             )
         try:
             if not self._transfers.has_inputs(claim, is_remote=executor.is_remote):
                 self._fetching[claim.job_id] = claim
-                if place is not None:
-                    executor.let_go(place, identity_of(claim))
                 return
             if need is None:
                 raise UnreachableError("No machine of the executor can be reached.")
@@ -338,7 +328,7 @@ class Dispatcher:
                 claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
             )
         else:
-            self._deliver(claim, executor, replace(order, place=place))
+            self._deliver(claim, executor, order)
 
     def _deliver(self, claim: Claim, executor: Executor, order: AttemptOrder) -> None:
         try:

@@ -107,10 +107,9 @@ class Launcher:
             raise EngineError(known.fault)
         identity = AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)
         if is_remote:
-            order = self._write_order(claim, known.engine.name, known.template, need)
-            return AttemptOrder(
-                identity, known.engine.name, need, time_limit_s=order.time_limit_s, node_order=order
-            )
+            self._write_order(claim, known.engine.name, known.template, need)
+            time_limit_s = _time_limit_s(claim, known.template)
+            return AttemptOrder(identity, known.engine.name, need, time_limit_s=time_limit_s)
         spec = self._make_spec(claim, known.template, need.devices)
         places = input_places(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
@@ -144,7 +143,7 @@ class Launcher:
         """Whether this machine has GPUs that the dispatcher assigns."""
         return any(each.devices for each in self._executors.find(LOCAL).capacity())
 
-    def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> NodeOrder:
+    def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
         """Write what a node will be told; nothing in it is a path of this machine."""
         folder = self._root / claim.folder
         sizes = [self._objects.size_bytes(each.sha256) for each in claim.inputs]
@@ -173,7 +172,6 @@ class Launcher:
         )
         make_folders(folder.parent, folder)
         order.write(folder)
-        return order
 
     def read_need(self, claim: Claim, declared: Capacity, executor: Executor) -> Capacity:
         """What a run was given when it was started, perhaps by an earlier process."""

@@ -7,10 +7,6 @@ at the service, the outcome last, from where the dispatcher commits it like that
 
 Only the start and its revocation are in the database. Leases are not: a service that starts again gives every
 runner a new one, which can only be too long.
-
-An attempt for a node that waits in a request is started by its claim, in one transaction. Before its token
-is handed out, ``runner.json`` is written to its folder. A service that was killed in between finds no such
-file and repeats the attempt at once. After a power cut, which may lose the file, it waits for the lease.
 """
 
 from __future__ import annotations
@@ -30,13 +26,11 @@ from foldnote.io import hash_bytes, hash_file, write_atomically
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
-from foldnote.service.queue import ownership
-from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
-from foldnote.service.queue.slots import HeldSlot, NodeSlots, OpenSlot, SlotOwner
+from foldnote.service.queue.executors.protocol import AttemptIdentity
+from foldnote.service.queue.slots import NodeSlots, OpenSlot
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
 from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES, open_log
-from foldnote.service.store import clock
 from foldnote.service.store.jobs.node_attempts import REVOKED, NodeAttemptRow, NodeAttemptStore
 
 UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
@@ -164,70 +158,6 @@ class NodeAttempts:
         """Call ``on_ended`` with the nonce of each attempt whose outcome arrived."""
         self._on_ended = on_ended
 
-    def hold_place(self, owner: SlotOwner, need: Capacity) -> HeldSlot | None:
-        """Keep the slot of a node that waits for a run with this need; None if there is none.
-
-        None also with replicas: files in their common folder do not prove what another one has done.
-        """
-        slot = None if self.replica else self.slots.hold(owner, need)
-        if slot is None:
-            return None
-        token = secrets.token_urlsafe(32)
-        return HeldSlot(hash_token(token), need.machine, slot, token)
-
-    def give(self, order: AttemptOrder, place: HeldSlot, otherwise: Callable[[], None]) -> bool:
-        """Send the node of a kept slot the attempt that its claim has started.
-
-        Args:
-            order: the attempt.
-            place: its slot.
-            otherwise: called from any thread if the node turns out to have left: it can be delivered.
-
-        Returns:
-            Whether the node may get it; if not, the attempt can be delivered.
-
-        Raises:
-            ValueError: the attempt was not prepared for a node.
-            OSError: the attempt's folder cannot be written.
-            StorageFaultError: the database cannot be written now.
-        """
-        identity = order.identity
-        if order.node_order is None:
-            raise ValueError(f"the attempt in {identity.place} was not prepared for a node")
-
-        def deliver() -> None:
-            if self._take_back(identity, place.token_sha256):
-                otherwise()
-            else:
-                self._on_ended(identity.nonce)
-
-        row = NodeAttemptRow(identity.nonce, identity.place, place.token_sha256, is_current=True)
-        self._note_runner(self._root / identity.place, identity.nonce)
-        with self._lock:
-            self._hold(identity.job_id, identity.number, row)
-        begun = place.token, self._with_timing(order.node_order)
-        if self.slots.give(place.slot, identity, begun, deliver):
-            return True
-        self._take_back(identity, place.token_sha256)
-        return False
-
-    def let_go(self, place: HeldSlot, identity: AttemptIdentity | None = None) -> None:
-        """Keep a slot no longer; ``identity`` is what was claimed for it and can be delivered from now on.
-
-        Raises:
-            StorageFaultError: the database cannot be written now.
-        """
-        self.slots.let_go(place.slot)
-        if identity is not None:
-            self._take_back(identity, place.token_sha256)
-
-    def _take_back(self, identity: AttemptIdentity, token_sha256: str) -> bool:
-        """Let an attempt whose token was not handed out begin by its nonce; False if it is over."""
-        with self._lock:
-            (self._root / identity.place / files.RUNNER).unlink(missing_ok=True)
-            self._held.pop((identity.job_id, identity.number), None)
-            return self._store.take_back(identity.job_id, identity.number, identity.nonce, token_sha256)
-
     def poll(self, identity: AttemptIdentity, *, is_held: bool) -> AttemptState:
         """The state of an attempt.
 
@@ -344,25 +274,12 @@ class NodeAttempts:
             with contextlib.suppress(OSError, ValueError):
                 heard = float((folder / _HEARD).read_text("ascii"))
                 held.until = moment + min(0.0, heard - time.time()) + self.timing.wait_s
-        if row.token_sha256 and not self._may_have_begun(row):
-            held.until = moment
         held.is_over = (folder / files.OUTCOME).exists()
         with contextlib.suppress(FileNotFoundError, ValueError):
             held.cancel_grace_s = float((folder / files.CANCEL).read_text("ascii"))
         if not self.replica:
             self._held[job_id, number] = held
         return held
-
-    def _may_have_begun(self, row: NodeAttemptRow) -> bool:
-        """Whether the token may have been handed out; without doubt only on this machine since its boot."""
-        is_certain = (
-            not self.replica
-            and row.is_of_this_database
-            and row.claimed is not None
-            and clock.is_past(row.claimed)  # else the clock was set back, and does not tell
-            and not clock.is_before_boot(row.claimed)
-        )
-        return not is_certain or ownership.has_begun(self._root / row.folder, row.nonce)
 
     # for requests of nodes
 
@@ -384,31 +301,18 @@ class NodeAttempts:
     def _begin(
         self, job_id: int, number: int, row: NodeAttemptRow, order: NodeOrder
     ) -> tuple[str, NodeOrder]:
-        token, folder = secrets.token_urlsafe(32), self._root / row.folder
-        self._note_heard(folder)
-        self._note_runner(folder, row.nonce)
+        token = secrets.token_urlsafe(32)
+        self._note_heard(self._root / row.folder)
         if not self._store.start(job_id, number, row.nonce, hash_token(token)):
             raise refused()
         self.slots.begin(row.nonce)
-        (folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
         with self._lock:
-            self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
-        return token, self._with_timing(order)
-
-    def _note_runner(self, folder: Path, nonce: str) -> None:
-        """Record that the token of the attempt is about to be handed out."""
-        runner = {"pid": None, "started": files.now(), "nonce": nonce}
-        files.write_json(folder / files.RUNNER, runner, is_durable=False)
-
-    def _with_timing(self, order: NodeOrder) -> NodeOrder:
-        return replace(order, lease_s=self.timing.lease_s, heartbeat_s=self.timing.heartbeat_s)
-
-    def hand_over(self, held: HeldAttempt, begun: tuple[str, NodeOrder]) -> tuple[str, NodeOrder]:
-        """Note what the node that ran ``held`` is sent: the attempt that was begun for it."""
-        held.following = begun
-        with self._lock:
-            self._held[held.job_id, held.number] = held  # for a request that repeats this one
-        return begun
+            held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
+            (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
+            runner = {"pid": None, "started": files.now(), "nonce": row.nonce}
+            files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
+        timing = self.timing
+        return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
 
     def follow(self, held: HeldAttempt, identity: AttemptIdentity) -> tuple[str, NodeOrder]:
         """Start another attempt for the node that ran ``held``; see ``start``.
@@ -421,7 +325,10 @@ class NodeAttempts:
         if order is None:
             raise refused()
         row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
-        return self.hand_over(held, self._begin(identity.job_id, identity.number, row, order))
+        held.following = self._begin(identity.job_id, identity.number, row, order)
+        with self._lock:
+            self._held[held.job_id, held.number] = held  # for a request that repeats this one
+        return held.following
 
     def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:
         """What the node of ``held`` was given before, if it may not have received it."""

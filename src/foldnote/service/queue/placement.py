@@ -88,9 +88,9 @@ class ExecutorRoom:
         """Whether there is room for one more run."""
         return find_machine(need, self.taken, self._machines, self._runs) is not None
 
-    def take(self, need: Capacity) -> Capacity | None:
-        """Use the room for one more run; returns its need with machine and GPUs, None if there is no room."""
+    def take(self, need: Capacity) -> bool:
+        """Use the room for one more run; False if there is none."""
         room = find_machine(need, self.taken, self._machines, self._runs)
         if room is not None:
             self.taken.append(room)
-        return room
+        return room is not None

@@ -2,8 +2,7 @@
 
 A node asks for another attempt with the outcome of the one that it ran. The request is then held for a short
 time, in which an executor may hand on the attempt that the dispatcher has chosen for the same place. It is
-sent in the answer. If the node has left meanwhile, the transport delivers it. An attempt whose slot is held
-before it is claimed is started by the claim itself, every other one when it is handed on.
+started like any other, and sent in the answer. If the node has left meanwhile, the transport delivers it.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from foldnote.service.node.order import NodeOrder
-from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity, HeldPlace
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
 
 
 class SlotOwner(Protocol):
@@ -44,15 +42,15 @@ class SlotTerms:
     wait_s: float = 1.0
     on_open: Callable[[], None] = lambda: None
 
-    def suit(self, owner: SlotOwner, need: Capacity, time_limit_s: float, left_s: float) -> bool:
-        """Whether the slot, which has ``left_s`` seconds left, may run an attempt."""
-        mine = self.need
+    def suit(self, owner: SlotOwner, order: AttemptOrder, left_s: float) -> bool:
+        """Whether the slot, which has ``left_s`` seconds left, may run the attempt."""
+        mine, need = self.need, order.need
         return (
             self.owner is owner
             and mine.machine in ("", need.machine)
             and (mine.cores, mine.memory_mb, mine.gpus, mine.gpu_memory_mb)
             == (need.cores, need.memory_mb, need.gpus, need.gpu_memory_mb)
-            and left_s > (time_limit_s if self.is_timed else 0.0)
+            and left_s > (order.time_limit_s if self.is_timed else 0.0)
         )
 
 
@@ -70,22 +68,10 @@ class OpenSlot:
     until: float
     """On the monotonic clock: when it goes back to the transport."""
     wake: Callable[[], object]
-    is_held: bool = False
-    """Whether it is kept for an attempt that is being claimed."""
     given: AttemptIdentity | None = None
-    begun: tuple[str, NodeOrder] | None = None
-    """Token and order of the given attempt, if its claim has started it."""
     otherwise: Callable[[], None] = field(default=lambda: None)
     """Delivers the given attempt if this node cannot have it."""
     is_closed: bool = False
-
-
-@dataclass(frozen=True)
-class HeldSlot(HeldPlace):
-    """A slot that is kept for an attempt, which the token will open."""
-
-    slot: OpenSlot = field(repr=False)
-    token: str = field(repr=False)
 
 
 class NodeSlots:
@@ -112,44 +98,7 @@ class NodeSlots:
 
     def has_open(self, owner: SlotOwner) -> bool:
         """Whether any node of the executor waits for an attempt."""
-        return any(slot.terms.owner is owner and _is_free(slot) for slot in list(self._open.values()))
-
-    def hold(self, owner: SlotOwner, need: Capacity) -> OpenSlot | None:
-        """Keep a slot for an attempt that is being claimed; None if no node waits for one with this need."""
-        with self._lock:
-            slot = self._find(owner, need, float("inf"))
-            if slot is not None:
-                slot.is_held = True
-            return slot
-
-    def let_go(self, slot: OpenSlot) -> None:
-        """Keep a slot no longer."""
-        with self._lock:
-            slot.is_held = False
-
-    def give(
-        self,
-        slot: OpenSlot,
-        identity: AttemptIdentity,
-        begun: tuple[str, NodeOrder],
-        otherwise: Callable[[], None],
-    ) -> bool:
-        """Give the attempt that it was kept for to a slot, and tell its node; False if the node has left.
-
-        Args:
-            slot: the slot.
-            identity: the attempt, which its claim has started.
-            begun: its token and order.
-            otherwise: called from any thread if the node turns out to have left.
-        """
-        with self._lock:
-            slot.is_held = False
-            if slot.is_closed:
-                return False
-            slot.begun = begun
-            self._give(slot, identity, otherwise)
-        slot.wake()
-        return True
+        return any(slot.terms.owner is owner and slot.given is None for slot in list(self._open.values()))
 
     def reserve(
         self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None]
@@ -165,28 +114,19 @@ class NodeSlots:
             otherwise: called from any thread if the node turns out to have left.
         """
         with self._lock:
-            found = self._find(owner, order.need, order.time_limit_s)
-            if found is not None:
-                self._give(found, order.identity, otherwise)
-                return found
+            moment = time.monotonic()
+            for slot in self._open.values():
+                if slot.given is None and slot.terms.suit(owner, order, slot.until - moment):
+                    slot.given, slot.otherwise = order.identity, otherwise
+                    self._terms.pop(slot.nonce, None)
+                    self._until.pop(slot.nonce, None)
+                    self._terms[order.identity.nonce] = slot.terms
+                    self._until[order.identity.nonce] = slot.until
+                    return slot
             for slot in self._open.values():
                 if slot.terms.owner is owner and slot.terms.need.machine == order.need.machine:
                     slot.wake()
             return None
-
-    def _find(self, owner: SlotOwner, need: Capacity, time_limit_s: float) -> OpenSlot | None:
-        moment = time.monotonic()
-        for slot in self._open.values():
-            if _is_free(slot) and slot.terms.suit(owner, need, time_limit_s, slot.until - moment):
-                return slot
-        return None
-
-    def _give(self, slot: OpenSlot, identity: AttemptIdentity, otherwise: Callable[[], None]) -> None:
-        slot.given, slot.otherwise = identity, otherwise
-        self._terms.pop(slot.nonce, None)
-        self._until.pop(slot.nonce, None)
-        self._terms[identity.nonce] = slot.terms
-        self._until[identity.nonce] = slot.until
 
     # for requests of nodes
 
@@ -220,7 +160,3 @@ class NodeSlots:
             if self._open.get(slot.nonce) is slot:
                 del self._open[slot.nonce]
             return slot.given
-
-
-def _is_free(slot: OpenSlot) -> bool:
-    return slot.given is None and not slot.is_held

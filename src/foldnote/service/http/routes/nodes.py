@@ -257,11 +257,8 @@ class WaitingNode:
             await asyncio.wait_for(self._woken.wait(), self._slot.terms.wait_s)
         given = self._attempts.slots.close(self._slot)
         if given is not None and not await self._request.is_disconnected():
-            if self._slot.begun is not None:
-                self._following = self._attempts.hand_over(self._held, self._slot.begun)
-            else:
-                with contextlib.suppress(RefusalError):  # it may not start any more
-                    self._following = await run_in_threadpool(self._attempts.follow, self._held, given)
+            with contextlib.suppress(RefusalError):  # it may not start any more
+                self._following = await run_in_threadpool(self._attempts.follow, self._held, given)
             self._is_settled = True
         return self._following or self._attempts.repeat_following(self._held)
 

@@ -26,11 +26,10 @@ from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
     Capacity,
-    HeldPlace,
     UnreachableError,
 )
 from foldnote.service.queue.nodes import NodeAttempts
-from foldnote.service.queue.slots import HeldSlot, SlotTerms
+from foldnote.service.queue.slots import SlotTerms
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -163,19 +162,6 @@ class DaskExecutor(NodeExecutor):
         machines, silent = self._machines, self._silent
         return tuple(sorted(machines, key=lambda each: each.machine in silent)) if silent else machines
 
-    def hold_place(self, need: Capacity) -> HeldPlace | None:
-        """See the protocol."""
-        return self.attempts.hold_place(self, need)
-
-    def let_go(self, place: HeldPlace, identity: AttemptIdentity | None = None) -> None:
-        """See the protocol.
-
-        Raises:
-            StorageFaultError: the database cannot be written now.
-        """
-        if isinstance(place, HeldSlot):
-            self.attempts.let_go(place, identity)
-
     def submit(self, order: AttemptOrder) -> None:
         """See the protocol.
 
@@ -185,24 +171,15 @@ class DaskExecutor(NodeExecutor):
         connection = self._connection
         if connection is None or order.need.machine not in connection.workers:
             raise UnreachableError("The Dask cluster cannot be reached.")
-        if isinstance(order.place, HeldSlot):
-            earlier = order.place.slot.nonce
-            self._move(earlier, order.identity.nonce)
-            if self.attempts.give(order, order.place, lambda: self._deliver_instead(order)):
-                return
-            self._move(order.identity.nonce, earlier)
+        nonce = order.identity.nonce
         slot = self.attempts.slots.reserve(self, order, lambda: self._deliver_instead(order))
         if slot is None:
             self._deliver(connection, order)
             return
-        self._move(slot.nonce, order.identity.nonce)
-        slot.wake()
-
-    def _move(self, earlier: str, nonce: str) -> None:
-        """Note that the place of one attempt is another one's."""
         with self._lock:
-            if earlier in self._delivered:
-                self._delivered[nonce] = self._delivered.pop(earlier)
+            if slot.nonce in self._delivered:
+                self._delivered[nonce] = self._delivered.pop(slot.nonce)
+        slot.wake()
 
     def _deliver(self, connection: DaskConnection, order: AttemptOrder) -> None:
         identity, machine = order.identity, order.need.machine

@@ -8,12 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.queue.executors.protocol import (
-    AttemptIdentity,
-    AttemptOrder,
-    Capacity,
-    HeldPlace,
-)
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.runner.attempt import AttemptState
 from foldnote.service.runner.gpus import ASSIGNED, find_gpus
 from foldnote.service.runner.local_runners import LocalRunners
@@ -62,12 +57,6 @@ class LocalExecutor:
     def close(self) -> None:
         """See the protocol."""
         self._runners.close()
-
-    def hold_place(self, need: Capacity) -> None:
-        """See the protocol; no runner waits for an attempt in a request."""
-
-    def let_go(self, place: HeldPlace, identity: AttemptIdentity | None = None) -> None:
-        """See the protocol; there are no such places."""
 
     def submit(self, order: AttemptOrder) -> None:
         """See the protocol.

@@ -12,7 +12,6 @@ from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
     Capacity,
-    HeldPlace,
     UnreachableError,
 )
 from foldnote.service.queue.nodes import NodeAttempts
@@ -36,13 +35,6 @@ class NodeExecutor:
         self.attempts.listen(on_ended)
 
     def close(self) -> None:
-        """See the protocol."""
-
-    def hold_place(self, need: Capacity) -> HeldPlace | None:  # noqa: ARG002
-        """See the protocol; a transport that overrides it submits attempts to these places."""
-        return None
-
-    def let_go(self, place: HeldPlace, identity: AttemptIdentity | None = None) -> None:
         """See the protocol."""
 
     def submit(self, order: AttemptOrder) -> None:

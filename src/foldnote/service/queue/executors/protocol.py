@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from foldnote.errors import EngineError
-from foldnote.service.node.order import NodeOrder
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState
 from foldnote.service.runner.gpus import Gpu
 
@@ -51,15 +50,6 @@ class AttemptIdentity:
     """Where the service keeps its files, below the folder of all attempts, which is on its own machine."""
 
 
-@dataclass(frozen=True)
-class HeldPlace:
-    """A place of a machine that is kept for an attempt, which begins with its claim."""
-
-    token_sha256: str
-    """Hash of the token that its runner will get."""
-    machine: str
-
-
 @dataclass(frozen=True, slots=True)
 class AttemptOrder:
     """An attempt to start."""
@@ -74,10 +64,6 @@ class AttemptOrder:
     they need from the service."""
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
-    node_order: NodeOrder | None = None
-    """What the node will be told; None for the executor of this machine."""
-    place: HeldPlace | None = None
-    """The place that was kept for it; None if none was."""
 
 
 class Executor(Protocol):
@@ -101,23 +87,6 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Release what ``open`` acquired; attempts continue."""
-        ...
-
-    def hold_place(self, need: Capacity) -> HeldPlace | None:
-        """Keep a place that waits for a run with this need, machine included; None if there is none.
-
-        The claim of the attempt then records that it has begun. The place is free again once the attempt is
-        submitted or the place let go.
-        """
-        ...
-
-    def let_go(self, place: HeldPlace, identity: AttemptIdentity | None = None) -> None:
-        """Keep a place no longer.
-
-        Args:
-            place: the place.
-            identity: the attempt that was claimed for it and will be submitted without it.
-        """
         ...
 
     def submit(self, order: AttemptOrder) -> None:

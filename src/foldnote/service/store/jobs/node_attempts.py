@@ -1,8 +1,7 @@
 """Attempts that runners on other machines start: each transition is one compare-and-set.
 
-The column ``token_sha256`` is None until the attempt was started, by its claim for a runner that waits for it
-or else by a runner with its nonce. Then it is the hash of the runner's token, and empty once the attempt was
-revoked. No other value ever follows an empty one.
+The column ``token_sha256`` is None until a runner has started the attempt, then the hash of the runner's
+token, and empty once the attempt was revoked. No other value ever follows an empty one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store.database import Database
-from foldnote.service.store.schema import attempts, identity, jobs
+from foldnote.service.store.schema import attempts, jobs
 
 REVOKED = ""
 
@@ -28,9 +27,6 @@ class NodeAttemptRow:
     token_sha256: str | None
     is_current: bool
     """Whether its job runs and this is its latest attempt."""
-    claimed: str | None = None
-    is_of_this_database: bool = True
-    """Whether it was claimed here, and not in the database that this one was restored from."""
 
 
 _OF_JOB = (attempts.c.job_id == sa.bindparam("job")) & (attempts.c.number == sa.bindparam("held"))
@@ -45,8 +41,6 @@ _FIND = sa.select(
     attempts.c.folder,
     attempts.c.token_sha256,
     (_IS_CURRENT & attempts.c.ended.is_(None)).label("is_current"),
-    attempts.c.claimed,
-    sa.select(identity.c.name).scalar_subquery().label("identity"),
 ).where(_OF_JOB)
 _SET_TOKEN = (
     sa.update(attempts)
@@ -66,26 +60,17 @@ class NodeAttemptStore:
         """The attempt; None if there is none of this number."""
         with self._database.read() as connection:
             row = connection.execute(_FIND, {"job": job_id, "held": number}).first()
-        if row is None:
-            return None
-        is_own = row.folder.startswith(f"{row.identity}/")
-        return NodeAttemptRow(
-            row.nonce, row.folder, row.token_sha256, bool(row.is_current), row.claimed, is_own
-        )
+        return None if row is None else NodeAttemptRow(row[0], row[1], row[2], bool(row[3]))
 
     def start(self, job_id: int, number: int, nonce: str, token_sha256: str) -> bool:
         """Exchange the nonce for a token; False if that was done before, or the attempt may not start."""
         return self._set(job_id, number, nonce, None, token_sha256)
 
-    def take_back(self, job_id: int, number: int, nonce: str, token_sha256: str) -> bool:
-        """Undo the start of an attempt whose token nobody was given; False if it is over."""
-        return self._set(job_id, number, nonce, token_sha256, None)
-
     def revoke(self, job_id: int, number: int, nonce: str, token_sha256: str | None) -> bool:
         """Make sure that no token is good for the attempt any more; False if the token was another one."""
         return self._set(job_id, number, nonce, token_sha256, REVOKED)
 
-    def _set(self, job_id: int, number: int, nonce: str, before: str | None, after: str | None) -> bool:
+    def _set(self, job_id: int, number: int, nonce: str, before: str | None, after: str) -> bool:
         values = {"job": job_id, "held": number, "own_nonce": nonce, "before": before, "after": after}
         with self._database.write(jobs=()) as connection:
             return connection.execute(_SET_TOKEN, values).rowcount == 1

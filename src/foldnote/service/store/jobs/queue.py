@@ -50,8 +50,6 @@ class Waiting:
     attempt: int
     executor: str = "local"
     """The executor that the chooser has chosen."""
-    token_sha256: str | None = None
-    """Hash of the token of the runner that waits for it, which the claim starts; None if none waits."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +279,6 @@ class QueueStore:
             "folder": folder,
             "executor": waiting.executor,
             "replica": self.replica,
-            "token_sha256": waiting.token_sha256,
         }
         tally.begin(row, number, more)
         return {**row, **values, **more}
