@@ -2,6 +2,7 @@
 
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,7 +93,7 @@ class NodeService:
         assert answer.status_code == 200, answer.text
         store = self.service.store
         waiting = next(each for each in store.queue.waiting())
-        claim = store.queue.claim(waiting, f"{waiting.job_id:032x}")
+        claim = store.queue.claim(waiting, uuid.uuid4().hex)  # processes are found by it on the whole machine
         executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
         launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
         order = launcher.prepare(claim, Capacity(1, 64, machine="here"), is_remote=True)

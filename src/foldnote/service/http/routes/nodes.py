@@ -129,7 +129,9 @@ class WrongAttempts:
             raise
 
 
-_wrong = WrongAttempts()
+def _wrong(request: Request) -> WrongAttempts:
+    limit: WrongAttempts = request.app.state.wrong_attempts
+    return limit
 
 
 JobId = Annotated[int, Path(ge=1, lt=2**63)]
@@ -143,7 +145,7 @@ def _token(request: Request) -> str:
 
 async def _admit(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> HeldAttempt:
     token = _token(request)
-    return await _wrong.guard(request, lambda: service.node_attempts.admit(job_id, number, token))
+    return await _wrong(request).guard(request, lambda: service.node_attempts.admit(job_id, number, token))
 
 
 Held = Annotated[HeldAttempt, Depends(_admit)]
@@ -156,7 +158,7 @@ async def start_attempt(request: Request, service: Here) -> Response:
     body = await read_small(request, service, StartBody)
     if not (0 < body.job_id < 2**63 and 0 < body.number < 2**31):
         raise refused()
-    token, order = await _wrong.guard(
+    token, order = await _wrong(request).guard(
         request, lambda: service.node_attempts.start(body.job_id, body.number, body.nonce)
     )
     return _hand_out(service, token, order)
@@ -215,7 +217,7 @@ async def finish_attempt(request: Request, service: Here, job_id: JobId, number:
         node.finish(held, ending, takes_next=body.takes_next)
 
     try:
-        await _wrong.guard(request, accept)
+        await _wrong(request).guard(request, accept)
         following = await node.take()
     finally:
         node.leave()
