@@ -33,7 +33,9 @@ def root(tmp_path):
 
 @pytest.fixture
 def tidier(store, root, tmp_path):
-    return Cleanup(root, store, ObjectFolder(tmp_path / "objects"))
+    made = Cleanup(root, store, ObjectFolder(tmp_path / "objects"))
+    yield made
+    made.stop()
 
 
 def end_one(store, root, name="one"):
