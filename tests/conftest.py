@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from itertools import count, zip_longest
+from itertools import count
 from pathlib import Path
 
 import hypothesis
@@ -67,23 +67,14 @@ def _own_umask():
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that drive a browser alternate with the others, the slow ones of which come first.
-
-    So, of six workers on two cores, about three have a browser at a time, and none ends with a long file.
-    """
+    """The slow files come first, so that several workers end together."""
     tests = Path(__file__).parent
-    files: dict[Path, list[pytest.Item]] = {}
-    for item in items:
-        files.setdefault(item.path, []).append(item)
 
-    def rank(path: Path) -> int:
-        folder = path.relative_to(tests).parts[0] if tests in path.parents else ""
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(tests).parts[0] if tests in item.path.parents else ""
         return SLOW_FIRST.index(folder) if folder in SLOW_FIRST else len(SLOW_FIRST)
 
-    in_browser = [path for path in files if tests / "browser" in path.parents]
-    others = sorted((path for path in files if path not in in_browser), key=rank)
-    pairs = zip_longest(others, in_browser)
-    items[:] = [item for pair in pairs for path in pair if path is not None for item in files[path]]
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,6 +1,7 @@
-"""Fixtures of the browser tests: a JupyterLab server and a Chromium for each module, a fresh page for each test.
+"""Fixtures of the browser tests: one Chromium for all of them, a JupyterLab server for each module, a page for a module or a test.
 
-``lab`` is what most tests want. Its pages share what the browser has compiled of JupyterLab, and no cookie or stored item. Everything runs with the network cut: the page, the server, the kernels and the
+``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty notebook. Pages share what
+the browser has compiled of JupyterLab, for which servers follow one another on one port, and no cookie or stored item. Everything runs with the network cut: the page, the server, the kernels and the
 service reach this computer only, and what they wanted beyond it is on record (``lab.outside``, ``server.refused``).
 """
 
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from lab_page import LabPage
-from lab_server import ROOT, LabServer
+from lab_server import ROOT, LabServer, find_lasting_port
 from playwright.sync_api import Browser, BrowserContext, BrowserType, expect, sync_playwright
 
+_PROBE = ROOT / "tests" / "engines"
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
@@ -30,9 +32,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """A browser. It ends with the module, because its event loop must not meet those of other tests."""
+    """A browser. It ends with this folder's tests, because its event loop must not meet those of others."""
     expect.set_options(
         timeout=30_000
     )  # a busy machine takes its time, and an answer that comes ends the wait
@@ -67,37 +69,69 @@ def _launch(kind: BrowserType, *more: str, zone: str | None = None) -> Browser:
     )
 
 
-@pytest.fixture(scope="module")
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    """A JupyterLab server with folders of its own.
+@pytest.fixture(scope="package")
+def lasting_port() -> int:
+    """The port of the servers that follow one another."""
+    return find_lasting_port()
 
-    Its service runs the probe of the tests; a module that says ``USES_REAL_ENGINES = True`` gets the real ones.
-    """
-    is_real = getattr(request.module, "USES_REAL_ENGINES", False)
-    probe = None if is_real else ROOT / "tests" / "engines"
-    server = LabServer(tmp_path_factory.mktemp("jupyterlab"), engine_path=probe)
+
+@pytest.fixture(scope="package")
+def common_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A server for modules each of which has a notebook of its own and asks for nobody else's jobs."""
+    server = LabServer(tmp_path_factory.mktemp("jupyterlab"), engine_path=_PROBE, port=find_lasting_port())
     server.start()
     yield server
     server.stop()
 
 
 @pytest.fixture(scope="module")
-def shared_lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
-    """One page for all tests of a module, which leave it as they found it; not yet opened."""
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, lasting_port: int
+) -> Iterator[LabServer]:
+    """A JupyterLab server with folders of its own.
+
+    Its service runs the probe of the tests; a module that says ``USES_REAL_ENGINES = True`` gets the real ones. One that says
+    ``SHARES_SERVER = True`` has the server of all such modules.
+    """
+    if getattr(request.module, "SHARES_SERVER", False):
+        shared: LabServer = request.getfixturevalue("common_server")
+        yield shared
+        shared.end_kernels()
+        return
+    probe = None if getattr(request.module, "USES_REAL_ENGINES", False) else _PROBE
+    server = LabServer(tmp_path_factory.mktemp("jupyterlab"), engine_path=probe, port=lasting_port)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="package")
+def window(chromium: Browser) -> Iterator[BrowserContext]:
+    """A window of 1600 by 1000 pixels, whose pages are opened one after another: later ones load in half the time."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
     context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    yield page
+    yield context
     context.close()
 
 
 @pytest.fixture(scope="module")
-def window(chromium: Browser) -> Iterator[BrowserContext]:
-    """A window of 1600 by 1000 pixels, whose pages are opened one after another: the second one loads in half the time."""
-    context = chromium.new_context(viewport={"width": 1600, "height": 1000})
-    context.set_default_timeout(60_000)
-    yield context
-    context.close()
+def shared_lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
+    """One page for all tests of a module, which leave it as they found it; not yet opened."""
+    page = LabPage(window, server)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def notebook_page(request: pytest.FixtureRequest, shared_lab: LabPage) -> LabPage:
+    """The page of the module, of the size ``VIEWPORT``, with a notebook that is named like the module and nothing beside it."""
+    width, height = getattr(request.module, "VIEWPORT", (1600, 1000))
+    shared_lab.page.set_viewport_size({"width": width, "height": height})
+    name = f"{request.module.__name__.rpartition('.')[2].removeprefix('test_')}.ipynb"
+    shared_lab.server.write_notebook(name, "1")
+    shared_lab.open(name)
+    shared_lab.page.keyboard.press("Control+b")
+    return shared_lab
 
 
 @pytest.fixture

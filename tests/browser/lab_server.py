@@ -37,7 +37,9 @@ class LabServer:
         token: the login token.
     """
 
-    def __init__(self, folder: Path, base_url: str = "/", engine_path: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, base_url: str = "/", engine_path: Path | None = None, port: int | None = None
+    ) -> None:
         """Prepare the folders; nothing runs yet. ``engine_path`` holds engines that stand in for the real ones."""
         self._engine_path = engine_path
         self.folder = folder
@@ -45,7 +47,7 @@ class LabServer:
         self.home = folder / "home"
         self.token = secrets.token_hex(8)
         self.base_url = base_url
-        self.port = find_free_port()
+        self.port = port or find_free_port()
         self.url = f"http://127.0.0.1:{self.port}{base_url}"
         self._refused = folder / "refused.txt"
         self._process: subprocess.Popen[bytes] | None = None
@@ -87,6 +89,11 @@ class LabServer:
         with suppress(OSError, ValueError):
             pid = json.loads((self.home / "run" / "service.json").read_text())["pid"]
             os.kill(pid, signal.SIGTERM)
+
+    def end_kernels(self) -> None:
+        """End every kernel; the server goes on, with what its notebooks hold."""
+        for session in json.loads(self.request("api/sessions")[1]):
+            self.request(f"api/sessions/{session['id']}", method="DELETE")
 
     def kill(self) -> None:
         """End the server at once, as a power cut would; ``start`` starts it again on the same port."""
@@ -185,3 +192,12 @@ def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def find_lasting_port() -> int:
+    """A port that nobody listens on, and that the system gives to no program which asks for any port."""
+    while True:
+        port = secrets.choice(range(20_000, 30_000))
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -4,12 +4,15 @@ import struct
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage, find_place
+from lab_page import find_place
 from playwright.sync_api import expect
 
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
 _SHOW = f"""
 import foldnote as fn
+
+SHARES_SERVER = True
+VIEWPORT = (1400, 1000)
 lines = [line for line in open({str(DATA / "trastuzumab_fv_ca.pdb")!r}) if line.startswith("ATOM")]
 lines = [f"{{line[:60]}}{{40 + i % 60:6.2f}}{{line[66:]}}" for i, line in enumerate(lines)]
 open("fv.pdb", "w").writelines(["REMARK   1 PLDDT IN THE B-FACTOR COLUMN\\n", *lines])
@@ -52,18 +55,11 @@ _PLACES = """
 
 
 @pytest.fixture(scope="module")
-def explorer(chromium, server):
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    server.write_notebook("explorer.ipynb", _SHOW, _SAVE, _FILL, 'explorer.select("L", [1, 2])')
-    page.open("explorer.ipynb")
-    page.page.keyboard.press("Control+b")
-    page.run_all()
-    shown = page.page.locator(".fne-explorer")
+def explorer(notebook_page):
+    notebook_page.run_code(_SHOW, _SAVE, _FILL, 'explorer.select("L", [1, 2])')
+    shown = notebook_page.page.locator(".fne-explorer")
     shown.locator(".fnv-view[data-fn-state=drawn]").wait_for(timeout=60_000)
-    yield page, shown
-    context.close()
+    return notebook_page, shown
 
 
 _IS_BELOW = """side => new Promise((resolve, reject) => {

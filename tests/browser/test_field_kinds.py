@@ -15,6 +15,9 @@ VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLT
 SETUP = """
 import foldnote as fn
 
+SHARES_SERVER = True
+VIEWPORT = (1400, 1300)
+
 def note(role, **more):
     return {"x-foldnote": {"role": role, **more}}
 
@@ -35,20 +38,13 @@ form
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium, server):
+def notebook(server, notebook_page):
     """A page with one notebook whose folder holds a structure and a table."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1300})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
     (server.notebooks / "fv.pdb").write_text(FV)
     (server.notebooks / "binding.csv").write_text("sequence,Kd\nEVQL,3.5\n")
-    server.write_notebook("kinds.ipynb", "1")
-    page.open("kinds.ipynb")
-    page.page.keyboard.press("Control+b")
-    page.run_code(SETUP)
-    page.page.locator(".foldnote-form").wait_for()
-    yield page
-    context.close()
+    notebook_page.run_code(SETUP)
+    notebook_page.page.locator(".foldnote-form").wait_for()
+    return notebook_page
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import pytest
 from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
+SHARES_SERVER = True
+
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 TOOLS = ("abodybuilder", "ablang", "abmpnn", "anarci")
@@ -50,16 +52,9 @@ _DROP = """
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium, server):
+def notebook(notebook_page):
     """A page with one notebook and its kernel, for all tests of this module."""
-    context = chromium.new_context(viewport={"width": 1600, "height": 1000})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    server.write_notebook("forms.ipynb", "1")
-    page.open("forms.ipynb")
-    page.page.keyboard.press("Control+b")  # the file browser is not looked at
-    yield page
-    context.close()
+    return notebook_page
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage
 from playwright.sync_api import expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -18,22 +17,18 @@ _SUBMIT = f"""
 import os
 os.environ["FOLDNOTE_SERVICE_START_TIMEOUT_S"] = "2"
 import foldnote as fn
+
+SHARES_SERVER = True
+VIEWPORT = (1300, 900)
 fn.submit("abodybuilder", heavy="{VH}", light="{VL}", job_name="NAME")
 """
 JOB_MS = 60_000
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium, server):
+def notebook(notebook_page):
     """A page with one notebook and its kernel, for all tests of this module."""
-    context = chromium.new_context(viewport={"width": 1300, "height": 900})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    server.write_notebook("cards.ipynb", "1")
-    page.open("cards.ipynb")
-    page.page.keyboard.press("Control+b")
-    yield page
-    context.close()
+    return notebook_page
 
 
 @pytest.fixture
@@ -169,7 +164,7 @@ def test_a_card_outlives_its_service(submit, notebook, server):
 def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
     card = submit("reloaded.sleep-15")
     notebook.save()
-    notebook.open("cards.ipynb", workspace="reloaded")
+    notebook.open("job_cards.ipynb", workspace="reloaded")
     expect(card).to_contain_text("Complete", timeout=JOB_MS)
     offer = card.get_by_role("button", name="Show result")
     expect(offer).to_be_visible()

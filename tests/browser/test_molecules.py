@@ -21,6 +21,9 @@ fn.open_result("docking.zip")
 _LIBRARY = f"""
 import pathlib
 import foldnote as fn
+
+SHARES_SERVER = True
+VIEWPORT = (1300, 1100)
 data = pathlib.Path({str(DATA)!r})
 records = [data / name for name in ("imatinib.sdf", "tyr.sdf", "hwb_charged.sdf")]
 pathlib.Path("library.sdf").write_text("".join(one.read_text() for one in records))
@@ -45,16 +48,9 @@ canvas => {
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium, server):
+def notebook(notebook_page):
     """A page with one notebook and its kernel, for all tests of this module."""
-    context = chromium.new_context(viewport={"width": 1300, "height": 1100})
-    context.set_default_timeout(30_000)
-    page = LabPage(context, server)
-    server.write_notebook("molecules.ipynb", "1")
-    page.open("molecules.ipynb")
-    page.page.keyboard.press("Control+b")
-    yield page
-    context.close()
+    return notebook_page
 
 
 def show(notebook: LabPage, code: str) -> Locator:

@@ -5,25 +5,20 @@ import re
 
 import pytest
 from form_schema import FEATURES
-from lab_page import LabPage
 from playwright.sync_api import expect
+
+SHARES_SERVER = True
+VIEWPORT = (1400, 1000)
 
 NOTEBOOK = f"import foldnote as fn\nform = fn.form({FEATURES!r})\nform"
 
 
 @pytest.fixture(scope="module")
-def lab_page(chromium, server):
+def lab_page(notebook_page):
     """One page with one form for all tests of this module; each leaves its own fields filled in."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(15_000)
-    page = LabPage(context, server)
-    server.write_notebook("schema.ipynb", "1")
-    page.open("schema.ipynb")
-    page.page.keyboard.press("Control+b")
-    page.run_code(NOTEBOOK)
-    page.page.locator(".foldnote-form").wait_for()
-    yield page
-    context.close()
+    notebook_page.run_code(NOTEBOOK)
+    notebook_page.page.locator(".foldnote-form").wait_for()
+    return notebook_page
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +226,7 @@ def test_the_notebook_keeps_what_was_typed_while_the_cursor_stays(lab_page, form
     lab_page.page.wait_for_timeout(2200)
     expect(control(form, "Name")).to_be_focused()
     lab_page.save()
-    saved = (lab_page.server.notebooks / "schema.ipynb").read_text()
+    saved = (lab_page.server.notebooks / "schema_forms.ipynb").read_text()
     assert "kept-name" in saved
     lab_page.page.keyboard.type("-2")
     expect(control(form, "Name")).to_have_value("kept-name-2")

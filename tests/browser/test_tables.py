@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab_page import LabPage, find_place
+from lab_page import find_place
 from playwright.sync_api import expect
 
 _SHOW = """
@@ -13,6 +13,9 @@ import numpy as np, pandas as pd
 import foldnote as fn
 from foldnote.viewers import table_bundle
 from IPython.display import publish_display_data
+
+SHARES_SERVER = True
+VIEWPORT = (1100, 900)
 rng = np.random.default_rng(3)
 frame = pd.DataFrame({"name": [f"design-{i}" for i in range(1, 20_001)], "iptm": rng.uniform(0.2, 0.9, 20_000),
                       "affinity": rng.normal(-7, 1, 20_000)})
@@ -23,19 +26,12 @@ publish_display_data(table_bundle(frame, "Scores of the designs"))
 
 
 @pytest.fixture(scope="module")
-def table(chromium, server):
+def table(notebook_page):
     """A table of 20,000 rows in a notebook."""
-    context = chromium.new_context(viewport={"width": 1100, "height": 900})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    server.write_notebook("table.ipynb", _SHOW)
-    page.open("table.ipynb")
-    page.page.keyboard.press("Control+b")
-    page.run_all()
-    shown = page.page.locator(".fnv-table[data-fn-state=drawn]")
+    notebook_page.run_code(_SHOW)
+    shown = notebook_page.page.locator(".fnv-table[data-fn-state=drawn]")
     shown.wait_for(timeout=60_000)
-    yield page, shown
-    context.close()
+    return notebook_page, shown
 
 
 def column(shown, index):

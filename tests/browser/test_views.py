@@ -53,6 +53,9 @@ import sys
 sys.path.insert(0, {str(DATA.parent)!r})
 from result_archives import write_ensemble
 from foldnote.results import Structure
+
+SHARES_SERVER = True
+VIEWPORT = (1300, 1000)
 Structure("nmr.pdb", "pdb", write_ensemble())
 """
 _NO_LIBRARY = """
@@ -70,11 +73,9 @@ id => {
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium, server):
+def notebook(notebook_page):
     """A page with one notebook and its kernel, for all tests of this module."""
-    page = open_notebook(chromium, server, "views.ipynb")
-    yield page
-    page.page.context.close()
+    return notebook_page
 
 
 def open_notebook(browser, server, name, *, init_script="") -> LabPage:

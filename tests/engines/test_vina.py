@@ -218,6 +218,7 @@ def test_every_residue_stays_in_whatever_order_its_atoms_stand(site):
     assert len(places) == 162
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_a_side_chain_that_lacks_atoms_is_cut_back_and_a_gap_is_taken(tmp_path):
     kept = []
     for line in LYSOZYME.read_text().splitlines(keepends=True):
@@ -340,6 +341,7 @@ def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
     assert all(shown[name] == pytest.approx(place, abs=0.002) for name, place in best.items())
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_a_range_of_flexible_residues_is_read_in_the_order_of_the_file(tmp_path):
     outcome, outputs = dock(
         tmp_path, LYSOZYME.read_text(), XYLENE, flexibleResidues={"A": "117-118"}, exhaustiveness=1
@@ -361,6 +363,7 @@ def list_hydrogens(outputs):
     return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_reported(tmp_path):
     """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site the first is blind."""
     wrong = "ATOM   9999  HD1 HIS A  31      45.000  40.000  15.000  1.00  0.00           H  \n"
@@ -381,6 +384,7 @@ def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_th
     assert "replaced" not in read_notes(outputs[1])
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
     """HIS 31 has a hydrogen at Nδ only, ASP 10 one at Oδ2; without hydrogens names count, and that is said."""
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
@@ -408,6 +412,7 @@ def read_disulfides():
     return gemmi.read_structure(str(HERE.parent / "unit" / "results" / "data" / "geometry" / "1aki.pdb.gz"))
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_residues_with_insertion_codes_and_long_chain_names_are_flexible(tmp_path):
     structure = read_disulfides()
     structure.setup_entities()
