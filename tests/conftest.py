@@ -6,6 +6,7 @@ import signal
 from itertools import count
 from pathlib import Path
 
+import certifi
 import hypothesis
 import platformdirs
 import pytest
@@ -36,6 +37,17 @@ def pytest_collection_finish() -> None:
     """Garbage is that of tests, from here on."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate(tmp_path_factory):
+    """No test of this process asks a server of the web: of 140 certificates, which take each client 22 ms to load, one is enough."""
+    text, end = Path(certifi.where()).read_text(), "-----END CERTIFICATE-----\n"
+    path = tmp_path_factory.mktemp("certificates") / "one.pem"
+    path.write_text(text[text.index("-----BEGIN") : text.index(end) + len(end)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certifi, "where", lambda: str(path))
+        yield
 
 
 @pytest.fixture(scope="session")
