@@ -57,6 +57,7 @@ def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own
     )
 
 
+@cache
 def list_types() -> tuple[str, ...]:
     """The types of all bundled tools, from the names of their files."""
     names = [path.name for path in (_HERE / "tools").iterdir()]

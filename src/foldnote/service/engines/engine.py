@@ -12,6 +12,7 @@ import shutil
 import sys
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -412,13 +413,24 @@ def read_engine(folder: Path) -> Engine:
     """
     path = folder / "engine.toml"
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
-        engine = _make_engine(folder.resolve(), content)
+        engine = _read(folder.resolve(), _stamp(path))
     except FileNotFoundError as exc:
         raise EngineError(f"{folder} is not an engine: it has no engine.toml.") from exc
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, KeyError, ValueError) as exc:
         raise EngineError(f"{path} cannot be used: {_explain(exc)}.") from exc
-    return engine
+    lock = engine.environment.lock
+    return engine if lock is None else replace(engine, lock_digest=_digest_lock(engine.folder / lock.file))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes with a file."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=256)
+def _read(folder: Path, _stamp: tuple[int, ...]) -> Engine:
+    return _make_engine(folder, tomllib.loads((folder / "engine.toml").read_text("utf-8")))
 
 
 def _explain(exc: Exception) -> str:
@@ -465,7 +477,6 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "differs": _read_differences(content),
             "omits": _read_omissions(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
-            "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
         },
     )
     _check(engine)
@@ -513,8 +524,17 @@ def _read_changes(changes: object, key: str) -> dict[str, str]:
     return dict(changes)
 
 
-def _digest_lock(folder: Path, lock: LockSource) -> str:
-    path = folder / lock.file
+def _digest_lock(path: Path) -> str:
+    try:
+        stamp = _stamp(path)
+    except OSError:
+        read_lock(path)  # says what is wrong
+        raise
+    return _check_and_hash(path, stamp)
+
+
+@lru_cache(maxsize=256)
+def _check_and_hash(path: Path, _stamp: tuple[int, ...]) -> str:
     read_lock(path)
     return hash_file(path)
 
