@@ -233,6 +233,15 @@ def hub_options() -> dict[str, Any]:
     return _section("jupyterhub")
 
 
+def webhook_options() -> dict[str, Any]:
+    """The section ``[webhooks]`` of ``config.toml``: addresses that a service may call at the end of jobs.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has something else in place of the section.
+    """
+    return _section("webhooks")
+
+
 def _section(name: str) -> dict[str, Any]:
     section = _config().get(name, {})
     if not isinstance(section, dict):

@@ -609,6 +609,11 @@ export interface components {
             /** Type */
             type: string;
             /**
+             * Webhook
+             * @default null
+             */
+            webhook: string | null;
+            /**
              * Weightedhours
              * @default null
              */

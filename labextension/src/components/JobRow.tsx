@@ -263,7 +263,12 @@ function factsOf(
           ],
     ended: [
       job.completed ? trans.__('ended %1', formatClock(job.completed, now)) : '',
-      trans.__('Ended %1', formatMoment(job.completed))
+      [
+        trans.__('Ended %1', formatMoment(job.completed)),
+        job.webhook ? trans.__('Webhook: %1', visibleText(job.webhook)) : ''
+      ]
+        .filter(Boolean)
+        .join('\n')
     ],
     age: [jobAge(job, now, trans), trans.__('Submitted %1', formatMoment(job.created))]
   };

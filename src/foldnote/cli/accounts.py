@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from foldnote.cli.connection import connect
+from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.printing import report
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from foldnote.models import Account
@@ -23,6 +24,37 @@ def run_account(options: argparse.Namespace) -> int:
 def run_provision(options: argparse.Namespace) -> int:
     """Request a trial key, once, and print how to claim it."""
     return _print(connect(options).account.provision(), options)
+
+
+def add_webhook(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``webhook``."""
+    parser.add_argument("--url", metavar="URL", help="call this address at the end of every job from now on")
+    parser.add_argument("--no-url", action="store_true", help="call none, but for jobs with one of their own")
+    parser.add_argument("--new-secret", action="store_true",
+                        help="make a new secret, which signs requests, and print it once")  # fmt: skip
+    add_connection(parser)
+
+
+def run_webhook(options: argparse.Namespace) -> int:
+    """Show or set the account's webhook.
+
+    Raises:
+        ArgumentError: an address is to be both set and removed; nothing was changed.
+    """
+    if options.url and options.no_url:
+        raise ArgumentError("Give either --url or --no-url.")
+    webhook = connect(options).webhook
+    secret = webhook.renew_secret().get_secret_value() if options.new_secret else None
+    found = webhook.set(options.url) if options.url or options.no_url else webhook.get()
+    content = {
+        "url": found.url,
+        "hasSecret": found.has_secret,
+        "secretCreated": None if found.secret_created is None else found.secret_created.isoformat(),
+        "allowed": list(found.allowed),
+        **({"secret": secret} if secret else {}),
+    }
+    told = f"\nthe secret, which is shown this once: {secret}" if secret else ""
+    return report(options, content, f"{found}{told}")
 
 
 def _print(account: Account, options: argparse.Namespace) -> int:

@@ -59,6 +59,8 @@ def add_extensions(parser: argparse.ArgumentParser) -> None:
         "--alignment", type=Path, metavar="PATH", help="your own alignment, which is uploaded"
     )
     parser.add_argument("--label", help="free text that is kept with the job")
+    parser.add_argument("--webhook", metavar="URL",
+                        help="address that the service calls at the end")  # fmt: skip
 
 
 def read_extensions(
@@ -72,7 +74,7 @@ def read_extensions(
     Raises:
         FoldnoteError: the alignment cannot be read.
     """
-    from foldnote.models.extensions import ALIGNMENT, EXTERNAL, LABEL
+    from foldnote.models.extensions import ALIGNMENT, EXTERNAL, LABEL, WEBHOOK
 
     extensions: dict[str, Any] = {}
     if options.agree:
@@ -81,6 +83,8 @@ def read_extensions(
         extensions[ALIGNMENT] = client.files.upload(options.alignment, progress=True)
     if options.label and with_label:
         extensions[LABEL] = options.label
+    if options.webhook is not None:
+        extensions[WEBHOOK] = options.webhook
     return extensions
 
 

@@ -50,6 +50,8 @@ COMMANDS: tuple[Command, ...] = (
             accounts.run_account),
     Command("provision", "Request a trial key from the service, once, and store it.", add_connection,
             accounts.run_provision),
+    Command("webhook", "Show or set the address that the service calls at the end of jobs.",
+            accounts.add_webhook, accounts.run_webhook),
     Command("tools", "List the tools of the connected service.", tools.add_tools, tools.run_tools),
     Command("schema", "Show the settings of a tool.", tools.add_schema, tools.run_schema),
     Command("example", "Print valid example settings of a tool.", tools.add_example,

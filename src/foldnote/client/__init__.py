@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from foldnote.client.resources.recommendations import AsyncRouter, Router
     from foldnote.client.resources.screening import AsyncScreenings, Screenings
     from foldnote.client.resources.tools import AsyncTools, Tools
+    from foldnote.client.resources.webhook import AsyncWebhookResource, WebhookResource
 
 __all__ = [
     "AsyncBatchHandle",
@@ -76,6 +77,7 @@ _RESOURCES = {
     "pipelines": ("resources.pipelines", "Pipelines"),
     "screenings": ("resources.screening", "Screenings"),
     "models": ("resources.deployments", "Models"),
+    "webhook": ("resources.webhook", "WebhookResource"),
 }
 """The module of each resource; it is imported on first use, which keeps the import of the client fast."""
 
@@ -186,6 +188,7 @@ class Client(_Connected):
     pipelines: Pipelines
     screenings: Screenings
     models: Models
+    webhook: WebhookResource
 
     def __init__(
         self,
@@ -236,6 +239,7 @@ class AsyncClient(_Connected):
     pipelines: AsyncPipelines
     screenings: AsyncScreenings
     models: AsyncModels
+    webhook: AsyncWebhookResource
 
     def __init__(
         self,

@@ -32,13 +32,17 @@ POLICY_DEFAULTS: Mapping[str, Any] = {RETRIES: 0, ON_FAILURE: CONTINUE}
 """What services do that know no policies, and what happens where none is given."""
 REUSE = "reuse"
 """Of the run of a pipeline: whether a stage takes the result of an earlier one that is the same."""
-KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE, REUSE)
-NOT_CONTENT = frozenset({LABEL, REUSE, *POLICY_DEFAULTS})
+WEBHOOK = "webhook"
+"""Address that is called when the job or batch has ended; empty for none, whatever the account's is."""
+KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE, REUSE, WEBHOOK)
+NOT_CONTENT = frozenset({LABEL, REUSE, WEBHOOK, *POLICY_DEFAULTS})
 """Parts that do not change the result of a run, and so do not identify a submission."""
 ALIGNMENT_PATH = f"{WIRE_NAME}.{ALIGNMENT}"
 """Dotted path of the alignment in a body, and its field among a job's input files."""
 LABEL_PATH = f"{WIRE_NAME}.{LABEL}"
 """Dotted path of the label in a body."""
+WEBHOOK_PATH = f"{WIRE_NAME}.{WEBHOOK}"
+"""Dotted path of the webhook in a body."""
 MSA_SERVER = "msa-server"
 """The purpose of computing an alignment on a server, which receives the sequences of the job."""
 

@@ -92,6 +92,9 @@ class Job(WireModel):
     null."""
     engine_version: str | None = None
     """The engine that ran it, as ``fullVersion`` in the list of tools; null before the end and if unknown."""
+    webhook: str | None = None
+    """What became of the webhook, in a sentence: it waits for the job's end, was delivered, will be tried
+    again or could not be delivered; null without one. It may change after the end of the job."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)

@@ -69,6 +69,7 @@ def submit_batch(
     on_failure: Literal["continue", "stop"] = ...,
     retries: int = ...,
     extensions: Mapping[str, Any] | None = ...,
+    webhook: str | None = ...,
     preview: Literal[False] = ...,
     ask: bool = ...,
     again: bool = ...,
@@ -98,6 +99,7 @@ def submit_batch(
     on_failure: Literal["continue", "stop"] = "continue",
     retries: int = 0,
     extensions: Mapping[str, Any] | None = None,
+    webhook: str | None = None,
     preview: bool = False,
     ask: bool = True,
     again: bool = False,
@@ -133,6 +135,7 @@ def submit_batch(
             are repeated in any case. A service that does not offer ``on_failure`` or ``retries`` is sent
             nothing, and a `SettingsError` says so.
         extensions: what is sent beside the settings of every row, see ``fn.submit``.
+        webhook: address that the service calls when the batch as a whole has ended, see ``fn.submit``.
         preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
         again: make a new batch even if the same rows have one already.
@@ -156,6 +159,7 @@ def submit_batch(
         "on_failure": on_failure,
         "retries": retries,
         "extensions": extensions,
+        "webhook": webhook,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
         return _hold(client.batches.submit(tool, rows, batch_name, **limits), label)

@@ -54,6 +54,7 @@ def submit(
     profile: str | None = None,
     label: str | None = None,
     extensions: Mapping[str, Any] | None = None,
+    webhook: str | None = None,
     max_runtime_s: float | None = None,
     weighted_hours_budget: float | None = None,
     again: bool = False,
@@ -73,6 +74,8 @@ def submit(
         extensions: what is sent beside the settings where the service takes it: ``external``, the purposes
             for which you agree that inputs leave the machine, such as ``["msa-server"]``; ``alignment``, a
             file value; ``label``, free text.
+        webhook: address that the service calls when the job has ended, if its administrator allows it
+            (``client.webhook``); an empty text for none. `SettingsError` where the service calls none.
         max_runtime_s: seconds after which the run is ended, where the service knows that. A new job whose
             estimate is longer is not submitted.
         weighted_hours_budget: a new job whose estimate costs more weighted hours is not submitted. Estimates
@@ -100,6 +103,7 @@ def submit(
         project_tag=project_tag,
         label=label,
         extensions=extensions,
+        webhook=webhook,
         max_runtime_s=max_runtime_s,
         weighted_hours_budget=weighted_hours_budget,
         again=again,

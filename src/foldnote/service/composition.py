@@ -36,6 +36,9 @@ from foldnote.service.domain.pipelines.submission import PipelineService
 from foldnote.service.domain.result_links import ResultService
 from foldnote.service.domain.screening import ScreeningService
 from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.domain.webhooks.webhook_options import WebhookOptions
+from foldnote.service.domain.webhooks.webhook_rules import WebhookRules
+from foldnote.service.domain.webhooks.webhook_sender import WebhookSender
 from foldnote.service.draining import Draining
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
@@ -101,7 +104,10 @@ class Service:
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
         self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
-        self._build_queue()
+        calls = WebhookOptions.read(config.webhooks)
+        self.webhooks = WebhookRules(self.store.webhooks, calls)
+        self._webhook_sender = WebhookSender(self.store.webhooks, calls)
+        self._build_queue(calls_webhooks=calls is not None)
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
         self._is_started = False
@@ -149,11 +155,11 @@ class Service:
     def _quotas(self) -> Quotas:
         return Quotas(self.config.trials.jobs, self.config.trials.monthly_jobs)
 
-    def _build_queue(self) -> None:
+    def _build_queue(self, *, calls_webhooks: bool) -> None:
         config = self.config
-        self.aggregator = Aggregator(self.store, self.objects)
+        self.aggregator = Aggregator(self.store, self.objects, self._webhook_sender.wake)
         engines = load_engines(config.engine_paths)
-        self.toolbox = Toolbox(engines)
+        self.toolbox = Toolbox(engines, calls_webhooks=calls_webhooks)
         is_open = config.allows_deployment or config.embedded
         self.deployments = DeploymentService(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
         self.node_attempts, executors = self._build_executors(config.data_dir / JOBS, engines)
@@ -176,7 +182,7 @@ class Service:
         self.files = FileResolver(self.store, self.objects, self.direct_uploads)
         wake = self.dispatcher.wake
         self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, self._on_released)
-        self.pipelines = PipelineService(self.store, self.toolbox, self.files, self._on_queued)
+        self.pipelines = PipelineService(self.store, self.toolbox, self.files, self.webhooks, self._on_queued)
         allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
         self.intake = Intake(
             self.store,
@@ -184,6 +190,7 @@ class Service:
             self.files,
             wake,
             self.storage,
+            self.webhooks,
             limits=config.limits,
             allowance=allowance,
         )
@@ -212,6 +219,7 @@ class Service:
     def _on_ended(self) -> None:
         self.scheduler.wake()
         self.aggregator.wake()
+        self._webhook_sender.wake()
 
     def _make_local_key(self) -> str:
         place = self.config.data_dir / KEY_FILE
@@ -242,6 +250,7 @@ class Service:
             if self.replica is not None:
                 self.replica.start(self.dispatcher.extend_leases)
             self.store.database.listen(self.dispatcher.wake)
+            self._webhook_sender.start()
             self.aggregator.start()
             self.scheduler.start()
             self.dispatcher.start()
@@ -271,6 +280,7 @@ class Service:
             self.replica.stop()
         self.scheduler.stop()
         self.aggregator.stop()
+        self._webhook_sender.stop()
         self.store.close()
         self._lock.release()
 

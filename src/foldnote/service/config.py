@@ -141,6 +141,7 @@ class ServiceConfig:
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
         objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
         hub: the section `[jupyterhub]` of `config.toml`; empty without one.
+        webhooks: the section `[webhooks]` of `config.toml`; empty without one.
     """
 
     data_dir: Path
@@ -171,3 +172,4 @@ class ServiceConfig:
     store: StoreAddress | None = None
     objects: BucketAddress | None = None
     hub: Mapping[str, Any] = field(default_factory=dict)
+    webhooks: Mapping[str, Any] = field(default_factory=dict)

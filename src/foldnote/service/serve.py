@@ -316,6 +316,7 @@ def embedded_config() -> ServiceConfig:
         data_dir=settings.data_dir() / "service",
         embedded=True,
         idle_stop_s=settings.option("service_idle_stop_s"),
+        webhooks=settings.webhook_options(),
     )
 
 
@@ -401,6 +402,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         store=StoreAddress.read(settings.store_options(), settings.store_url()),
         objects=BucketAddress.read(settings.object_options()),
         hub=settings.hub_options(),
+        webhooks=settings.webhook_options(),
     )
 
 

@@ -18,7 +18,7 @@ from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobH
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
 from foldnote.client.submission.experience import read_experience
-from foldnote.client.submission.extensions import Extensions, choose_sent, put_policy
+from foldnote.client.submission.extensions import Extensions, choose_sent, put_policy, put_webhook
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
@@ -201,6 +201,7 @@ class BatchesOperations(Resource, Generic[B]):
         on_failure: str | None = None,
         retries: int | None = None,
         extensions: Extensions | None = None,
+        webhook: str | None = None,
         again: bool = False,
     ) -> Operation[B]:
         """Submit rows as a batch, unless the same rows were submitted before; returns the batch.
@@ -225,6 +226,7 @@ class BatchesOperations(Resource, Generic[B]):
                 Runs lost with a machine are repeated in any case.
             extensions: what is sent beside the settings of every row where the service takes it, such as
                 ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+            webhook: address that the service calls when the batch as a whole has ended, see ``jobs.submit``.
             again: submit a new batch even if these rows were submitted before.
 
         Raises:
@@ -247,7 +249,7 @@ class BatchesOperations(Resource, Generic[B]):
             batch_name,
             project_tag,
             limits,
-            put_policy(extensions, on_failure, retries),
+            put_policy(put_webhook(extensions, webhook), on_failure, retries),
             again,
         )
         require_valid(attempt.tool, verdicts)
@@ -268,6 +270,7 @@ class BatchesOperations(Resource, Generic[B]):
         on_failure: str | None = None,
         retries: int | None = None,
         extensions: Extensions | None = None,
+        webhook: str | None = None,
         again: bool = False,
     ) -> Operation[Preview]:
         """Report what ``submit`` with the same arguments would do; nothing is submitted, and it is free.
@@ -288,7 +291,7 @@ class BatchesOperations(Resource, Generic[B]):
             batch_name,
             project_tag,
             limits,
-            put_policy(extensions, on_failure, retries),
+            put_policy(put_webhook(extensions, webhook), on_failure, retries),
             again,
         )
         existing = None

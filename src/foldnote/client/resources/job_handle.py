@@ -195,6 +195,11 @@ class JobHandleOperations(Api):
         return self.record.reused_from
 
     @property
+    def webhook(self) -> str | None:
+        """What became of the webhook, in a sentence; None without one. ``refresh()`` asks again."""
+        return self.record.webhook
+
+    @property
     def batch(self) -> str | None:
         """Name of the batch that the job is part of; None outside batches."""
         return self.record.batch

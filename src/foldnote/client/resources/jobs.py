@@ -55,6 +55,7 @@ class JobsOperations(Resource, Generic[H]):
         project_tag: str | None = None,
         label: str | None = None,
         extensions: Extensions | None = None,
+        webhook: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
         again: bool = False,
@@ -71,6 +72,9 @@ class JobsOperations(Resource, Generic[H]):
                 it here. It is kept on this computer, and by services that take it.
             extensions: what is sent beside the settings where the service takes it, such as
                 ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+            webhook: address that the service calls when the job has ended, if its administrator allows it; an
+                empty text for none, whatever is set for the account. `SettingsError` where the service calls
+                none. The record's ``webhook`` says what became of it.
             max_runtime_s: seconds after which the run is ended. A new job whose estimate is longer is not
                 submitted. A service that takes no limit for single jobs is not sent it, which a
                 `NotSentWarning` says.
@@ -97,6 +101,7 @@ class JobsOperations(Resource, Generic[H]):
             project_tag=project_tag,
             label=label,
             extensions=extensions,
+            webhook=webhook,
             limits=JobLimits(max_runtime_s, weighted_hours_budget),
             again=again,
         )

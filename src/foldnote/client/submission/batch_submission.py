@@ -20,6 +20,7 @@ from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
     warn_of_policy,
+    warn_of_webhook,
 )
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare
@@ -176,6 +177,7 @@ def submit_batch(
         sent = yield from _post(connection, attempt)
     else:
         warn_of_policy(job, attempt.extensions)
+        warn_of_webhook(job, attempt.extensions)
         sent = SubmittedBatch(job, (yield from _find_names(connection, attempt, job)))
     yield Run(lambda: ledger.remember(attempt.identity, sent.job.job_name, attempt.tool.type))
     return sent

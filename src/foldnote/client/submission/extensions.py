@@ -23,6 +23,8 @@ from foldnote.models.extensions import (
     POLICY_DEFAULTS,
     RETRIES,
     REUSE,
+    WEBHOOK,
+    WEBHOOK_PATH,
     WIRE_NAME,
     keep_taken,
     name_parts,
@@ -30,6 +32,10 @@ from foldnote.models.extensions import (
 
 Extensions = Mapping[str, Any]
 
+_NO_WEBHOOKS = (
+    "This service calls no webhooks. Leave webhook out. `foldnote watch JOB --then COMMAND` runs a command of"
+    " your own at the end of a job, from this computer."
+)
 _ARGUMENTS = {ON_FAILURE: "on_failure", RETRIES: "retries"}
 _NOT_OFFERED = {
     ON_FAILURE: (
@@ -47,7 +53,7 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
     """The parts that the service takes with the tool, None for none; a warning names the others.
 
     A policy that the service does not offer is refused, since it limits what a batch costs, and the client
-    could keep it only for as long as the notebook stays open.
+    could keep it only for as long as the notebook stays open. So is a webhook, for which somebody would wait.
 
     Args:
         tool: the tool.
@@ -56,13 +62,15 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
 
     Raises:
         SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous or was uploaded to
-            another service, or the service does not offer a policy; nothing was sent.
+            another service, or the service does not offer a policy or webhooks; nothing was sent.
     """
     given = {} if extensions is None else extensions
     problems = list(_find_problems(given, service)) or list(_find_unoffered(tool, given))
     if problems:
         raise SettingsError(problems, tool.type)
     given = {key: value for key, value in given.items() if value != POLICY_DEFAULTS.get(key)}
+    if given.get(WEBHOOK) == "" and WEBHOOK not in tool.extensions:  # none is what the service does anyway
+        del given[WEBHOOK]
     sent = keep_taken(given, tool.extensions)
     unsent = [part for part in name_parts(given) if part not in name_parts(sent)]
     if unsent:
@@ -99,6 +107,21 @@ def put_label(tool: Tool, extensions: Extensions | None, label: str | None) -> E
     if label is None or LABEL not in tool.extensions or not isinstance(extensions, Mapping | None):
         return extensions
     return {**(extensions or {}), LABEL: label}
+
+
+def put_webhook(extensions: Extensions | None, webhook: str | None) -> Extensions | None:
+    """The extensions with the address that is called at the end, where it is given."""
+    return extensions if webhook is None else {**(extensions or {}), WEBHOOK: webhook}
+
+
+def warn_of_webhook(existing: Job, extensions: Extensions | None) -> None:
+    """Warn that a job which was submitted before gets no webhook, where one is asked for now."""
+    if (extensions or {}).get(WEBHOOK) and existing.webhook is None:
+        warn_caller(
+            f"{existing.job_name} was submitted before, without a webhook, and none is called at its end."
+            " again=True submits it once more, with one.",
+            NotSentWarning,
+        )
 
 
 def put_policy(
@@ -163,6 +186,8 @@ def _find_unoffered(tool: Tool, given: Extensions) -> Iterator[Problem]:
     for key, default in POLICY_DEFAULTS.items():
         if given.get(key) not in (None, default) and key not in tool.extensions:
             yield Problem(field=f"{WIRE_NAME}.{key}", message=_NOT_OFFERED[key], code="not_taken")
+    if given.get(WEBHOOK) and WEBHOOK not in tool.extensions:
+        yield Problem(field=WEBHOOK_PATH, message=_NO_WEBHOOKS, code="not_taken")
 
 
 def _doubt_retries(path: str, value: object) -> Iterator[Problem]:

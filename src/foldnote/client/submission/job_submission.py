@@ -30,7 +30,9 @@ from foldnote.client.submission.extensions import (
     choose_sent,
     describe_differences,
     put_label,
+    put_webhook,
     read_label,
+    warn_of_webhook,
 )
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once, require_same
 from foldnote.errors import ArgumentError, SettingsError
@@ -60,6 +62,7 @@ def submit(
     project_tag: str | None = None,
     label: str | None = None,
     extensions: Extensions | None = None,
+    webhook: str | None = None,
     limits: JobLimits = NO_LIMITS,
     again: bool = False,
 ) -> Operation[Job]:
@@ -69,6 +72,7 @@ def submit(
         limits: compared with the estimate before a new job is sent.
         label: free text, which is kept on this computer and sent where the service takes it.
         extensions: what is sent beside the settings, where the service takes it.
+        webhook: address that the service calls at the end of the job.
         again: submit a new job even if the same submission was made before.
 
     Raises:
@@ -82,13 +86,15 @@ def submit(
     if problems := limits.find_problems():
         raise SettingsError(problems, tool.type)
     text = read_label(label, extensions)
-    sent = choose_sent(tool, put_label(tool, extensions, text), ledger.service)
+    beside = put_webhook(put_label(tool, extensions, text), webhook)
+    sent = choose_sent(tool, beside, ledger.service)
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
         attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
     else:
         known = yield from _known_job(connection, ledger, attempt.identity)
         if known is not None:
+            warn_of_webhook(known, sent)
             if text is not None:
                 yield Run(lambda: ledger.remember_label(known.job_name, text))
             return known

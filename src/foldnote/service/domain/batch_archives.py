@@ -13,7 +13,7 @@ import logging
 import re
 import threading
 import zipfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from foldnote.models.status import BatchStatus, JobStatus
@@ -34,11 +34,18 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 class Aggregator:
-    """Builds batch archives."""
+    """Builds batch archives.
 
-    def __init__(self, store: Store, objects: ObjectStore) -> None:
+    Args:
+        on_ended: called when a batch has ended.
+    """
+
+    def __init__(
+        self, store: Store, objects: ObjectStore, on_ended: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
         self._objects = objects
+        self._on_ended = on_ended
         self._partial = threading.Lock()
         self._rounds = Rounds("aggregator", self.build_all)
 
@@ -81,6 +88,7 @@ class Aggregator:
             with self._store.database.alone(f"archive {parent.job_id}") as is_alone:
                 if is_alone:
                     self._build(parent)
+                    self._on_ended()
 
     def _build(self, parent: Parent) -> None:
         subjobs = self._store.batches.subjobs(parent.job_id)

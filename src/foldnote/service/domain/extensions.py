@@ -16,6 +16,7 @@ from foldnote.models.extensions import (
     ON_FAILURE,
     POLICY_DEFAULTS,
     REUSE,
+    WEBHOOK,
     WIRE_NAME,
     name_consent,
 )
@@ -40,6 +41,7 @@ def read_extensions(
         return None
     parts = {name: value for name, value in given.model_dump(by_alias=True).items() if value is not None}
     parts = {name: value for name, value in parts.items() if value != _DEFAULTS.get(name)}
+    parts.pop(WEBHOOK, None)  # not of the run: the address may hold a secret, and is kept elsewhere
     if EXTERNAL in parts:
         parts[EXTERNAL] = list(dict.fromkeys(parts[EXTERNAL]))
     taken = toolbox.extensions(tool.type)

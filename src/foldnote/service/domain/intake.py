@@ -27,9 +27,10 @@ from foldnote.service.domain.extensions import (
 from foldnote.service.domain.file_resolution import FileResolver, Located
 from foldnote.service.domain.requests import BatchSubmission, Extensions, JobPayload, JobSubmission
 from foldnote.service.domain.tool_registry import UNAVAILABLE, Toolbox
+from foldnote.service.domain.webhooks.webhook_rules import WebhookRules, too_many_webhooks
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
-from foldnote.service.store.jobs.insertion import NameTakenError, NewJob
+from foldnote.service.store.jobs.insertion import NameTakenError, NewJob, TooManyWebhooksError
 from foldnote.service.store.quotas import TRIAL, BudgetError, QuotaError
 from foldnote.service.store.store import Store
 
@@ -52,6 +53,7 @@ class Intake:
     Args:
         wake: called after every commit.
         storage: storage limits of accounts.
+        webhooks: addresses that may be called at the end of a job.
         limits: maximum rows of a batch and of one validation.
         allowance: limit of free-energy submissions with unclaimed keys.
     """
@@ -63,6 +65,7 @@ class Intake:
         files: FileResolver,
         wake: Callable[[], None],
         storage: StorageService,
+        webhooks: WebhookRules,
         *,
         limits: Limits,
         allowance: Allowance,
@@ -72,6 +75,7 @@ class Intake:
         self._files = files
         self._wake = wake
         self._storage = storage
+        self._webhooks = webhooks
         self._limits = limits
         self._allowance = allowance
 
@@ -86,7 +90,12 @@ class Intake:
         job = self._make_job(
             caller, tool, submission.job_name, submission.settings, foldnote=submission.foldnote
         )
-        job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
+        job = replace(
+            job,
+            project_tag=submission.project_tag,
+            max_runtime_s=submission.max_runtime_seconds,
+            webhook=self._webhooks.choose(caller, submission.foldnote),
+        )
         with self._names_first(caller, [("jobName", None, job.name)]):
             self._allowance.require(caller, tool, [job])
         self._require_runnable(tool, [job])
@@ -124,7 +133,15 @@ class Intake:
         self._require_runnable(tool, rows, has_rows=True)
         settings, kept = about or {}, rows[0].extensions
         rows = [replace(row, extensions=without_batch_parts(row.extensions)) for row in rows]
-        parent = NewJob(batch.batch_name, batch.type, settings, settings, batch.project_tag, extensions=kept)
+        parent = NewJob(
+            batch.batch_name,
+            batch.type,
+            settings,
+            settings,
+            batch.project_tag,
+            extensions=kept,
+            webhook=self._webhooks.choose(caller, batch.foldnote),
+        )
         with refusals("batchName"):
             hours = batch.weighted_hours_budget
             self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
@@ -222,6 +239,7 @@ class Intake:
             return Checked(tuple(problems), check.normalized, ())
         try:
             extensions = read_extensions(foldnote, tool, self._toolbox, is_batch=is_batch)
+            self._webhooks.choose(caller, foldnote)
         except RefusalError as refusal:
             return Checked((_as_problem(refusal),), check.normalized, ())
         alignment = self._files.locate_alignment(caller, extensions)
@@ -291,6 +309,8 @@ def refusals(name_field: str) -> Iterator[None]:
         raise job_limit_reached(exc) from exc
     except BudgetError as exc:
         raise budget_exceeded(exc) from exc
+    except TooManyWebhooksError as exc:
+        raise too_many_webhooks(exc) from exc
 
 
 def budget_exceeded(error: BudgetError) -> RefusalError:

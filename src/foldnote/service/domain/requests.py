@@ -69,6 +69,9 @@ class Extensions(BaseModel):
     reuse: bool | None = None
     """Of the run of a pipeline: whether a stage takes the result of a complete stage of this account, of any
     pipeline, with the same tool, settings and file contents."""
+    webhook: str | None = Field(default=None, max_length=2000)
+    """Of a job or a batch: the address that is called when it has ended, in place of the account's; empty for
+    none. The administrator of the service lists what addresses may begin with."""
 
 
 class JobSubmission(RequestBody):

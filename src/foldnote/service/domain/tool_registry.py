@@ -10,7 +10,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.errors import UnknownToolError
-from foldnote.models.extensions import LABEL, ON_FAILURE, RETRIES, REUSE
+from foldnote.models.extensions import LABEL, ON_FAILURE, RETRIES, REUSE, WEBHOOK
 from foldnote.models.tool import Tool
 from foldnote.service.engines import Engine, engine_for
 from foldnote.service.engines.unserved import explain_unserved
@@ -36,8 +36,9 @@ class Registered:
 class Toolbox:
     """All tools with their engines; changes are seen within seconds."""
 
-    def __init__(self, engines: Mapping[str, Engine]) -> None:
+    def __init__(self, engines: Mapping[str, Engine], *, calls_webhooks: bool = False) -> None:
         self._engines = dict(engines)
+        self._beside = (LABEL, RETRIES, ON_FAILURE, REUSE, *((WEBHOOK,) if calls_webhooks else ()))
         self._registered: Mapping[str, Registered] = {}
         self._read: Callable[[], Mapping[str, Registered]] = dict
         self._read_next = 0.0
@@ -98,9 +99,9 @@ class Toolbox:
         return found
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
-        """The extensions accepted beside the tool's settings: its own, a label, policies and reuse."""
+        """The extensions accepted beside the tool's settings: its own, and those of every tool here."""
         engine = self.engine_of(tool_type)
-        return (*(() if engine is None else engine.extensions), LABEL, RETRIES, ON_FAILURE, REUSE)
+        return (*(() if engine is None else engine.extensions), *self._beside)
 
     def can_run(self, tool_type: str) -> bool:
         """Whether an engine of the tool is installed here."""

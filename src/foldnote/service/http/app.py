@@ -38,6 +38,7 @@ from foldnote.service.http.routes import (
     results,
     submission,
     tools,
+    webhooks,
 )
 from foldnote.service.http.traffic import TrafficMiddleware
 from foldnote.service.operation.drain_watch import watch_draining
@@ -94,6 +95,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
         (nodes.router,) if has_remote(config.executors) else ()
     )  # first: nodes ask most often
     own += (hub.router,) if config.hub else ()
+    own += (webhooks.router,) if config.webhooks else ()
     app = build_routes(lifespan, own)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)

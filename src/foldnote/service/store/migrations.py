@@ -392,3 +392,20 @@ def m0025_direct_uploads(connection: BareConnection) -> None:
 def m0026_engine_version(connection: BareConnection) -> None:
     """The engine that ran a job, so that a stage's result is reused only while it is the same."""
     connection.execute("ALTER TABLE jobs ADD COLUMN engine_version TEXT")
+
+
+@migration
+def m0027_webhooks(connection: BareConnection) -> None:
+    """Webhooks that are to be delivered, and the secrets of accounts with which they are signed."""
+    _run(
+        connection,
+        """
+        ALTER TABLE jobs ADD COLUMN webhook TEXT;
+        CREATE TABLE webhooks (job_id INTEGER PRIMARY KEY REFERENCES jobs(id),
+            account_id INTEGER NOT NULL REFERENCES accounts(id), url TEXT NOT NULL,
+            delivery_id TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0);
+        CREATE INDEX webhooks_of_account ON webhooks (account_id);
+        CREATE TABLE webhook_accounts (account_id INTEGER PRIMARY KEY REFERENCES accounts(id),
+            secret BLOB NOT NULL, url TEXT, created TEXT NOT NULL);
+        """,
+    )

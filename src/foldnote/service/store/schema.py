@@ -112,6 +112,8 @@ jobs = sa.Table(
     sa.Column("stored_bytes", Whole, nullable=False, default=0, server_default="0"),
     # JSON: what was submitted beside the settings, None for nothing
     sa.Column("extensions", sa.Text),
+    # what became of the webhook, None without one
+    sa.Column("webhook", sa.Text),
     # whether the folders of a deleted job are gone
     sa.Column("is_purged", Whole, nullable=False, default=0),
 )
@@ -260,6 +262,31 @@ counters = sa.Table(
     sa.Column("parent_id", Whole, primary_key=True),
     sa.Column("state", sa.Text, primary_key=True),
     sa.Column("count", Whole, nullable=False),
+)
+
+webhooks = sa.Table(
+    "webhooks",
+    metadata,
+    # not delivered yet; the row is removed when it is, or was given up
+    sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("url", sa.Text, nullable=False),
+    # the same at every attempt, so that receivers recognise repetitions
+    sa.Column("delivery_id", sa.Text, nullable=False),
+    sa.Column("attempts", Whole, nullable=False, default=0),
+    # Unix time (s) before which it is not tried (again)
+    sa.Column("due", sa.Float, nullable=False, default=0.0),
+)
+
+webhook_accounts = sa.Table(
+    "webhook_accounts",
+    metadata,
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
+    # with which webhooks are signed
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    # for every job of the account, None for none
+    sa.Column("url", sa.Text),
+    sa.Column("created", sa.Text, nullable=False),
 )
 
 events = sa.Table(

@@ -28,6 +28,7 @@ from foldnote.service.store.retention import RetentionStore
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
+from foldnote.service.store.webhooks import WebhookStore
 
 
 class Store:
@@ -67,6 +68,7 @@ class Store:
         self.storage = StorageStore(self.database)
         self.operation = OperationStore(self.database)
         self.retention = RetentionStore(self.database)
+        self.webhooks = WebhookStore(self.database)
 
     def close(self) -> None:
         """Close the database."""

@@ -124,6 +124,7 @@ def write_card(
         _paragraph("fnc-message", _choose_message(job)),
         _paragraph("fnc-message", _count_retries(job)),
         _paragraph("fnc-message", f"Reused from {job.reused_from}." if job.reused_from else ""),
+        _paragraph("fnc-message", f"Webhook: {job.webhook}" if job.webhook and job.is_final else ""),
         _paragraph("fnc-advice", _advise(job, look)),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from foldnote import catalog
-from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
+from foldnote.models.extensions import ALIGNMENT, REUSE, WEBHOOK, WEBHOOK_PATH, WIRE_NAME
 from foldnote.models.job import PIPELINE
 from foldnote.models.names import check_job_name
 from foldnote.models.problem import Problem
@@ -24,6 +24,7 @@ from foldnote.service.domain.requests import (
     RunPipelineRequest,
 )
 from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.domain.webhooks.webhook_rules import WebhookRules
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.insertion import Input, NewJob
@@ -40,10 +41,18 @@ class PipelineService:
         wake: called after a run was queued.
     """
 
-    def __init__(self, store: Store, toolbox: Toolbox, files: FileResolver, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        toolbox: Toolbox,
+        files: FileResolver,
+        webhooks: WebhookRules,
+        wake: Callable[[], None],
+    ) -> None:
         self._store = store
         self._toolbox = toolbox
         self._files = files
+        self._webhooks = webhooks
         self._wake = wake
 
     def save(self, caller: Caller, pipeline: PipelineSubmission) -> None:
@@ -87,7 +96,10 @@ class PipelineService:
         if extensions:
             rows[0] = replace(rows[0], is_held=True)  # released by the scheduler, unless its result is there
         tag = wanted.project_tag
-        parent = NewJob(wanted.job_name, PIPELINE, settings, settings, tag, extensions=extensions)
+        webhook = self._webhooks.choose(caller, wanted.foldnote)
+        parent = NewJob(
+            wanted.job_name, PIPELINE, settings, settings, tag, extensions=extensions, webhook=webhook
+        )
         with refusals("jobName"):
             self._store.jobs.add_batch(caller.account_id, parent, rows)
         self._wake()
@@ -136,6 +148,9 @@ class PipelineService:
 
     def _read_extensions(self, tool: Tool, index: int, stage: PipelineStage) -> dict[str, Any] | None:
         with _at_stage(index):
+            if stage.foldnote is not None and stage.foldnote.webhook is not None:
+                sentence = "A stage has no webhook. Give it with the run of the pipeline."
+                raise bad_request(sentence, code="not_taken", field=WEBHOOK_PATH)
             return read_extensions(stage.foldnote, tool, self._toolbox)
 
     def _keep_alignment(
@@ -191,9 +206,12 @@ def _read_run_extensions(given: Extensions | None) -> dict[str, Any] | None:
         RefusalError: 400 for a part that belongs to a stage or a batch.
     """
     parts = {} if given is None else given.model_dump(by_alias=True, exclude_defaults=True)
-    others = [name for name in parts if name != REUSE]
+    others = [name for name in parts if name not in (REUSE, WEBHOOK)]
     if others:
-        sentence = f"The run of a pipeline takes {REUSE} only. Give {others[0]} at a stage of the pipeline."
+        sentence = (
+            f"The run of a pipeline takes {REUSE} and {WEBHOOK} only. Give {others[0]} at a stage of the"
+            " pipeline."
+        )
         raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{others[0]}")
     return {REUSE: True} if parts.get(REUSE) else None
 

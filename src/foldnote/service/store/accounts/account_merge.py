@@ -16,7 +16,17 @@ from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL
 from foldnote.service.store.jobs.records import refresh_record
 from foldnote.service.store.quotas import TRIAL
-from foldnote.service.store.schema import counters, direct_uploads, files, jobs, keys, pipelines, usage
+from foldnote.service.store.schema import (
+    counters,
+    direct_uploads,
+    files,
+    jobs,
+    keys,
+    pipelines,
+    usage,
+    webhook_accounts,
+    webhooks,
+)
 
 MAX_NAME_LENGTH = 100
 
@@ -31,6 +41,7 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
     _move_pipelines(connection, source, target)
     own = direct_uploads.c.account_id == source
     connection.execute(sa.update(direct_uploads).where(own).values(account_id=target))
+    _move_webhooks(connection, source, target)
     _move_counters(connection, source, target)
     _move_usage(connection, source, target)
     mine = keys.c.account_id == source
@@ -99,6 +110,20 @@ def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None
         taken.add(new)
         which = (pipelines.c.account_id == source, pipelines.c.name == name)
         connection.execute(sa.update(pipelines).where(*which).values(account_id=target, name=new))
+
+
+def _move_webhooks(connection: sa.Connection, source: int, target: int) -> None:
+    """Move what waits, and the secret and address unless the other account has its own."""
+    mine = webhooks.c.account_id == source
+    connection.execute(sa.update(webhooks).where(mine).values(account_id=target))
+    has_own = connection.execute(
+        sa.select(webhook_accounts.c.account_id).where(webhook_accounts.c.account_id == target)
+    ).first()
+    own = webhook_accounts.c.account_id == source
+    if has_own is None:
+        connection.execute(sa.update(webhook_accounts).where(own).values(account_id=target))
+    else:
+        connection.execute(sa.delete(webhook_accounts).where(own))
 
 
 def _move_counters(connection: sa.Connection, source: int, target: int) -> None:

@@ -5,6 +5,7 @@ Records are serialised here; counters are updated once for all rows.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.jobs.counting import Move, count_moves
 from foldnote.service.store.jobs.records import add_records, make_record, write_text
-from foldnote.service.store.schema import accounts, events, inputs, jobs
+from foldnote.service.store.schema import accounts, events, inputs, jobs, webhooks
 
 _NAMES_AT_ONCE = 500
 _OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
@@ -40,6 +41,33 @@ class Input:
 
 
 @dataclass(frozen=True)
+class NewWebhook:
+    """An address to call at the end of a job.
+
+    Attributes:
+        url: the address.
+        most: how many webhooks of the account may wait to be delivered, this one included.
+        is_default: whether it is the account's; such a job is accepted, without a webhook, if too many wait.
+    """
+
+    url: str
+    most: int
+    is_default: bool = False
+
+
+class TooManyWebhooksError(Exception):
+    """So many webhooks of the account wait to be delivered that it may have no more; `most` is the limit."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} webhooks wait")
+        self.most = most
+
+
+WAITING_WEBHOOK = "Waiting for the end of the job."
+"""What a job says of a webhook before its first attempt."""
+
+
+@dataclass(frozen=True)
 class NewJob:
     """A job to insert into the queue; settings as submitted and as normalised."""
 
@@ -59,6 +87,7 @@ class NewJob:
     """Of a stage whose inputs are known: see ``digest_stage``."""
     extensions: Mapping[str, Any] | None = None
     """Extensions submitted beside the settings; None for none."""
+    webhook: NewWebhook | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +104,7 @@ _NAMED = sa.select(jobs.c.name, jobs.c.id).where(
     jobs.c.deleted.is_(None),
     jobs.c.name.in_(sa.bindparam("names", expanding=True)),
 )
+_WEBHOOKS = sa.select(sa.func.count()).where(webhooks.c.account_id == sa.bindparam("account"))
 _INSERT = sa.insert(jobs).inline()
 _TELL = sa.insert(events).inline()
 
@@ -91,11 +121,13 @@ def insert_jobs(
 
     Raises:
         NameTakenError: the account has a job of one of the names.
+        TooManyWebhooksError: one has a webhook, and too many of the account wait to be delivered.
     """
     _refuse_taken_names(connection, account_id, new, is_batch=place is not None)
     email = connection.execute(_EMAIL, {"account": account_id}).scalar_one()
     moment = clock.now()
     rows = [_make_row(account_id, each, moment, more or {}) for each in new]
+    _settle_webhooks(connection, account_id, rows, new)
     for index, row in enumerate(rows):
         if place is not None:
             row |= {"parent_id": place.parent_id, "batch": place.batch, "row_index": index}
@@ -104,6 +136,7 @@ def insert_jobs(
     made = zip(rows, ids, strict=True)
     add_records(connection, [make_record(row | {"id": job_id}, email) for row, job_id in made])
     _insert_inputs(connection, ids, new)
+    _insert_webhooks(connection, account_id, ids, rows, new)
     parent_id = None if place is None else place.parent_id
     count_moves(connection, [Move(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))])
     told = {"at": moment, "account_id": account_id, "kind": "submitted"}
@@ -131,6 +164,47 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "created": moment,
     }
     return row | dict(more)
+
+
+def _settle_webhooks(
+    connection: sa.Connection, account_id: int, rows: Sequence[dict[str, Any]], new: Sequence[NewJob]
+) -> None:
+    """Say in the rows what becomes of their webhooks, of which there may not be too many."""
+    wanted = [(row, each.webhook) for row, each in zip(rows, new, strict=True) if each.webhook is not None]
+    if not wanted:
+        return
+    waiting = connection.execute(_WEBHOOKS, {"account": account_id}).scalar_one()
+    for row, webhook in wanted:
+        if waiting < webhook.most:
+            row["webhook"] = WAITING_WEBHOOK
+            waiting += 1
+        elif webhook.is_default:
+            row["webhook"] = f"Not delivered: {webhook.most:,} webhooks of the account were waiting."
+        else:
+            raise TooManyWebhooksError(webhook.most)
+
+
+def _insert_webhooks(
+    connection: sa.Connection,
+    account_id: int,
+    ids: Sequence[int],
+    rows: Sequence[Mapping[str, Any]],
+    new: Sequence[NewJob],
+) -> None:
+    made = [
+        {
+            "job_id": job_id,
+            "account_id": account_id,
+            "url": each.webhook.url,
+            "delivery_id": secrets.token_hex(16),
+            "attempts": 0,
+            "due": 0.0,
+        }
+        for job_id, row, each in zip(ids, rows, new, strict=True)
+        if each.webhook is not None and row["webhook"] == WAITING_WEBHOOK
+    ]
+    if made:
+        connection.execute(sa.insert(webhooks), made)
 
 
 def _refuse_taken_names(

@@ -19,7 +19,7 @@ from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read
 from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
 from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
 from foldnote.service.store.quotas import Quotas, count_jobs
-from foldnote.service.store.schema import jobs, records
+from foldnote.service.store.schema import jobs, records, webhooks
 
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
@@ -39,6 +39,7 @@ class JobStore:
         Raises:
             NameTakenError: the account has a job of this name.
             QuotaError: the account may not submit any more jobs.
+            TooManyWebhooksError: too many webhooks of the account wait.
         """
         with self._database.write(account_id) as connection:
             job_id = insert_jobs(connection, account_id, [new])[0]
@@ -60,6 +61,7 @@ class JobStore:
         Raises:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
             QuotaError: the account may not submit so many.
+            TooManyWebhooksError: too many webhooks of the account wait.
         """
         with self._database.write(account_id) as connection:
             values: dict[str, object] = {
@@ -225,4 +227,5 @@ def _bury(connection: sa.Connection, row: JobRow) -> None:
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
     connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **NOTHING_KEPT))
     connection.execute(sa.delete(records).where(records.c.number == -row["id"]))
+    connection.execute(sa.delete(webhooks).where(webhooks.c.job_id == row["id"]))
     write_event(connection, row["account_id"], row["id"], "deleted")

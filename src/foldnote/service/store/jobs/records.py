@@ -26,6 +26,7 @@ NOTHING_KEPT = {
     "error": None,
     "message": None,
     "score": None,
+    "webhook": None,
 }
 """Columns with inputs or results, which are cleared when the job is deleted."""
 

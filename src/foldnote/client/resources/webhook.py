@@ -1,0 +1,73 @@
+"""The address that foldnote's own service calls at the end of the account's jobs, and its secret."""
+
+from __future__ import annotations
+
+from pydantic import SecretStr
+
+from foldnote.client.core.connection import Resource
+from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
+from foldnote.errors import FoldnoteError, NotFoundError, ProtocolError
+from foldnote.models.webhook import AccountWebhook, read_account_webhook
+
+
+class WebhookOperations(Resource):
+    """GET and POST /webhook, which services have whose administrator allows addresses."""
+
+    @operation
+    def get(self) -> Operation[AccountWebhook]:
+        """Get what the account has set, and what addresses may begin with.
+
+        Raises:
+            FoldnoteError: the service calls no webhooks.
+            ServiceError: the service refused.
+        """
+        return (yield from self._ask("GET", "/webhook"))
+
+    @operation
+    def set(self, url: str | None) -> Operation[AccountWebhook]:
+        """Set the address that is called at the end of every job and batch submitted from now on.
+
+        Args:
+            url: the address; None for none. A job may have one of its own: ``client.jobs.submit(webhook=…)``.
+
+        Raises:
+            BadRequestError: the address is not allowed, or the account has no secret yet.
+            FoldnoteError: the service calls no webhooks.
+            ServiceError: the service refused.
+        """
+        return (yield from self._ask("POST", "/webhook", {"url": url}))
+
+    @operation
+    def renew_secret(self) -> Operation[SecretStr]:
+        """Make a secret, or a new one in place of the account's, and return it, which is possible only now.
+
+        Requests are signed with it from now on, as Standard Webhooks says: give it to the receiver.
+        ``.get_secret_value()`` shows it.
+
+        Raises:
+            FoldnoteError: the service calls no webhooks.
+            ServiceError: the service refused.
+        """
+        found = yield from self._ask("POST", "/webhook/secret", {})
+        if found.secret is None:
+            raise ProtocolError("The service's answer contains no secret.")
+        return found.secret
+
+    def _ask(self, method: str, path: str, body: object = None) -> Operation[AccountWebhook]:
+        try:
+            answer = yield from self._connection.ask(method, path, json=body, repeatable=method == "GET")
+        except NotFoundError as exc:
+            raise FoldnoteError(
+                "This service calls no webhooks: its administrator has allowed no address, or it is not a"
+                " service of foldnote."
+            ) from exc
+        return understand(read_account_webhook, answer)
+
+
+class WebhookResource(SyncApi, WebhookOperations):
+    """The account's webhook (synchronous)."""
+
+
+class AsyncWebhookResource(AsyncApi, WebhookOperations):
+    """The account's webhook (asynchronous)."""

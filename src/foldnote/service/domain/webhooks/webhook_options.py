@@ -1,0 +1,207 @@
+"""The section ``[webhooks]`` of ``config.toml``: which addresses the service may call, and how often.
+
+An address is allowed if it begins with one of the entries, whose last part it must match as a whole. Names
+are looked up when the address is called. What they stand for must be public, unless the entry names it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import SplitResult, urlsplit
+
+from foldnote.errors import ConfigurationError
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+EXAMPLE = "https://hooks.example.org/foldnote/"
+MAX_URL_LENGTH = 2000
+_WHERE = "The section [webhooks] of config.toml"
+_PORTS = {"http": 80, "https": 443}
+_CHARACTERS = re.compile(r"[!-~]+")
+_HIDDEN_PARTS = re.compile(r"%(?:2e|2f|5c)|\\", re.IGNORECASE)
+_TUNNELS = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+"""IPv6 networks whose addresses stand for IPv4 addresses, which may be private."""
+_MAX_DELAY_S, _MAX_ATTEMPTS, _MAX_TIMEOUT_S = 86_400, 20, 60
+
+
+@dataclass(frozen=True)
+class WebhookAddress:
+    """An address in its parts; `target` is the path with the query."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    target: str
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Take an address apart.
+
+        Raises:
+            ValueError: with what is wrong with it, as a clause.
+        """
+        if len(text) > MAX_URL_LENGTH:
+            raise ValueError(f"it has more than {MAX_URL_LENGTH:,} characters")
+        if not _CHARACTERS.fullmatch(text):
+            raise ValueError("it has a space, a control character or a letter outside of ASCII")
+        try:
+            parts = urlsplit(text)
+            port = parts.port
+        except ValueError as exc:
+            raise ValueError("its host or port cannot be read") from exc
+        if fault := _find_fault(parts):
+            raise ValueError(fault)
+        path = parts.path or "/"
+        target = f"{path}?{parts.query}" if parts.query else path
+        host = str(parts.hostname).rstrip(".")
+        return cls(parts.scheme, host, port or _PORTS[parts.scheme], path, target)
+
+
+def _find_fault(parts: SplitResult) -> str | None:
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return f"it is not like {EXAMPLE}"
+    if "@" in parts.netloc:
+        return "it has a user name or password"
+    if parts.fragment:
+        return "it has a part after #"
+    if _HIDDEN_PARTS.search(parts.path) or {".", ".."} & set(parts.path.split("/")):
+        return r"its path has . or .. as a part, \ or an encoded separator"
+    return None
+
+
+@dataclass(frozen=True)
+class AllowedAddress:
+    """An entry of the list.
+
+    Attributes:
+        text: what addresses begin with, as the administrator wrote it.
+        start: the same in its parts.
+        networks: networks that are not public to which such an address may lead.
+    """
+
+    text: str
+    start: WebhookAddress
+    networks: tuple[Network, ...] = ()
+
+    def covers(self, address: WebhookAddress) -> bool:
+        """Whether the address begins with this entry."""
+        start, given = self.start, address
+        if (given.scheme, given.host, given.port) != (start.scheme, start.host, start.port):
+            return False
+        return given.path == start.path or given.path.startswith(f"{start.path.rstrip('/')}/")
+
+    def permits(self, number: str) -> bool:
+        """Whether its host may be at this IP address: a public one, or one of its networks."""
+        found = ipaddress.ip_address(number.partition("%")[0])
+        found = getattr(found, "ipv4_mapped", None) or found
+        if any(found.version == each.version and found in each for each in self.networks):
+            return True
+        is_tunnel = found.version == 6 and any(found in each for each in _TUNNELS)
+        return found.is_global and not found.is_multicast and not is_tunnel
+
+
+@dataclass(frozen=True)
+class WebhookOptions:
+    """Which addresses may be called, and how.
+
+    Attributes:
+        allow: what addresses begin with.
+        certificates: file of certificates (PEM) to trust besides those of the system; None for none.
+        per_account: how many webhooks of an account may wait to be delivered.
+        retry_after_s: seconds between an attempt that failed and the next; their number limits the attempts.
+        timeout_s: longest time of an attempt.
+    """
+
+    allow: tuple[AllowedAddress, ...]
+    certificates: Path | None = None
+    per_account: int = 1000
+    retry_after_s: tuple[float, ...] = (10, 60, 300, 1800, 7200, 21_600)
+    timeout_s: float = 10.0
+
+    @property
+    def starts(self) -> list[str]:
+        """What addresses begin with, as the administrator wrote it."""
+        return [each.text for each in self.allow]
+
+    def find(self, address: WebhookAddress) -> AllowedAddress | None:
+        """The entry with which the address begins; None if it is not allowed."""
+        return next((each for each in self.allow if each.covers(address)), None)
+
+    @classmethod
+    def read(cls, section: Mapping[str, Any]) -> Self | None:
+        """Check the section ``[webhooks]``; None if there is none, or it allows nothing.
+
+        Raises:
+            ConfigurationError: an option is unknown or wrong.
+        """
+        if unknown := section.keys() - cls.__dataclass_fields__.keys():
+            known = ", ".join(sorted(cls.__dataclass_fields__))
+            raise ConfigurationError(f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {known}.")
+        options = dict(section)
+        _require(
+            options, "allow", isinstance(options.get("allow", []), list), f'a list such as ["{EXAMPLE}"]'
+        )
+        allow = tuple(_read_entry(each) for each in options.get("allow", []))
+        if not allow:
+            return None
+        _check_numbers(options)
+        if (file := options.get("certificates")) is not None:
+            _require(options, "certificates", isinstance(file, str) and Path(file).is_file(), "a file")
+            options["certificates"] = Path(file)
+        if "retry_after_s" in options:
+            options["retry_after_s"] = tuple(options["retry_after_s"])
+        return cls(**options | {"allow": allow})
+
+
+def _read_entry(entry: object) -> AllowedAddress:
+    fields = {"address": entry} if isinstance(entry, str) else entry
+    if not isinstance(fields, dict) or fields.keys() - {"address", "networks"}:
+        raise ConfigurationError(
+            f'{_WHERE} has {entry!r} in allow; write "{EXAMPLE}", or for an address that is not public'
+            ' {address = "https://hooks.lab.internal/", networks = ["10.0.0.0/8"]}.'
+        )
+    text = fields.get("address")
+    try:
+        start = WebhookAddress.read(str(text))
+        if start.target != start.path:
+            raise ValueError("it has a part after ?")
+        networks = tuple(ipaddress.ip_network(each) for each in fields.get("networks", ()))
+    except (ValueError, TypeError) as exc:
+        raise ConfigurationError(f"{_WHERE} allows {text!r}, which cannot be used: {exc}.") from exc
+    return AllowedAddress(str(text), start, (*networks, *_own_network(start.host)))
+
+
+def _own_network(host: str) -> tuple[Network, ...]:
+    """The network of an entry whose host is an IP address."""
+    try:
+        return (ipaddress.ip_network(host),)
+    except ValueError:
+        return ()
+
+
+def _check_numbers(options: Mapping[str, Any]) -> None:
+    if "per_account" in options:
+        is_good = _is_number(options["per_account"], int) and options["per_account"] >= 1
+        _require(options, "per_account", is_good, "a whole number from 1")
+    if "timeout_s" in options:
+        is_good = _is_number(options["timeout_s"]) and 0 < options["timeout_s"] <= _MAX_TIMEOUT_S
+        _require(options, "timeout_s", is_good, f"a number of seconds up to {_MAX_TIMEOUT_S}")
+    delays = options.get("retry_after_s", ())
+    is_list = isinstance(delays, Sequence) and not isinstance(delays, str) and len(delays) <= _MAX_ATTEMPTS
+    is_good = is_list and all(_is_number(each) and 0 < each <= _MAX_DELAY_S for each in delays)
+    told = f"a list of at most {_MAX_ATTEMPTS} numbers of seconds up to {_MAX_DELAY_S:,}"
+    _require(options, "retry_after_s", is_good, told)
+
+
+def _is_number(value: object, kind: type | tuple[type, ...] = (int, float)) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _require(options: Mapping[str, Any], name: str, is_good: bool, rule: str) -> None:
+    if not is_good:
+        raise ConfigurationError(f"{_WHERE} sets {name} to {options.get(name)!r}; it must be {rule}.")

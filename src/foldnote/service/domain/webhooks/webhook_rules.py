@@ -1,0 +1,126 @@
+"""What accounts may have called: checks an address when it is given, and keeps the account's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foldnote.models.extensions import WEBHOOK_PATH
+from foldnote.service.domain.requests import Extensions
+from foldnote.service.domain.webhooks.signing import make_secret, write_secret
+from foldnote.service.domain.webhooks.webhook_options import WebhookAddress, WebhookOptions
+from foldnote.service.faults import RefusalError, bad_request, not_found
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.insertion import NewWebhook, TooManyWebhooksError
+from foldnote.service.store.webhooks import WebhookStore
+
+NOT_CALLED = "This service calls no webhooks, since its administrator has allowed no address."
+UNSIGNED = (
+    "The account has no secret yet, with which its webhooks are signed. Make one first: `foldnote webhook"
+    " --new-secret`, or client.webhook.renew_secret()."
+)
+
+
+def too_many_webhooks(error: TooManyWebhooksError) -> RefusalError:
+    """400 for an account of which so many webhooks wait that it may have no more."""
+    sentence = (
+        f"{WEBHOOK_PATH}: {error.most:,} webhooks of the account wait to be delivered, which is the limit."
+        " Submit this one when some of its jobs have ended, or leave the webhook out."
+    )
+    return bad_request(sentence, code="too_many_webhooks", field=WEBHOOK_PATH)
+
+
+@dataclass(frozen=True)
+class ShownWebhook:
+    """What an account has set, without its secret, and what addresses may begin with."""
+
+    url: str | None
+    has_secret: bool
+    secret_created: str | None
+    allowed: list[str]
+
+
+class WebhookRules:
+    """Addresses of jobs and accounts.
+
+    Args:
+        options: None for a service that calls none.
+    """
+
+    def __init__(self, store: WebhookStore, options: WebhookOptions | None) -> None:
+        self._store = store
+        self._options = options
+
+    def choose(self, caller: Caller, given: Extensions | None) -> NewWebhook | None:
+        """The webhook of a submission: its own, else the account's; None for none.
+
+        Raises:
+            RefusalError: 400 if the address is not allowed, or cannot be signed for.
+        """
+        url = None if given is None else given.webhook
+        if url == "" or (url is None and self._options is None):
+            return None
+        if url is not None:
+            self._require(url)
+        own = self._store.account(caller.account_id)
+        options = self._require_options()
+        if url is None:
+            default = None if own is None else own.url
+            return None if default is None else NewWebhook(default, options.per_account, is_default=True)
+        if own is None:
+            raise bad_request(UNSIGNED, code="webhook_secret_missing", field=WEBHOOK_PATH)
+        return NewWebhook(url, options.per_account)
+
+    def show(self, caller: Caller) -> ShownWebhook:
+        """What the account has set.
+
+        Raises:
+            RefusalError: 404 from a service that calls none.
+        """
+        options = self._require_options()
+        own = self._store.account(caller.account_id)
+        if own is None:
+            return ShownWebhook(None, False, None, options.starts)
+        return ShownWebhook(own.url, True, own.created, options.starts)
+
+    def put_url(self, caller: Caller, url: str | None) -> None:
+        """Set the address for all jobs that the account submits from now on, or none.
+
+        Raises:
+            RefusalError: 400 if it is not allowed or cannot be signed for; 404 if the service calls none.
+        """
+        self._require_options()
+        if url is not None:
+            self._require(url, "url")
+            if self._store.account(caller.account_id) is None:
+                raise bad_request(UNSIGNED, code="webhook_secret_missing", field="url")
+        self._store.put_url(caller.account_id, url)
+
+    def renew_secret(self, caller: Caller) -> str:
+        """Make a new secret in place of the account's, and return it, which is done only once.
+
+        Raises:
+            RefusalError: 404 from a service that calls none.
+        """
+        self._require_options()
+        secret = make_secret()
+        self._store.put_secret(caller.account_id, secret)
+        return write_secret(secret)
+
+    def _require_options(self) -> WebhookOptions:
+        if self._options is None:
+            raise not_found(NOT_CALLED, code="route_not_found")
+        return self._options
+
+    def _require(self, url: str, field: str = WEBHOOK_PATH) -> None:
+        if self._options is None:
+            raise bad_request(f"{field}: {NOT_CALLED}", code="not_taken", field=field)
+        starts = " or ".join(self._options.starts)
+        rule = f"The administrator of this service allows addresses that begin with {starts}."
+        try:
+            address = WebhookAddress.read(url)
+        except ValueError as exc:
+            sentence = f"{field}: this address cannot be used: {exc}. {rule}"
+            raise bad_request(sentence, code="webhook_not_allowed", field=field) from exc
+        if self._options.find(address) is None:
+            sentence = f"{field}: this address is not allowed. {rule}"
+            raise bad_request(sentence, code="webhook_not_allowed", field=field)

@@ -1,0 +1,203 @@
+"""Deliver webhooks after the ends of their jobs, in threads of their own, which no job waits for.
+
+What is due is asked of the database, so that nothing is missed after a kill at any moment, and an attempt is
+counted there before it is made, so that of several replicas one makes it. A webhook is delivered at least
+once; one whose receiver answered just before a kill is repeated with the same identity. Each account has one
+attempt at a time, and the account that waited longest comes next: a slow receiver delays only its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import ssl
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from foldnote.service.domain.webhooks.signing import sign
+from foldnote.service.domain.webhooks.webhook_options import WebhookAddress, WebhookOptions
+from foldnote.service.domain.webhooks.webhook_request import (
+    WebhookFailedError,
+    WebhookRefusedError,
+    find_number,
+    make_context,
+    post,
+)
+from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.webhooks import DueWebhook, WebhookStore
+
+log = logging.getLogger(__name__)
+_AT_ONCE = 4
+_LOOK_EVERY_S = 5.0
+_LEASE_MORE_S = 5.0
+"""How much longer a claim lasts than the request may take; a slow lookup of the host may outlast it, and then
+the webhook is delivered twice."""
+_AGENT = "foldnote"
+
+
+@dataclass(frozen=True)
+class AttemptReport:
+    """What became of one attempt: a sentence for the job, a word for its events, and when to try again.
+
+    Attributes:
+        delay_s: seconds until the next attempt; None for none.
+    """
+
+    told: str
+    event: str
+    delay_s: float | None = None
+
+
+class WebhookSender:
+    """Delivers webhooks.
+
+    Args:
+        options: None for a service that calls none; then it does nothing.
+    """
+
+    def __init__(self, store: WebhookStore, options: WebhookOptions | None) -> None:
+        self._store = store
+        self._options = options
+        self._woken = threading.Event()
+        self._lock = threading.Lock()
+        self._busy: set[int] = set()
+        self._served: dict[int, float] = {}
+        self._is_stopping = False
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start; first deliver what an earlier process left."""
+        if self._options is not None:
+            context = make_context(self._options.certificates)
+            self._thread = threading.Thread(
+                target=self._run, args=(self._options, context), name="webhooks", daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Begin no more attempts; one that is under way is repeated after the next start."""
+        self._is_stopping = True
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def wake(self) -> None:
+        """Signal that a job may have ended."""
+        self._woken.set()
+
+    def _run(self, options: WebhookOptions, context: ssl.SSLContext) -> None:
+        pause_s = min((_LOOK_EVERY_S, *options.retry_after_s))
+        while not self._is_stopping:
+            self._woken.clear()
+            try:
+                has_begun = self._begin_next(options, context)
+            except StorageFaultError as exc:
+                has_begun = False
+                log.warning("Webhooks wait, since the database cannot be used: %s", exc)
+            except Exception:  # the thread's edge: what comes next must not wait for ever
+                has_begun = False
+                log.exception("Webhooks could not be looked for.")
+            if not has_begun:
+                self._woken.wait(pause_s)
+
+    def _begin_next(self, options: WebhookOptions, context: ssl.SSLContext) -> bool:
+        """Begin an attempt of the account that waited longest; False if none may begin now."""
+        with self._lock:
+            busy = set(self._busy)
+        if len(busy) >= _AT_ONCE:
+            return False
+        accounts = [each for each in self._store.due_accounts() if each not in busy]
+        for account_id in sorted(accounts, key=lambda each: self._served.get(each, 0.0)):
+            webhook = self._store.next_of(account_id)
+            if webhook is not None and self._store.claim(webhook, options.timeout_s + _LEASE_MORE_S):
+                with self._lock:
+                    self._busy.add(account_id)
+                self._served[account_id] = time.monotonic()
+                work = (webhook, options, context)
+                threading.Thread(target=self._attempt, args=work, name="webhook", daemon=True).start()
+                return True
+        return False
+
+    def _attempt(self, webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContext) -> None:
+        try:
+            report = deliver(webhook, options, context)
+            if not self._is_stopping:  # else it is tried again after the lease
+                self._store.record(webhook, report.told, report.event, report.delay_s)
+                log.info("%s: job %s. %s", report.event, webhook.job_id, report.told)
+        except StorageFaultError as exc:
+            log.warning("What became of the webhook of job %s is not recorded: %s", webhook.job_id, exc)
+        except Exception:  # the thread's edge: the webhook is tried again after its lease
+            log.exception("The webhook of job %s could not be tried.", webhook.job_id)
+        finally:
+            with self._lock:
+                self._busy.discard(webhook.account_id)
+            self._woken.set()
+
+
+def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContext) -> AttemptReport:
+    """Make one attempt; the address is checked anew, since the administrator may have changed the list."""
+    number, host = webhook.attempts + 1, "its address"
+    if webhook.attempts > len(options.retry_after_s):
+        return AttemptReport(
+            f"Not delivered: none of {number - 1} attempts came to its end.", "webhook given up"
+        )
+    try:
+        address = _read_address(webhook)
+        host = address.host
+        _send(webhook, address, options, context)
+    except (WebhookRefusedError, WebhookFailedError) as exc:
+        is_last = isinstance(exc, WebhookRefusedError) or number > len(options.retry_after_s)
+        if is_last:
+            return AttemptReport(f"Not delivered to {host}: {exc}.", "webhook given up")
+        delay_s = options.retry_after_s[number - 1]
+        told = f"Attempt {number} to call {host} failed: {exc}. The next one is due at {_later(delay_s)}."
+        return AttemptReport(told, "webhook failed", delay_s)
+    return AttemptReport(f"Delivered to {host} at {_later()}.", "webhook delivered")
+
+
+def _read_address(webhook: DueWebhook) -> WebhookAddress:
+    try:
+        return WebhookAddress.read(webhook.url)
+    except ValueError as exc:  # an earlier version may have taken it
+        raise WebhookRefusedError(str(exc)) from exc
+
+
+def _send(
+    webhook: DueWebhook, address: WebhookAddress, options: WebhookOptions, context: ssl.SSLContext
+) -> None:
+    entry = options.find(address)
+    if entry is None:
+        raise WebhookRefusedError("the administrator of the service does not allow this address any more")
+    if webhook.secret is None:
+        raise WebhookRefusedError("the account has no secret any more")
+    body = make_body(webhook)
+    headers = sign(webhook.secret, webhook.delivery_id, int(time.time()), body)
+    headers |= {"content-type": "application/json", "user-agent": _AGENT}
+    post(address, find_number(address, entry), body, headers, options.timeout_s, context)
+
+
+def make_body(webhook: DueWebhook) -> bytes:
+    """What receivers are told: which job ended, how and when; nothing of its settings, result or error."""
+    content = {
+        "type": "job.ended",
+        "timestamp": webhook.completed or webhook.created,
+        "data": {
+            "jobName": webhook.name,
+            "type": webhook.type,
+            "tool": webhook.tool or webhook.type,
+            "status": webhook.state,
+            "failed": webhook.has_error or bool(webhook.failed_jobs),
+            **({} if webhook.failed_jobs is None else {"failedJobs": webhook.failed_jobs}),
+            "created": webhook.created,
+            "started": webhook.started,
+            "completed": webhook.completed,
+        },
+    }
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _later(delay_s: float = 0.0) -> str:
+    moment = datetime.now(UTC) + timedelta(seconds=delay_s)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

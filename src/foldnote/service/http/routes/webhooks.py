@@ -1,0 +1,55 @@
+"""The routes by which an account sets its webhook. They are absent from a service that calls none.
+
+They are not part of the interface. A secret is in an answer only when it has just been made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from foldnote.service.composition import Service
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import RequestBody
+from foldnote.service.http.routes.responses import Here, read_small
+from foldnote.service.store.accounts.accounts import Caller
+
+router = APIRouter(include_in_schema=False)
+_KEYS = {"url": "url", "has_secret": "hasSecret", "secret_created": "secretCreated", "allowed": "allowed"}
+
+
+class WebhookChange(RequestBody):
+    """POST /webhook: the address for all jobs of the account; null for none."""
+
+    url: str | None = Field(max_length=2000)
+
+
+@router.get("/webhook")
+def show_webhook(caller: Admitted, service: Here) -> Response:
+    """What the account has set, and what the administrator allows."""
+    return JSONResponse(_show(service, caller))
+
+
+@router.post("/webhook")
+async def set_webhook(request: Request, caller: Admitted, service: Here) -> Response:
+    """Set or remove the address that is called at the end of every job submitted from now on."""
+    wanted = await read_small(request, service, WebhookChange)
+    await run_in_threadpool(service.webhooks.put_url, caller, wanted.url)
+    return JSONResponse(await run_in_threadpool(_show, service, caller))
+
+
+@router.post("/webhook/secret")
+def renew_webhook_secret(caller: Admitted, service: Here) -> Response:
+    """Make a new secret, which is shown this once, in place of the account's."""
+    secret = service.webhooks.renew_secret(caller)
+    content = {**_show(service, caller), "secret": secret}
+    return JSONResponse(content, headers={"Cache-Control": "no-store"})
+
+
+def _show(service: Service, caller: Caller) -> dict[str, Any]:
+    return {_KEYS[name]: value for name, value in asdict(service.webhooks.show(caller)).items()}

@@ -1,0 +1,168 @@
+"""Webhooks that wait for the end of their job or for another attempt, and the accounts' secrets.
+
+A row exists until its webhook was delivered or given up. It is due once its job has ended, which is asked of
+the job's row, so that no end of a job is missed, however it came about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.jobs.counting import FAILED
+from foldnote.service.store.jobs.records import BATCH_TYPE, refresh_record
+from foldnote.service.store.schema import counters, jobs, webhook_accounts, webhooks
+
+MAX_DELAY_S = 86_400.0
+"""Maximum delay between two attempts; a later time is that of a clock that was set back since."""
+_FINAL = [str(state) for state in JobStatus if state.is_final]
+
+
+@dataclass(frozen=True)
+class WebhookAccount:
+    """What an account has set: its secret, the address for all its jobs, and when (RFC 3339 UTC)."""
+
+    secret: bytes
+    url: str | None
+    created: str
+
+
+@dataclass(frozen=True)
+class DueWebhook:
+    """A webhook of a job that has ended.
+
+    Attributes:
+        attempts: attempts before this one.
+        secret: of the account; None if it has none any more.
+        failed_jobs: jobs of a batch that failed; None for a single job.
+    """
+
+    job_id: int
+    account_id: int
+    url: str
+    delivery_id: str
+    attempts: int
+    secret: bytes | None
+    name: str
+    type: str
+    tool: str | None
+    state: str
+    has_error: bool
+    failed_jobs: int | None
+    created: str
+    started: str | None
+    completed: str | None
+
+
+_ENDED = jobs.c.state.in_(_FINAL)
+_OPEN = webhooks.join(jobs, jobs.c.id == webhooks.c.job_id)
+_IS_DUE = sa.not_(webhooks.c.due.between(sa.bindparam("after"), sa.bindparam("latest")))
+_FAILED = (
+    sa.select(sa.func.sum(counters.c.count))
+    .where(counters.c.parent_id == jobs.c.id, counters.c.state == FAILED)
+    .scalar_subquery()
+)
+_NEXT = (
+    sa.select(
+        webhooks.c.job_id,
+        webhooks.c.account_id,
+        webhooks.c.url,
+        webhooks.c.delivery_id,
+        webhooks.c.attempts,
+        webhook_accounts.c.secret,
+        jobs.c.name,
+        jobs.c.type,
+        jobs.c.tool,
+        jobs.c.state,
+        jobs.c.error.is_not(None).label("has_error"),
+        sa.case((jobs.c.type == BATCH_TYPE, sa.cast(sa.func.coalesce(_FAILED, 0), sa.BigInteger))).label(
+            "failed_jobs"
+        ),
+        jobs.c.created,
+        jobs.c.started,
+        jobs.c.completed,
+    )
+    .select_from(_OPEN.outerjoin(webhook_accounts, webhook_accounts.c.account_id == webhooks.c.account_id))
+    .where(_ENDED, _IS_DUE, webhooks.c.account_id == sa.bindparam("account"))
+    .order_by(webhooks.c.due, webhooks.c.job_id)
+    .limit(1)
+)
+
+
+class WebhookStore:
+    """Queries about webhooks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def account(self, account_id: int) -> WebhookAccount | None:
+        """What the account has set; None for nothing."""
+        query = sa.select(webhook_accounts).where(webhook_accounts.c.account_id == account_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else WebhookAccount(bytes(row.secret), row.url, row.created)
+
+    def put_secret(self, account_id: int, secret: bytes) -> None:
+        """Set the account's secret, with which its next deliveries are signed."""
+        row = {"account_id": account_id, "secret": secret, "created": clock.now()}
+        statement = insert(webhook_accounts).values(row)
+        new = {"secret": statement.excluded.secret, "created": statement.excluded.created}
+        with self._database.write(account_id) as connection:
+            connection.execute(statement.on_conflict_do_update(index_elements=["account_id"], set_=new))
+            write_event(connection, account_id, None, "webhook secret set")
+
+    def put_url(self, account_id: int, url: str | None) -> None:
+        """Set the address for all jobs that the account submits from now on; it must have a secret."""
+        mine = webhook_accounts.c.account_id == account_id
+        with self._database.write(account_id) as connection:
+            connection.execute(sa.update(webhook_accounts).where(mine).values(url=url))
+            write_event(connection, account_id, None, "webhook set" if url else "webhook removed")
+
+    def due_accounts(self) -> list[int]:
+        """Accounts of which some webhook is due."""
+        query = sa.select(webhooks.c.account_id).distinct().select_from(_OPEN).where(_ENDED, _IS_DUE)
+        with self._database.read() as connection:
+            return list(connection.execute(query, self._span()).scalars())
+
+    def next_of(self, account_id: int) -> DueWebhook | None:
+        """The webhook of the account that has been due for longest; None if none is due."""
+        with self._database.read() as connection:
+            row = connection.execute(_NEXT, {**self._span(), "account": account_id}).mappings().first()
+        return None if row is None else DueWebhook(**row)
+
+    def _span(self) -> dict[str, float]:
+        moment = self._database.seconds()
+        return {"after": moment + 1e-3, "latest": moment + MAX_DELAY_S}
+
+    def claim(self, webhook: DueWebhook, lease_s: float) -> bool:
+        """Begin an attempt, counted before it is made; False if another replica has begun it.
+
+        If nothing is recorded of it, since the service was killed, another one follows after the lease.
+        """
+        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
+        values = {"attempts": webhook.attempts + 1, "due": self._database.seconds() + lease_s}
+        with self._database.write(webhook.account_id) as connection:
+            return bool(connection.execute(sa.update(webhooks).where(*mine).values(**values)).rowcount)
+
+    def record(self, webhook: DueWebhook, told: str, event: str, delay_s: float | None) -> None:
+        """Record what became of an attempt; it was the last one if no delay until the next is given.
+
+        Nothing is recorded of a job that was deleted meanwhile, nor if another attempt has begun.
+        """
+        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
+        statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*mine)
+        if delay_s is not None:
+            due = self._database.seconds() + min(delay_s, MAX_DELAY_S)
+            statement = sa.update(webhooks).where(*mine).values(due=due)
+        with self._database.write(webhook.account_id) as connection:
+            if connection.execute(statement).rowcount:
+                this = jobs.c.id == webhook.job_id
+                connection.execute(sa.update(jobs).where(this).values(webhook=told))
+                refresh_record(connection, webhook.job_id)
+                write_event(connection, webhook.account_id, webhook.job_id, event)
