@@ -29,6 +29,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     retries: null,
     reusedFrom: null,
     engineVersion: null,
+    webhook: null,
     error: null,
     progress: null,
     message: null,
