@@ -197,52 +197,12 @@ def engine_options(engine: str) -> dict[str, Any]:
     return options
 
 
-def executor_options() -> dict[str, Any]:
-    """The section ``[executors]`` of ``config.toml``: which machines run the jobs of ``foldnote serve``.
+def service_section(name: str) -> dict[str, Any]:
+    """A section of ``config.toml`` for ``foldnote serve``: executors, store, objects, jupyterhub, webhooks.
 
     Raises:
         ConfigurationError: the file cannot be read, or has something else in place of the section.
     """
-    return _section("executors")
-
-
-def store_options() -> dict[str, Any]:
-    """The section ``[store]`` of ``config.toml``: the PostgreSQL database of ``foldnote serve``.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
-    """
-    return _section("store")
-
-
-def object_options() -> dict[str, Any]:
-    """The section ``[objects]`` of ``config.toml``: the bucket of ``foldnote serve``.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
-    """
-    return _section("objects")
-
-
-def hub_options() -> dict[str, Any]:
-    """The section ``[jupyterhub]`` of ``config.toml``: the JupyterHub whose users may use ``foldnote serve``.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
-    """
-    return _section("jupyterhub")
-
-
-def webhook_options() -> dict[str, Any]:
-    """The section ``[webhooks]`` of ``config.toml``: addresses that a service may call at the end of jobs.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
-    """
-    return _section("webhooks")
-
-
-def _section(name: str) -> dict[str, Any]:
     section = _config().get(name, {})
     if not isinstance(section, dict):
         where = config_dir() / "config.toml"

@@ -116,7 +116,11 @@ def test_databases_on_the_services_machine_are_a_way_on_while_they_are_there(htt
 @pytest.mark.parametrize(
     ("foldnote", "field", "words"),
     [
-        ({"externl": []}, "foldnote.externl", "external, alignment, label, retries, onFailure and reuse"),
+        (
+            {"externl": []},
+            "foldnote.externl",
+            "external, alignment, label, retries, onFailure, reuse and webhook",
+        ),
         ({"external": "msa-server"}, "foldnote.external", "must be an array"),
         ({"external": [1]}, "foldnote.external.0", "must be text"),
         ({"external": ["elsewhere"]}, "foldnote.external", "It may for msa-server"),

@@ -30,6 +30,7 @@ RECORD = {
     "retries": int | None,
     "reusedFrom": str | None,
     "engineVersion": str | None,
+    "webhook": str | None,
     "error": str | None,
     "progress": float | None,
     "message": str | None,

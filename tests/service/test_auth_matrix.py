@@ -16,7 +16,7 @@ from service_process import PDB, SETTINGS, ServiceProcess
 from foldnote.service import admin
 from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.http.app import ROUTERS
-from foldnote.service.http.routes import hub
+from foldnote.service.http.routes.beyond import hub
 
 OPEN, LINK, KEYED, GATEWAY, CLAIMED, ADMIN = (
     "open",

@@ -10,7 +10,7 @@ from service_process import PDB, SETTINGS
 from foldnote import catalog
 
 RECORD_KEYS = ["jobName", "type", "status", "settings", "projectTag", "created", "started", "completed", "email",
-               "batch", "score", "weightedHours", "cpuSeconds", "peakMemoryMb", "peakGpuMemoryMb", "retries", "reusedFrom", "engineVersion", "error", "progress", "message"]  # fmt: skip
+               "batch", "score", "weightedHours", "cpuSeconds", "peakMemoryMb", "peakGpuMemoryMb", "retries", "reusedFrom", "engineVersion", "webhook", "error", "progress", "message"]  # fmt: skip
 
 
 def test_submit_answers_with_a_receipt(service, name):

@@ -112,7 +112,7 @@ def _service() -> list[DoctorFinding]:
 
 
 def _bucket() -> list[DoctorFinding]:
-    options = settings.object_options()
+    options = settings.service_section("objects")
     if not options:
         return []
     from foldnote.service.files.bucket import BucketClient

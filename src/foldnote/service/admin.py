@@ -561,11 +561,11 @@ def run_admin(options: argparse.Namespace) -> int:
 def _read_address(options: argparse.Namespace) -> StoreAddress | None:
     if options.embedded:
         return None
-    return StoreAddress.read(settings.store_options(), settings.store_url())
+    return StoreAddress.read(settings.service_section("store"), settings.store_url())
 
 
 def _read_bucket(options: argparse.Namespace) -> BucketAddress | None:
-    return None if options.embedded else BucketAddress.read(settings.object_options())
+    return None if options.embedded else BucketAddress.read(settings.service_section("objects"))
 
 
 def _use_store(

@@ -316,7 +316,7 @@ def embedded_config() -> ServiceConfig:
         data_dir=settings.data_dir() / "service",
         embedded=True,
         idle_stop_s=settings.option("service_idle_stop_s"),
-        webhooks=settings.webhook_options(),
+        webhooks=settings.service_section("webhooks"),
     )
 
 
@@ -394,15 +394,15 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         has_router=not options.no_model_router,
         limits=limits,
         trials=trials,
-        executors=settings.executor_options(),
+        executors=settings.service_section("executors"),
         log_format=options.log_format,
         log_level=options.log_level,
         certificate=options.tls_cert,
         certificate_key=options.tls_key,
-        store=StoreAddress.read(settings.store_options(), settings.store_url()),
-        objects=BucketAddress.read(settings.object_options()),
-        hub=settings.hub_options(),
-        webhooks=settings.webhook_options(),
+        store=StoreAddress.read(settings.service_section("store"), settings.store_url()),
+        objects=BucketAddress.read(settings.service_section("objects")),
+        hub=settings.service_section("jupyterhub"),
+        webhooks=settings.service_section("webhooks"),
     )
 
 

@@ -13,7 +13,7 @@ from foldnote.models import JobStatus, read_job, read_job_answer, read_job_page,
 OURS = {
     "jobName": "fv-1", "type": "abodybuilder", "status": "Running", "settings": {"heavy": "EVQ"},
     "projectTag": None, "created": "2026-11-21T10:00:00.000Z", "started": "2026-11-21T10:00:01.000Z",
-    "completed": None, "email": "you@example.org", "batch": None, "score": None, "weightedHours": None, "cpuSeconds": None, "peakMemoryMb": None, "peakGpuMemoryMb": None, "retries": None, "reusedFrom": None, "engineVersion": None,
+    "completed": None, "email": "you@example.org", "batch": None, "score": None, "weightedHours": None, "cpuSeconds": None, "peakMemoryMb": None, "peakGpuMemoryMb": None, "retries": None, "reusedFrom": None, "engineVersion": None, "webhook": None,
     "error": None, "progress": 0.5, "message": "Predicting",
 }  # fmt: skip
 FOREIGN = {

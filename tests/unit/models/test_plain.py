@@ -15,7 +15,7 @@ from foldnote.models.job_parsing import read_plain_job, read_plain_page
 OURS = {
     "jobName": "fv-1", "type": "abodybuilder", "status": "Running", "settings": {"heavy": "EVQ"},
     "projectTag": None, "created": "2026-11-21T10:00:00.000Z", "started": "2026-11-21T10:00:01.000Z",
-    "completed": None, "email": "you@example.org", "batch": None, "score": None, "weightedHours": None, "cpuSeconds": None, "peakMemoryMb": None, "peakGpuMemoryMb": None, "retries": None, "reusedFrom": None, "engineVersion": None,
+    "completed": None, "email": "you@example.org", "batch": None, "score": None, "weightedHours": None, "cpuSeconds": None, "peakMemoryMb": None, "peakGpuMemoryMb": None, "retries": None, "reusedFrom": None, "engineVersion": None, "webhook": None,
     "error": None, "progress": 0.5, "message": "Predicting",
 }  # fmt: skip
 COUNTS = {"In Queue": 1, "Running": 0, "Complete": 2, "Stopped": 0}

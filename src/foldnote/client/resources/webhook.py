@@ -8,7 +8,7 @@ from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import FoldnoteError, NotFoundError, ProtocolError
-from foldnote.models.webhook import AccountWebhook, read_account_webhook
+from foldnote.models.account import AccountWebhook, read_account_webhook
 
 
 class WebhookOperations(Resource):
@@ -47,6 +47,7 @@ class WebhookOperations(Resource):
 
         Raises:
             FoldnoteError: the service calls no webhooks.
+            ProtocolError: the answer has no secret.
             ServiceError: the service refused.
         """
         found = yield from self._ask("POST", "/webhook/secret", {})

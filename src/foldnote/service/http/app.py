@@ -28,7 +28,6 @@ from foldnote.service.http.routes import (
     downloads,
     files,
     health,
-    hub,
     jobs,
     nodes,
     pipelines,
@@ -38,8 +37,8 @@ from foldnote.service.http.routes import (
     results,
     submission,
     tools,
-    webhooks,
 )
+from foldnote.service.http.routes.beyond import hub, webhooks
 from foldnote.service.http.traffic import TrafficMiddleware
 from foldnote.service.operation.drain_watch import watch_draining
 from foldnote.service.operation.prometheus import Measurements

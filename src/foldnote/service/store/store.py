@@ -22,13 +22,13 @@ from foldnote.service.store.jobs.pages import PageStore
 from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
 from foldnote.service.store.jobs.replicas import ReplicaStore
+from foldnote.service.store.jobs.webhooks import WebhookStore
 from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.retention import RetentionStore
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
-from foldnote.service.store.webhooks import WebhookStore
 
 
 class Store:

@@ -222,6 +222,7 @@ def told(row):
         "retries": row["retries"],
         "reusedFrom": row["reused_from"],
         "engineVersion": row["engine_version"],
+        "webhook": row["webhook"],
         "error": row["error"],
     }
     if row["type"] == "batch":

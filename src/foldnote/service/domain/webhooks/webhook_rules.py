@@ -11,7 +11,7 @@ from foldnote.service.domain.webhooks.webhook_options import WebhookAddress, Web
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.insertion import NewWebhook, TooManyWebhooksError
-from foldnote.service.store.webhooks import WebhookStore
+from foldnote.service.store.jobs.webhooks import WebhookStore
 
 NOT_CALLED = "This service calls no webhooks, since its administrator has allowed no address."
 UNSIGNED = (

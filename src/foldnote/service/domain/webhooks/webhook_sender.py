@@ -26,7 +26,7 @@ from foldnote.service.domain.webhooks.webhook_request import (
     post,
 )
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.webhooks import DueWebhook, WebhookStore
+from foldnote.service.store.jobs.webhooks import DueWebhook, WebhookStore
 
 log = logging.getLogger(__name__)
 _AT_ONCE = 4
@@ -123,12 +123,12 @@ class WebhookSender:
     def _attempt(self, webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContext) -> None:
         try:
             report = deliver(webhook, options, context)
-            if not self._is_stopping:  # else it is tried again after the lease
+            if not self._is_stopping:  # else another attempt follows the lease
                 self._store.record(webhook, report.told, report.event, report.delay_s)
                 log.info("%s: job %s. %s", report.event, webhook.job_id, report.told)
         except StorageFaultError as exc:
             log.warning("What became of the webhook of job %s is not recorded: %s", webhook.job_id, exc)
-        except Exception:  # the thread's edge: the webhook is tried again after its lease
+        except Exception:  # the thread's edge: another attempt follows its lease
             log.exception("The webhook of job %s could not be tried.", webhook.job_id)
         finally:
             with self._lock:
