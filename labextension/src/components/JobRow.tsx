@@ -263,12 +263,7 @@ function factsOf(
           ],
     ended: [
       job.completed ? trans.__('ended %1', formatClock(job.completed, now)) : '',
-      [
-        trans.__('Ended %1', formatMoment(job.completed)),
-        job.webhook ? trans.__('Webhook: %1', visibleText(job.webhook)) : ''
-      ]
-        .filter(Boolean)
-        .join('\n')
+      trans.__('Ended %1', formatMoment(job.completed))
     ],
     age: [jobAge(job, now, trans), trans.__('Submitted %1', formatMoment(job.created))]
   };

@@ -143,6 +143,7 @@ function Head(props: ResultViewProps): ReactElement {
         </button>
       </div>
       <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>
+      {job?.webhook && <p className="fn-Result-facts">{trans.__('Webhook: %1', visibleText(job.webhook))}</p>}
       {job?.error && (
         <p className="fn-JobRow-error fn-mod-whole">
           <CodeText text={job.error} />

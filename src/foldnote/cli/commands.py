@@ -6,7 +6,18 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from foldnote.cli import accounts, assistants, files, jobs, machine, profiles, results, submitting, tools
+from foldnote.cli import (
+    accounts,
+    assistants,
+    files,
+    jobs,
+    machine,
+    profiles,
+    results,
+    sharing,
+    submitting,
+    tools,
+)
 from foldnote.cli.connection import add_connection, add_names
 
 
@@ -65,6 +76,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("wait", "Wait until jobs have ended.", jobs.add_wait, jobs.run_wait),
     Command("watch", "Run a command of your own when jobs have ended.", jobs.add_watch, jobs.run_watch),
     Command("results", "Download the result of a job.", results.add_results, results.run_results),
+    Command("share", "Make a link to a job for a colleague, list or revoke links, or open one.",
+            sharing.add_share, sharing.run_share),
     Command("logs", "Print or follow the log of a job.", jobs.add_log, jobs.run_log, ("log",)),
     Command("stop", "Stop jobs.", add_names, jobs.run_stop),
     Command("delete", "Delete jobs and their results.", add_names, jobs.run_delete),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from foldnote.client.resources.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
     from foldnote.client.resources.recommendations import AsyncRouter, Router
     from foldnote.client.resources.screening import AsyncScreenings, Screenings
+    from foldnote.client.resources.shares import AsyncShares, Shares
     from foldnote.client.resources.tools import AsyncTools, Tools
     from foldnote.client.resources.webhook import AsyncWebhookResource, WebhookResource
 
@@ -78,6 +79,7 @@ _RESOURCES = {
     "screenings": ("resources.screening", "Screenings"),
     "models": ("resources.deployments", "Models"),
     "webhook": ("resources.webhook", "WebhookResource"),
+    "shares": ("resources.shares", "Shares"),
 }
 """The module of each resource; it is imported on first use, which keeps the import of the client fast."""
 
@@ -189,6 +191,7 @@ class Client(_Connected):
     screenings: Screenings
     models: Models
     webhook: WebhookResource
+    shares: Shares
 
     def __init__(
         self,
@@ -240,6 +243,7 @@ class AsyncClient(_Connected):
     screenings: AsyncScreenings
     models: AsyncModels
     webhook: AsyncWebhookResource
+    shares: AsyncShares
 
     def __init__(
         self,

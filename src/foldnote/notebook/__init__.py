@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
     from foldnote.notebook.purge_verb import purge
     from foldnote.notebook.report_verb import report
+    from foldnote.notebook.sharing_verbs import open_shared, share
     from foldnote.notebook.submission_verbs import quote, submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
     from foldnote.notebook.view_verbs import compare, explore, grid, job, jobs, view
@@ -45,6 +46,7 @@ __all__ = [
     "jobs",
     "open_export",
     "open_result",
+    "open_shared",
     "pipeline",
     "provision",
     "purge",
@@ -52,6 +54,7 @@ __all__ = [
     "recommend",
     "report",
     "screen",
+    "share",
     "stage",
     "submit",
     "submit_batch",
@@ -73,6 +76,7 @@ _HOMES = {
     "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
     "purge_verb": ("purge",),
     "report_verb": ("report",),
+    "sharing_verbs": ("open_shared", "share"),
     "submission_verbs": ("quote", "submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),
     "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),

@@ -35,6 +35,7 @@ from foldnote.service.domain.pipelines.stage_scheduler import StageScheduler
 from foldnote.service.domain.pipelines.submission import PipelineService
 from foldnote.service.domain.result_links import ResultService
 from foldnote.service.domain.screening import ScreeningService
+from foldnote.service.domain.sharing import Sharing
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.domain.webhooks.webhook_options import WebhookOptions
 from foldnote.service.domain.webhooks.webhook_rules import WebhookRules
@@ -109,6 +110,7 @@ class Service:
         self._webhook_sender = WebhookSender(self.store.webhooks, calls)
         self._build_queue(calls_webhooks=calls is not None)
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
+        self.sharing = Sharing(self.store, self.results)
         self.active_at = time.monotonic()
         self._is_started = False
         self.is_closing = False

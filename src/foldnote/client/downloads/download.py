@@ -71,6 +71,34 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
         yield from _until_built(connection, job_name, options.get("jobEmail"))
 
 
+def fetch_shared(connection: ServiceConnection, job: Job, token: str) -> Operation[Path]:
+    """Download the result archive of a job that was shared by a link; returns the local path.
+
+    Raises:
+        UnfinishedJobError: the job has no result yet.
+        NotFoundError: the link leads nowhere, or the job has no result.
+        ArchiveError: the download differs from what the service announced.
+        ResultError: the disk is full, or the folder is not writable.
+    """
+    return (yield from _fetch(connection, job, {}, False, lambda: _shared_link(connection, token)))
+
+
+def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
+    for pause in poll_delays(first_s=1.0, max_s=15.0):
+        answer = yield from connection.ask(
+            "POST", "/shared/result", json={"token": token}, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
+        )
+        if isinstance(answer, str) and answer.startswith(("https://", "http://", "/")):
+            address = yield from connection.locate()
+            return understand(partial(urljoin, f"{address.url}/"), answer)
+        if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
+            break
+        yield Sleep(pause)
+    raise ProtocolError(
+        "The service answered neither with a link to the result nor that it is preparing one."
+    )
+
+
 def _until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
     """Poll a batch until its archive is built, or until it is time to request it again.
 
@@ -110,9 +138,6 @@ def fetch_result(
         ArchiveError: the download differs from what the service announced.
         ResultError: the disk is full, or the folder is not writable.
     """
-    if not job.is_final:
-        message = f"{job.job_name!r} is {job.status} and has no result yet. Wait until it is complete."
-        raise UnfinishedJobError(message, job)
     options: dict[str, object] = {}
     if file_name:
         options["fileName"] = file_name
@@ -120,15 +145,31 @@ def fetch_result(
         options["pdbsOnly"] = True
     if job_email is not None:
         options["jobEmail"] = job_email
+    return (
+        yield from _fetch(
+            connection, job, options, progress, lambda: result_link(connection, job.job_name, options)
+        )
+    )
+
+
+def _fetch(
+    connection: ServiceConnection,
+    job: Job,
+    options: Mapping[str, object],
+    progress: bool | ProgressCallback,
+    find_url: Callable[[], Operation[str]],
+) -> Operation[Path]:
+    """Bring a result to the cache, unless it is there."""
+    if not job.is_final:
+        message = f"{job.job_name!r} is {job.status} and has no result yet. Wait until it is complete."
+        raise UnfinishedJobError(message, job)
     try:
         place = _place(connection, job, options)
         if _can_be_kept(job) and (yield Run(lambda: cache.is_intact(place))):
             cache.note_use(place)
             return place
         with measure(progress, place.name) as report:
-            yield from _bring(
-                connection, lambda: result_link(connection, job.job_name, options), place, report
-            )
+            yield from _bring(connection, find_url, place, report)
     except OSError as exc:
         raise ResultError(
             f"The result of {job.job_name!r} cannot be saved: {exc.filename or 'a file'} cannot be written"

@@ -17,6 +17,9 @@ from foldnote.service.store.jobs.jobs import JobRow
 from foldnote.service.store.jobs.records import BATCH_TYPE
 from foldnote.service.store.store import Store
 
+SHARED = "share"
+"""Holder of a link that goes by a share of the job."""
+
 
 class PreparingError(Exception):
     """The batch's archive is being built."""
@@ -41,7 +44,7 @@ class ResultService:
         row = self._store.jobs.find(account_ids, wanted.job_name)
         if row is None:
             raise job_not_found(wanted.job_name)
-        sha256 = self._find_result(row)
+        sha256 = self.find_result(row)
         name = f"{row['name']}.zip"
         try:
             if wanted.file_name is not None:
@@ -57,7 +60,23 @@ class ResultService:
         """Make the path and query of a link to a content of a job, for the account `reader`."""
         return self._links.sign(Target("job", str(job_id), reader, sha256, name))
 
-    def _find_result(self, row: JobRow) -> str:
+    def sign_share(self, share_id: int, reader: int, row: JobRow) -> str:
+        """Make the path and query of a link to the archive of a shared job, for the account `reader`.
+
+        Raises:
+            PreparingError: the archive of the batch is being built.
+            RefusalError: 400 while the job is unfinished, 404 without a result.
+        """
+        sha256 = self.find_result(row)
+        return self._links.sign(Target(SHARED, str(share_id), reader, sha256, f"{row['name']}.zip"))
+
+    def find_result(self, row: JobRow) -> str:
+        """The SHA-256 of a job's archive.
+
+        Raises:
+            PreparingError: the archive of the batch is being built.
+            RefusalError: 400 while the job is unfinished, 404 without a result.
+        """
         if row["batch_state"] == BatchStatus.AGGREGATING:
             raise PreparingError(row["name"])
         if not JobStatus(row["state"]).is_final:

@@ -38,7 +38,7 @@ from foldnote.service.http.routes import (
     submission,
     tools,
 )
-from foldnote.service.http.routes.beyond import hub, webhooks
+from foldnote.service.http.routes.beyond import hub, sharing, webhooks
 from foldnote.service.http.traffic import TrafficMiddleware
 from foldnote.service.operation.drain_watch import watch_draining
 from foldnote.service.operation.prometheus import Measurements
@@ -95,6 +95,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     )  # first: nodes ask most often
     own += (hub.router,) if config.hub else ()
     own += (webhooks.router,) if config.webhooks else ()
+    own += () if config.embedded else (sharing.router,)
     app = build_routes(lifespan, own)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)

@@ -409,3 +409,23 @@ def m0027_webhooks(connection: BareConnection) -> None:
             secret BLOB NOT NULL, url TEXT, created TEXT NOT NULL);
         """,
     )
+
+
+@migration
+def m0028_shares(connection: BareConnection) -> None:
+    """Links by which colleagues open a job, and who has opened them."""
+    _run(
+        connection,
+        """
+        CREATE TABLE shares (id INTEGER PRIMARY KEY AUTOINCREMENT, sha256 TEXT NOT NULL UNIQUE,
+            name TEXT NOT NULL UNIQUE, job_id INTEGER NOT NULL REFERENCES jobs(id),
+            account_id INTEGER NOT NULL REFERENCES accounts(id),
+            created TEXT NOT NULL, expires TEXT NOT NULL);
+        CREATE INDEX shares_of_account ON shares (account_id, id);
+        CREATE INDEX shares_of_job ON shares (job_id);
+        CREATE TABLE share_openings (share_id INTEGER NOT NULL REFERENCES shares(id),
+            account_id INTEGER NOT NULL REFERENCES accounts(id), count INTEGER NOT NULL, last TEXT NOT NULL,
+            PRIMARY KEY (share_id, account_id)) WITHOUT ROWID;
+        CREATE INDEX share_openings_of_account ON share_openings (account_id);
+        """,
+    )

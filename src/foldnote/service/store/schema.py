@@ -264,6 +264,30 @@ counters = sa.Table(
     sa.Column("count", Whole, nullable=False),
 )
 
+shares = sa.Table(
+    "shares",
+    metadata,
+    sa.Column("id", Whole, primary_key=True),
+    # of the token in the link, which is not stored
+    sa.Column("sha256", sa.Text, nullable=False, unique=True),
+    # by which its owner names it
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), nullable=False),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+)
+
+share_openings = sa.Table(
+    "share_openings",
+    metadata,
+    # how often and when last an account has opened what was shared
+    sa.Column("share_id", Whole, sa.ForeignKey("shares.id"), primary_key=True),
+    sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("count", Whole, nullable=False),
+    sa.Column("last", sa.Text, nullable=False),
+)
+
 webhooks = sa.Table(
     "webhooks",
     metadata,

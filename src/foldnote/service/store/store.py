@@ -22,6 +22,7 @@ from foldnote.service.store.jobs.pages import PageStore
 from foldnote.service.store.jobs.pipelines import PipelineStore
 from foldnote.service.store.jobs.queue import QueueStore
 from foldnote.service.store.jobs.replicas import ReplicaStore
+from foldnote.service.store.jobs.shares import ShareStore
 from foldnote.service.store.jobs.webhooks import WebhookStore
 from foldnote.service.store.operation import OperationStore
 from foldnote.service.store.quotas import Quotas
@@ -69,6 +70,7 @@ class Store:
         self.operation = OperationStore(self.database)
         self.retention = RetentionStore(self.database)
         self.webhooks = WebhookStore(self.database)
+        self.shares = ShareStore(self.database)
 
     def close(self) -> None:
         """Close the database."""

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from foldnote.service.composition import Service
+from foldnote.service.domain.result_links import SHARED
 from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.files.links import Target, link_revoked
 from foldnote.service.files.object_bucket import ObjectBucket
@@ -208,6 +209,10 @@ def _require_holder(service: Service, target: Target) -> None:
         return
     if not service.store.accounts.has_live_key(target.owner):
         raise link_revoked()
+    if target.holder == SHARED:
+        if service.sharing.find_holder(target.owner, int(target.holder_id)) is None:
+            raise _gone()
+        return
     if target.holder == "job":
         row = service.store.jobs.find_by_id(int(target.holder_id))
         owner = None if row is None else row["account_id"]

@@ -23,6 +23,8 @@ from foldnote.service.store.schema import (
     jobs,
     keys,
     pipelines,
+    share_openings,
+    shares,
     usage,
     webhook_accounts,
     webhooks,
@@ -42,6 +44,9 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
     own = direct_uploads.c.account_id == source
     connection.execute(sa.update(direct_uploads).where(own).values(account_id=target))
     _move_webhooks(connection, source, target)
+    own = shares.c.account_id == source
+    connection.execute(sa.update(shares).where(own).values(account_id=target))
+    connection.execute(sa.delete(share_openings).where(share_openings.c.account_id == source))
     _move_counters(connection, source, target)
     _move_usage(connection, source, target)
     mine = keys.c.account_id == source

@@ -139,6 +139,13 @@ class AccountStore:
         with self._database.read() as connection:
             return str(connection.execute(query).scalar_one_or_none() or "")
 
+    def find_member(self, account_id: int) -> tuple[str, int | None] | None:
+        """Tier and organization of an account; None if there is none."""
+        query = sa.select(accounts.c.tier, accounts.c.organization_id).where(accounts.c.id == account_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else (str(row.tier), row.organization_id)
+
     def may_read(self, reader: int, owner: int) -> bool:
         """Whether an account may read another account's data: only its own and its organization's."""
         if reader == owner:

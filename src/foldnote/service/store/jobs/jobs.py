@@ -18,8 +18,9 @@ from foldnote.service.store.jobs.batches import follow_subjob
 from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read_counts
 from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
 from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
+from foldnote.service.store.jobs.shares import end_shares
 from foldnote.service.store.quotas import Quotas, count_jobs
-from foldnote.service.store.schema import jobs, records, webhooks
+from foldnote.service.store.schema import jobs, records, shares, webhooks
 
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
@@ -228,4 +229,5 @@ def _bury(connection: sa.Connection, row: JobRow) -> None:
     connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **NOTHING_KEPT))
     connection.execute(sa.delete(records).where(records.c.number == -row["id"]))
     connection.execute(sa.delete(webhooks).where(webhooks.c.job_id == row["id"]))
+    end_shares(connection, shares.c.job_id == row["id"])
     write_event(connection, row["account_id"], row["id"], "deleted")

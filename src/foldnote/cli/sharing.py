@@ -1,0 +1,57 @@
+"""The command ``share``: links to jobs for colleagues, who open them with keys of their own."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldnote.cli.connection import add_connection, complete_by, connect, offer_jobs
+from foldnote.cli.printing import report
+from foldnote.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from foldnote.models.account import Share
+
+
+def add_share(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``share``."""
+    complete_by(parser.add_argument("name", nargs="?", help="the job or batch to make a link to"), offer_jobs)
+    parser.add_argument("--days", type=float, default=30, help="for how long it is valid (default: 30)")
+    parser.add_argument("--list", action="store_true", help="list your links, with who has opened them")
+    parser.add_argument("--revoke", metavar="LINK", help="end the link of this name, as --list shows it")
+    parser.add_argument("--open", metavar="URL", help="download the result of a colleague's link")
+    parser.add_argument(
+        "--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: the current folder)"
+    )
+    add_connection(parser)
+
+
+def run_share(options: argparse.Namespace) -> int:
+    """Make, list, revoke or open a link.
+
+    Raises:
+        ArgumentError: it is not said which of these.
+    """
+    shares = connect(options).shares
+    if options.open:
+        job, path = shares.open(options.open)
+        place = options.to / path.name
+        options.to.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+        return report(options, {"path": str(place), "job": job.to_wire()}, place)
+    if options.revoke:
+        shares.revoke(options.revoke)
+        return report(options, {"revoked": options.revoke}, f"The link {options.revoke} leads nowhere now.")
+    if options.list:
+        found = shares.list(options.name)
+        return report(options, [_as_data(each) for each in found], found)
+    if options.name is None:
+        raise ArgumentError("Name the job to make a link to; or use --list, --revoke LINK or --open URL.")
+    made = shares.make(options.name, options.days)
+    return report(options, _as_data(made), made)
+
+
+def _as_data(share: Share) -> dict[str, Any]:
+    return share.model_dump(mode="json", by_alias=True, exclude_none=True)

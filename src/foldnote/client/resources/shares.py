@@ -1,0 +1,143 @@
+"""Links by which a colleague opens a job with a key of their own, at foldnote's own service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from foldnote.client.core.connection import Resource
+from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
+from foldnote.client.downloads.download import fetch_shared
+from foldnote.client.resources.job_handle import JobHandleOperations
+from foldnote.errors import ArgumentError, ConfigurationError, FoldnoteError, NotFoundError
+from foldnote.models.account import Share, ShareList, read_share, read_shares
+from foldnote.models.job import Job, read_job
+
+_PATH = "/shared"
+
+
+class OpenedShare(NamedTuple):
+    """What a link leads to: the job's record, and the local path of its result's archive."""
+
+    job: Job
+    path: Path
+
+
+class SharesOperations(Resource):
+    """POST, GET and DELETE /shares; POST /shared."""
+
+    @operation
+    def make(self, job: str | JobHandleOperations, days: float = 30) -> Operation[Share]:
+        """Make a link to a job or batch; ``.url`` has it, this once.
+
+        Members of your organization open it with their own keys, read-only; without an organization everybody
+        who has an account at the service. It ends when you revoke it, it expires, or the job is deleted.
+
+        Args:
+            job: the job or batch, or its name.
+            days: for how long it is valid, in days, at most 366.
+
+        Raises:
+            NotFoundError: there is no such job.
+            FoldnoteError: the service makes no links.
+            ServiceError: the service refused.
+        """
+        name = job if isinstance(job, str) else job.job_name
+        body = {"jobName": name, "expiresInDays": days}
+        return understand(read_share, (yield from self._ask("POST", "/shares", json=body)))
+
+    @operation
+    def list(self, job_name: str | None = None) -> Operation[ShareList]:
+        """List your valid links, newest first, with who has opened them.
+
+        Args:
+            job_name: only those to this job.
+
+        Raises:
+            FoldnoteError: the service makes no links.
+            ServiceError: the service refused.
+        """
+        params = {} if job_name is None else {"jobName": job_name}
+        return understand(read_shares, (yield from self._ask("GET", "/shares", params=params)))
+
+    @operation
+    def revoke(self, share: str | Share) -> Operation[None]:
+        """End a link at once, also for those who have opened it.
+
+        Args:
+            share: the link, or its ``name``.
+
+        Raises:
+            NotFoundError: you have no such link.
+            ServiceError: the service refused.
+        """
+        name = share if isinstance(share, str) else share.name
+        yield from self._ask("DELETE", f"/shares/{name}")
+
+    @operation
+    def open(self, url: str) -> Operation[OpenedShare]:
+        """Open a link with your own key: the job's record and result, read-only.
+
+        Args:
+            url: the link, which must be of this service: your key is sent to no other.
+
+        Raises:
+            ArgumentError: it is no such link.
+            ConfigurationError: it is a link of another service.
+            NotFoundError: it leads nowhere, or not for you.
+            UnfinishedJobError: the job has no result yet.
+            ServiceError: the service refused.
+        """
+        token = read_token(url)
+        connection = self._connection
+        address = yield from connection.locate()
+        if not is_same_service(url, address.url):
+            raise ConfigurationError(
+                f"This is a link of {urlsplit(url).netloc}, and {connection.profile.name!r} is another"
+                " service. Name the profile of that service, or add it: foldnote profile add."
+            )
+        found = yield from self._ask("POST", _PATH, json={"token": token})
+        job = understand(read_job, found)
+        return OpenedShare(job, (yield from fetch_shared(connection, job, token)))
+
+    def _ask(self, method: str, path: str, **options: Any) -> Operation[Any]:
+        try:
+            return (yield from self._connection.ask(method, path, repeatable=method != "POST", **options))
+        except NotFoundError as exc:
+            if exc.code in ("share_not_found", "job_not_found"):
+                raise
+            raise FoldnoteError(
+                "This service makes no links for colleagues: it is your own, or not a service of foldnote."
+                " fn.export writes one file, which a colleague opens with fn.open_export."
+            ) from exc
+
+
+def read_token(url: str) -> str:
+    """The token of a link.
+
+    Raises:
+        ArgumentError: it is no link to a shared job.
+    """
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.path.endswith(_PATH) or not parts.fragment:
+        raise ArgumentError(
+            "This is not a link to a shared job, which looks like https://lab.example.org/shared#…, with all"
+            " that is after the #."
+        )
+    return parts.fragment
+
+
+def is_same_service(url: str, base_url: str) -> bool:
+    """Whether a link is of the service at this address, whichever prefix either has."""
+    one, other = urlsplit(url.strip()), urlsplit(base_url)
+    return (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
+
+
+class Shares(SyncApi, SharesOperations):
+    """Links for colleagues (synchronous)."""
+
+
+class AsyncShares(AsyncApi, SharesOperations):
+    """Links for colleagues (asynchronous)."""

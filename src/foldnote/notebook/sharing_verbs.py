@@ -1,0 +1,63 @@
+"""``fn.share`` and ``fn.open_shared``: a link to a job, which a colleague opens with a key of their own."""
+
+from __future__ import annotations
+
+from foldnote.client import JobHandle
+from foldnote.client.resources.shares import is_same_service, read_token
+from foldnote.models.account import Share
+from foldnote.notebook.connection import find_client
+from foldnote.notebook.verbs import verb
+from foldnote.results import ExportedJob, open_result
+from foldnote.settings import active_profile, profiles
+
+
+@verb
+def share(job: JobHandle | str, /, days: float = 30, *, profile: str | None = None) -> Share:
+    """Make a link to a job or batch, for colleagues who have a key of the same service; ``.url`` has it.
+
+    They open it with ``fn.open_shared`` and see the job's settings and result, read-only, and nothing else of
+    yours. ``fn.connect().shares`` lists links with who has opened them, and revokes them.
+
+    Args:
+        job: the job or batch, or its name.
+        days: for how long the link is valid, at most 366.
+        profile: the service of a job that is given by name; by default the active profile's.
+
+    Raises:
+        NotFoundError: there is no such job.
+        FoldnoteError: the service makes no links; ``fn.export`` writes a file instead.
+        ServiceError: the service refused.
+    """
+    name = profile if isinstance(job, str) else job.profile_name
+    made: Share = find_client(name).shares.make(job, days)
+    return made
+
+
+@verb
+def open_shared(url: str, /, *, profile: str | None = None) -> ExportedJob:
+    """Open the link of a colleague with your own key; a cell shows the job as the original, read-only.
+
+    ``.result`` has its structures, tables and scores.
+
+    Args:
+        url: the whole link, with what is after the ``#``.
+        profile: whose key to use; by default that of the profile with the link's address. Your key is sent to
+            no other address.
+
+    Raises:
+        ArgumentError: it is no such link.
+        ConfigurationError: no profile has the link's address.
+        NotFoundError: it leads nowhere, or not for you.
+        UnfinishedJobError: the job has no result yet.
+        ServiceError: the service refused.
+    """
+    read_token(url)
+    if profile is None:
+        fitting = [each for each in (active_profile(), *profiles()) if _is_of(each.base_url, url)]
+        profile = fitting[0].name if fitting else None
+    job, path = find_client(profile).shares.open(url)
+    return ExportedJob(open_result(path), job.to_wire(), job.label)
+
+
+def _is_of(base_url: str | None, url: str) -> bool:
+    return base_url is not None and is_same_service(url, base_url)

@@ -1,0 +1,101 @@
+"""The routes by which an account shares a job with colleagues, who open it with keys of their own.
+
+They are not part of the interface. A link is the address of a page and, after ``#``, a token, which browsers
+do not send and so no log has. Programs send it in the body. The page says what to do with the link.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import Field
+
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import RequestBody
+from foldnote.service.domain.result_links import PreparingError
+from foldnote.service.domain.sharing import describe
+from foldnote.service.http.routes.responses import Here, absolute, read_small
+
+router = APIRouter(include_in_schema=False)
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>A shared result</title>
+<style>:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style></head>
+<body><main><h1>A shared result</h1><p>It opens with a key of your own for this service, in a notebook or
+on the command line. Copy the whole address of this page:</p>
+<pre>import foldnote as fn
+fn.open_shared("…")</pre>
+<pre>foldnote share --open "…"</pre></main></body></html>
+"""
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class NewLink(RequestBody):
+    """POST /shares: which job, and for how long."""
+
+    job_name: str
+    expires_in_days: float = 30.0
+
+
+class LinkToken(RequestBody):
+    """The token of a link."""
+
+    token: str = Field(max_length=200)
+
+
+@router.post("/shares")
+async def share_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Make a link to a job or batch; its token is shown this once."""
+    wanted = await read_small(request, service, NewLink)
+    make = service.sharing.make
+    token, made = await run_in_threadpool(make, caller, wanted.job_name, wanted.expires_in_days)
+    url = f"{absolute(request, service, '/shared')}#{token}"
+    return JSONResponse({**describe(made), "url": url}, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/shares")
+def list_shares(
+    caller: Admitted, service: Here, job_name: Annotated[str | None, Query(alias="jobName")] = None
+) -> Response:
+    """The caller's valid links with who has opened them, newest first."""
+    return JSONResponse({"shares": [describe(each) for each in service.sharing.all(caller, job_name)]})
+
+
+@router.delete("/shares/{name}")
+def revoke_share(name: Annotated[str, Path()], caller: Admitted, service: Here) -> Response:
+    """End a link at once."""
+    service.sharing.revoke(caller, name)
+    return JSONResponse({"message": "The link leads nowhere now."})
+
+
+@router.get("/shared")
+def show_shared() -> Response:
+    """Say how a link is opened; without a key there is nothing to see."""
+    return HTMLResponse(_PAGE, 401, headers=_PAGE_HEADERS)
+
+
+@router.post("/shared")
+async def open_shared(request: Request, caller: Admitted, service: Here) -> Response:
+    """The record of the shared job."""
+    token = (await read_small(request, service, LinkToken)).token
+    return JSONResponse(await run_in_threadpool(service.sharing.open, caller, token))
+
+
+@router.post("/shared/result")
+async def get_shared_result(request: Request, caller: Admitted, service: Here) -> Response:
+    """A signed link to the result, or 202 while the archive of a batch is being built."""
+    token = (await read_small(request, service, LinkToken)).token
+    try:
+        path = await run_in_threadpool(service.sharing.link, caller, token)
+    except PreparingError:
+        return JSONResponse({"status": "preparing", "message": "The result is being built. Ask again."}, 202)
+    return JSONResponse(absolute(request, service, path))
