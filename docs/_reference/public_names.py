@@ -9,7 +9,18 @@ _SUBJECTS = {
     "Jobs": ("form", "submit", "job", "jobs", "variable", "purge"),
     "Files": ("upload", "uploaded", "inline"),
     "Batches, screening and pipelines": ("submit_batch", "batch", "batches", "screen", "stage", "pipeline"),
-    "Results": ("open_result", "view", "grid", "explore", "compare", "report", "export", "open_export", "share", "open_shared"),
+    "Results": (
+        "open_result",
+        "view",
+        "grid",
+        "explore",
+        "compare",
+        "report",
+        "export",
+        "open_export",
+        "share",
+        "open_shared",
+    ),
     "Services and accounts": ("connect", "account", "provision"),
 }
 _CLASSES = {"Client", "AsyncClient", "__version__"}
