@@ -205,6 +205,8 @@ class Service:
         """Address at which other machines reach the service; empty if no executor has any."""
         name = self.replica.name if self.replica else ""
         attempts = NodeAttempts(self.store.node_attempts, root, table.timing, name)
+        if not self.objects.is_remote:
+            attempts.adopt = self.objects.adopt
         members: dict[str, Executor] = {LOCAL: LocalExecutor(root, settings.process_environment())}
         for name, options in table.sections.items():
             members[name] = make_executor(name, {**options, "service_url": table.service_url}, attempts)

@@ -11,6 +11,7 @@ import os
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -36,8 +37,10 @@ class ObjectFolder(ObjectStore):
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync(folder.parent)
         self._lock = threading.Lock()
-        self._synced: set[Path] = set()
-        """Folders synced since their last change; names left by earlier processes may not be synced."""
+        self._changes: Counter[Path] = Counter()
+        """How many names this process has added to each folder."""
+        self._synced: dict[Path, int] = {}
+        """How many of them are on the disk; a folder that is absent has names of earlier processes."""
 
     @property
     def folder(self) -> Path:
@@ -86,9 +89,9 @@ class ObjectFolder(ObjectStore):
         with self._lock:
             target = self._place(sha256)
             if not self._touch(target):
-                self._synced.discard(target.parent)
                 self._link(source, target)
-            self._sync(target.parent)
+                self._changes[target.parent] += 1
+        self._sync(target.parent)
 
     def _link(self, source: Path, target: Path) -> None:
         """Make a hard link, or a copy if the file system has no hard links."""
@@ -114,9 +117,9 @@ class ObjectFolder(ObjectStore):
             if self._touch(target):
                 draft.unlink()
             else:
-                self._synced.discard(target.parent)
                 draft.rename(target)
-            self._sync(target.parent)
+                self._changes[target.parent] += 1
+        self._sync(target.parent)
 
     def new_draft_path(self) -> Path:
         """A unique path for a draft."""
@@ -165,16 +168,17 @@ class ObjectFolder(ObjectStore):
     def _place(self, sha256: str) -> Path:
         target = self.path(sha256)
         if not target.parent.exists():
-            self._synced.discard(self._folder)
             target.parent.mkdir(mode=0o700, exist_ok=True)
+            self._changes[self._folder] += 1
         self._sync(self._folder)
         return target
 
     def _sync(self, folder: Path) -> None:
-        """Sync the folder, unless it is synced."""
-        if folder not in self._synced:
+        """Sync the folder unless it is synced; meanwhile other threads may add names to it."""
+        changes = self._changes[folder]
+        if self._synced.get(folder) != changes:
             sync(folder)
-            self._synced.add(folder)
+            self._synced[folder] = changes
 
     @staticmethod
     def _touch(target: Path) -> bool:
