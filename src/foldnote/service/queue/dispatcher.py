@@ -116,6 +116,11 @@ class Dispatcher:
         self._is_draining = is_draining
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
+        self._seen: set[str] = set()
+        """Tools whose jobs waited lately."""
+        self._nothing_without: frozenset[str] | None = None
+        """Waiting jobs are of these tools only, as the last query found; None after any other change of the
+        queue than a claim or a final end."""
         self._fetching: dict[int, Claim] = {}
         """Claimed jobs whose inputs are being fetched."""
         self._transfers = Transfers(objects, self._hint)
@@ -186,6 +191,7 @@ class Dispatcher:
                 self._round(is_asked)
             except Exception:  # outermost handler: a full disk or busy database must not end the thread
                 log.exception("A pass of the dispatcher failed; retrying in a second.")
+                self._nothing_without = None
                 self._is_asked = self._is_asked or is_asked
                 if self._replica is not None:
                     self._next_sweep = 0.0  # a commit whose answer was lost may have claimed jobs
@@ -196,10 +202,12 @@ class Dispatcher:
             return
         if is_asked:
             self._has_news = True
+            self._nothing_without = None
             self._cancel_marked()
         self._take_hints()
         self._launch_fetched()
         if self._next_due is not None and self._next_due <= time.time():
+            self._nothing_without = None
             self._next_due = self._store.queue.next_due()
         self._advance(self._look_at_due())
         if time.monotonic() >= self._next_sweep:
@@ -264,14 +272,22 @@ class Dispatcher:
         may_start = not self._is_stopping and self._has_space() and not self._is_draining()
         may_start = may_start and (self._replica is None or self._replica.has_lease)
 
+        def is_full(tool: str) -> bool:  # a run with GPUs may hold up others, as is decided below
+            need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
+            return not need.gpus and not rooms[id(self._executors.find(name))].fits(need)
+
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
-            closed: set[str] = set()
+            closed = {each for each in self._seen if is_full(each)} if self._executors.has_several else set()
             without_gpus: set[int] = set()
             while may_start and any(each.has_any for each in rooms.values()):
+                if self._nothing_without is not None and closed >= self._nothing_without:
+                    return None
                 rows = find(closed)
                 if not rows:
+                    self._nothing_without = frozenset(closed) if self._replica is None else None
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
+                self._seen.add(first.type)
                 name = self._launcher.executor_name(first.type)
                 place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
                 is_held_up = need.gpus and id(place) in without_gpus
@@ -449,6 +465,8 @@ class Dispatcher:
             )
             self.history.note_end(claim.type, ending)
             self._has_news = True
+        if ending.is_tool_failure:  # it may wait for another run
+            self._nothing_without = None
 
     def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
         """Requeue a lost job, or end it if it was to be stopped or was lost too often.
@@ -456,6 +474,7 @@ class Dispatcher:
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
         """
         self.history.note_loss(claim.executor)
+        self._nothing_without = None
         log.warning(
             "attempt %d of job %s was lost: %s",
             claim.attempt,
@@ -505,6 +524,8 @@ class Dispatcher:
         uncounted. So are those of a dead replica, and those that this one does not know that it claimed,
         since the connection was lost during the commit.
         """
+        self._seen.clear()
+        self._nothing_without = None
         if self._disk is not None:
             self._disk.tend()
         running = self._store.queue.running()
