@@ -271,6 +271,15 @@ def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_worker
         service.submit("far.output-1")
         body = {"type": "propka", "settings": {"pdbFile": PDB}}
         assert service.run("near.output-1", **body)["status"] == "Complete"
+        again = {"foldnote": {"retries": 2}}
+        batch = {"batchName": "flaky", "jobNames": ["near.flaky-2"], "type": "propka"} | again
+        answer = service.client.post("/submit-batch", json=batch | {"settings": [body["settings"]]})
+        assert answer.status_code == 200, answer.text
+        service.wait("flaky")
+        assert (service.job("near.flaky-2")["status"], service.job("near.flaky-2")["retries"]) == (
+            "Complete",
+            2,
+        )
         assert service.job("far.output-1")["status"] == "In Queue"
     finally:
         service.end()

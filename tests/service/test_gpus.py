@@ -389,7 +389,7 @@ def test_an_amount_that_the_driver_does_not_tell_is_null_and_not_0(tmp_path, mon
     machine = make_gpu_machine(tmp_path / "machine")
     (machine / "uses" / "4242").write_text(used)
     monkeypatch.setenv("PATH", f"{machine}{os.pathsep}{os.environ['PATH']}")
-    meter = GpuMeter()
+    meter = GpuMeter(last_s=60)
     meter.measure(lambda: {4242})
     meter.finish()  # the run has ended, and the answer was on its way
     assert meter.peak_mb == peak

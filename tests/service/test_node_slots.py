@@ -227,6 +227,10 @@ def test_small_outputs_come_with_the_outcome(service, node):
     log = base64.b64encode(b"the end\n").decode()
     assert node.finish(content, outputs=outputs, log=log, progress=1.0, message="Done").status_code == 204
     assert (node.place / "result.zip").read_bytes() == content
+    assert (
+        service.service.objects.has(hashlib.sha256(content).hexdigest())
+        is not service.service.objects.is_remote
+    )
     assert (node.place / "log.txt").read_bytes() == b"the end\n"
     state = service.attempts.poll(node.identity, is_held=False)
     assert (state.progress, state.outcome.result_sha256) == (1.0, hashlib.sha256(content).hexdigest())

@@ -212,9 +212,13 @@ class GpuMeter:
     """Measures the GPU memory of a run while it goes on, without waiting for the answer.
 
     It asks often at first, so that a run of less than a second is seen, too.
+
+    Args:
+        last_s: seconds for which ``finish`` waits for the last answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last_s: float = _LAST_S) -> None:
+        self._last_s = last_s
         self.peak_mb: float | None = None
         """Most memory that the run's processes had together, in MB (2**20 bytes); None if none was seen.
 
@@ -251,7 +255,7 @@ class GpuMeter:
             self.measure(list_processes, is_due=True)
             self._take_answer(_BEFORE_KILL_S)
         elif self._query is not None and (not self.peak_mb or self._query.poll() is not None):
-            self._take_answer(_LAST_S)
+            self._take_answer(self._last_s)
         self.close()
 
     def _take_answer(self, limit_s: float) -> None:

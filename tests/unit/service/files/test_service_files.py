@@ -4,6 +4,7 @@ import contextlib
 import errno
 import io
 import os
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -85,6 +86,33 @@ def test_every_folder_on_the_way_to_a_content_is_synced(objects, tmp_path, monke
     monkeypatch.setattr("foldnote.service.files.object_folder.sync", synced.append)
     sha256 = objects.put_bytes(b"one")
     assert synced == [tmp_path / "objects", objects.path(sha256).parent]
+
+
+def test_a_name_that_is_added_while_its_folder_is_being_synced_is_synced_itself(
+    objects, tmp_path, monkeypatch
+):
+    """The sync of another thread may have begun before."""
+    source = tmp_path / "result.zip"
+    source.write_bytes(b"zip")
+    objects.adopt(source, "cd" * 32)
+    seen, begun, may_end = [], threading.Event(), threading.Event()
+
+    def sync(folder):
+        seen.append({each.name for each in folder.iterdir()})
+        if len(seen) == 1:
+            begun.set()
+            assert may_end.wait(60)
+
+    monkeypatch.setattr("foldnote.service.files.object_folder.sync", sync)
+    other = threading.Thread(target=objects.adopt, args=(source, "cd" + "00" * 31))
+    other.start()
+    assert begun.wait(60)
+    objects.adopt(source, "cd" + "11" * 31)
+    may_end.set()
+    other.join(60)
+    objects.adopt(source, "cd" + "11" * 31)
+    assert "cd" + "11" * 31 in seen[1]
+    assert len(seen) == 3, "the first sync told nothing of the second name"
 
 
 def test_a_result_is_copied_where_a_file_has_one_name_only(objects, tmp_path, monkeypatch):
