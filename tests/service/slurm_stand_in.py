@@ -34,10 +34,12 @@ def submit(folder: Path, script: Path) -> str:
     text = script.read_text()
     numbers = [int(path.name) for path in (folder / "jobs").iterdir()]
     job = folder / "jobs" / str(max(numbers, default=0) + 1)
-    job.mkdir()
-    (job / "script").write_text(text)
-    (job / "environment").write_text(json.dumps(dict(os.environ)))
-    (job / "name").write_text(re.search(r'--job-name="?([^"\s]+)', text)[1])
+    draft = folder / f"draft-{os.getpid()}"  # a job that is seen is complete
+    draft.mkdir()
+    (draft / "script").write_text(text)
+    (draft / "environment").write_text(json.dumps(dict(os.environ)))
+    (draft / "name").write_text(re.search(r'--job-name="?([^"\s]+)', text)[1])
+    draft.rename(job)
     if not (folder / HELD).exists():
         start(job)
     return f"Submitted batch job {job.name}"
