@@ -35,6 +35,7 @@ from foldnote.service.queue.executors.protocol import (
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
+from foldnote.service.queue.lines import WAITED_SENTENCE, Lines, WatchedAttempt, has_leader, pass_on
 from foldnote.service.queue.placement import ExecutorRoom, find_machine
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
@@ -49,20 +50,6 @@ _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
 _BUSY_PAUSE_S = 0.05
 """Until a replica tries again to claim jobs whose accounts another one was changing."""
-
-
-@dataclass
-class WatchedAttempt:
-    """In-memory state of a running attempt; nothing here is needed after a restart."""
-
-    claim: Claim
-    folder: Path
-    """Where the service keeps the attempt's files."""
-    executor: Executor
-    need: Capacity
-    look_at: float
-    interval_s: float
-    is_cancelled: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,11 +103,9 @@ class Dispatcher:
         self._is_draining = is_draining
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
-        self._seen: set[str] = set()
-        """Tools whose jobs waited lately."""
-        self._nothing_without: frozenset[str] | None = None
-        """Waiting jobs are of these tools only, as the last query found; None after any other change of the
-        queue than a claim or a final end."""
+        self._lines = Lines()
+        self._ahead: set[int] = set()
+        """Jobs claimed ahead that have not been handed over."""
         self._fetching: dict[int, Claim] = {}
         """Claimed jobs whose inputs are being fetched."""
         self._transfers = Transfers(objects, self._hint)
@@ -191,7 +176,6 @@ class Dispatcher:
                 self._round(is_asked)
             except Exception:  # outermost handler: a full disk or busy database must not end the thread
                 log.exception("A pass of the dispatcher failed; retrying in a second.")
-                self._nothing_without = None
                 self._is_asked = self._is_asked or is_asked
                 if self._replica is not None:
                     self._next_sweep = 0.0  # a commit whose answer was lost may have claimed jobs
@@ -202,12 +186,10 @@ class Dispatcher:
             return
         if is_asked:
             self._has_news = True
-            self._nothing_without = None
             self._cancel_marked()
         self._take_hints()
         self._launch_fetched()
         if self._next_due is not None and self._next_due <= time.time():
-            self._nothing_without = None
             self._next_due = self._store.queue.next_due()
         self._advance(self._look_at_due())
         if time.monotonic() >= self._next_sweep:
@@ -237,6 +219,8 @@ class Dispatcher:
             moved = self._store.queue.advance(
                 [(active.claim, ending) for active, ending in ended], self._chooser(ended)
             )
+            self._lines.close(moved.not_ahead)
+            self._ahead |= moved.ahead
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
@@ -260,40 +244,38 @@ class Dispatcher:
         """
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
+        places = self._lines.places(going)
         running = Counter(active.claim.account_id for active in going)
         rooms = {id(each): ExecutorRoom(each, self._limit(each)) for each in self._executors.all()}
         for active in going:
-            if id(active.executor) in rooms:
+            if id(active.executor) in rooms and not active.is_in_line:
                 rooms[id(active.executor)].taken.append(active.need)
         for claim in self._fetching.values():
             running[claim.account_id] += 1
+            if claim.job_id in self._ahead:
+                continue
             if room := rooms.get(id(self._executors.find(claim.executor))):
                 room.take(self._launcher.need(claim.type))
         may_start = not self._is_stopping and self._has_space() and not self._is_draining()
         may_start = may_start and (self._replica is None or self._replica.has_lease)
 
-        def is_full(tool: str) -> bool:  # a run with GPUs may hold up others, as is decided below
-            need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
-            return not need.gpus and not rooms[id(self._executors.find(name))].fits(need)
-
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
-            closed = {each for each in self._seen if is_full(each)} if self._executors.has_several else set()
+            closed: set[str] = set()
             without_gpus: set[int] = set()
-            while may_start and any(each.has_any for each in rooms.values()):
-                if self._nothing_without is not None and closed >= self._nothing_without:
-                    return None
+            while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
                 rows = find(closed)
                 if not rows:
-                    self._nothing_without = frozenset(closed) if self._replica is None else None
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
-                self._seen.add(first.type)
                 name = self._launcher.executor_name(first.type)
                 place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
                 is_held_up = need.gpus and id(place) in without_gpus
                 if not is_held_up and place.take(need):
                     running[first.account_id] += 1
                     return replace(first, executor=name)
+                if self._launcher.keeps_worker(first.type) and places.take(first):
+                    running[first.account_id] += 1
+                    return replace(first, executor=name, is_ahead=True)
                 closed.add(first.type)
                 if need.gpus and place.fits(replace(need, gpus=0)):
                     without_gpus.add(id(place))
@@ -320,7 +302,9 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        taken = [each.need for each in self._active.values() if each.executor is executor]
+        is_ahead = claim.job_id in self._ahead and has_leader(claim, self._active.values())
+        beside = (each for each in self._active.values() if each.executor is executor and not each.is_in_line)
+        taken = [] if is_ahead else [each.need for each in beside]
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
         if need is None and machines:  # the needs or the machines have changed since the job was claimed
@@ -331,9 +315,10 @@ class Dispatcher:
             if not self._transfers.has_inputs(claim, is_remote=executor.is_remote):
                 self._fetching[claim.job_id] = claim
                 return
+            self._ahead.discard(claim.job_id)
             if need is None:
                 raise UnreachableError("No machine of the executor can be reached.")
-            order = self._launcher.prepare(claim, need, is_remote=executor.is_remote)
+            order = self._launcher.prepare(claim, need, is_remote=executor.is_remote, may_wait=is_ahead)
             self._extend_lease(claim, executor)
         except UnreachableError as exc:
             self._lose(claim, exc.message, is_counted=False)
@@ -357,16 +342,19 @@ class Dispatcher:
                     claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
                 )
                 return
-        self._watch(claim, executor, order.need)
+        self._watch(claim, executor, order.need, is_in_line=order.may_wait)
 
-    def _watch(self, claim: Claim, executor: Executor, need: Capacity) -> None:
+    def _watch(self, claim: Claim, executor: Executor, need: Capacity, *, is_in_line: bool = False) -> None:
+        interval_s = self._pace.poll_max_s if is_in_line else self._pace.poll_min_s
         self._active[claim.job_id] = WatchedAttempt(
             claim=claim,
             folder=self._root / claim.folder,
             executor=executor,
             need=need,
-            look_at=time.monotonic() + self._pace.poll_min_s,
-            interval_s=self._pace.poll_min_s,
+            look_at=time.monotonic() + interval_s,
+            interval_s=interval_s,
+            is_in_line=is_in_line,
+            was_ahead=is_in_line,
         )
         if claim.is_cancelled:
             self._cancel(self._active[claim.job_id])
@@ -397,9 +385,11 @@ class Dispatcher:
             except Exception:  # an engine can overwrite our files with anything
                 log.exception("The contents of the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
+                pass_on(active, self._active.values(), moment + self._pace.poll_min_s)
                 ended.append((active, outcomes.refused_ending(outcomes.SPOILT_SENTENCE)))
             else:
                 if ending is not None:
+                    pass_on(active, self._active.values(), moment + self._pace.poll_min_s)
                     ended.append((active, ending))
         return ended
 
@@ -427,7 +417,11 @@ class Dispatcher:
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
         self._forget(active)
-        self._lose(active.claim, outcomes.LOST_SENTENCE)
+        if active.was_ahead and not ownership.has_begun(active.folder, active.claim.nonce):
+            self._lines.close([active.claim])
+            self._lose(active.claim, WAITED_SENTENCE, is_counted=False, is_at_once=True, is_fault=False)
+        else:
+            self._lose(active.claim, outcomes.LOST_SENTENCE)
 
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """How the job ends; None if the attempt was lost, which is recorded here."""
@@ -443,13 +437,16 @@ class Dispatcher:
                 has_result=outcome.result_sha256 is not None,
                 is_cancelled=outcome.state != "succeeded" and self._is_marked(active.claim),
             )
-        if ending is None:
+        if ending is not None:
+            self._lines.note_end(active.claim, outcome)
+        else:
             self._forget(active)
             self._lose(active.claim, outcome.error or outcomes.LOST_SENTENCE)
         return ending
 
     def _forget(self, active: WatchedAttempt) -> None:
         self._active.pop(active.claim.job_id, None)
+        pass_on(active, self._active.values(), time.monotonic() + self._pace.poll_min_s)
         self._live.pop(active.claim.job_id, None)
 
     # ends and losses
@@ -465,17 +462,24 @@ class Dispatcher:
             )
             self.history.note_end(claim.type, ending)
             self._has_news = True
-        if ending.is_tool_failure:  # it may wait for another run
-            self._nothing_without = None
 
-    def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
+    def _lose(
+        self,
+        claim: Claim,
+        reason: str,
+        *,
+        is_counted: bool = True,
+        is_at_once: bool = False,
+        is_fault: bool = True,
+    ) -> None:
         """Requeue a lost job, or end it if it was to be stopped or was lost too often.
 
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
         """
-        self.history.note_loss(claim.executor)
-        self._nothing_without = None
-        log.warning(
+        if is_fault:
+            self.history.note_loss(claim.executor)
+        log.log(
+            logging.WARNING if is_fault else logging.INFO,
             "attempt %d of job %s was lost: %s",
             claim.attempt,
             claim.job_id,
@@ -524,8 +528,6 @@ class Dispatcher:
         uncounted. So are those of a dead replica, and those that this one does not know that it claimed,
         since the connection was lost during the commit.
         """
-        self._seen.clear()
-        self._nothing_without = None
         if self._disk is not None:
             self._disk.tend()
         running = self._store.queue.running()
@@ -590,7 +592,7 @@ class Dispatcher:
             ExecutorUse(
                 name,
                 executor.capacity(),
-                tuple(each.need for each in runs if each.executor is executor),
+                tuple(each.need for each in runs if each.executor is executor and not each.is_in_line),
                 self._limit(executor),
             )
             for name, executor in self._executors.items()

@@ -86,17 +86,27 @@ class Launcher:
         """Cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
+    def keeps_worker(self, tool_type: str) -> bool:
+        """Whether runs of the tool on this machine share a loaded engine, and use no GPU."""
+        known = self._find_template(tool_type)
+        return (
+            known.executor == LOCAL and bool(known.template and known.template.worker) and not known.need.gpus
+        )
+
     def executor_name(self, tool_type: str) -> str:
         """Name of the executor of the tool's engine."""
         return self._find_template(tool_type).executor
 
-    def prepare(self, claim: Claim, need: Capacity, *, is_remote: bool = False) -> AttemptOrder:
+    def prepare(
+        self, claim: Claim, need: Capacity, *, is_remote: bool = False, may_wait: bool = False
+    ) -> AttemptOrder:
         """Write the attempt's folder: specification and inputs, or the order of a node.
 
         Args:
             claim: the claimed job.
             need: what the run is given; it sees no other GPUs.
             is_remote: whether it runs on another machine.
+            may_wait: whether it is to start where another run ends.
 
         Raises:
             EngineError: no engine can run the tool here any more.
@@ -114,7 +124,7 @@ class Launcher:
         places = input_places(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
         prepare_attempt(spec, sources)
-        return AttemptOrder(identity, known.engine.name, need, spec)
+        return AttemptOrder(identity, known.engine.name, need, spec, may_wait=may_wait)
 
     def _make_spec(self, claim: Claim, template: AttemptSpec, gpus: Sequence[Gpu]) -> AttemptSpec:
         return replace(

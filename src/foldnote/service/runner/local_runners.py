@@ -54,25 +54,28 @@ class LocalRunners:
         self._listeners.clear()
         self._starter.close()
 
-    def submit(self, attempt: AttemptSpec) -> None:
+    def submit(self, attempt: AttemptSpec, *, may_wait: bool = False) -> None:
         """Start the runner of a prepared attempt; does nothing if the attempt was begun or revoked before.
+
+        With ``may_wait`` it starts where another attempt with the same worker ends, if there is one: until
+        then it counts as alive. If that takes too long, it is dropped unbegun, and that it ended is told.
 
         Raises:
             EngineError: the runner could not be started.
         """
         key = worker_key(attempt)
         try:
-            self._submit(attempt.folder, key)
+            self._submit(attempt.folder, key, may_wait=may_wait)
         except StarterDiedError:
-            self._submit(attempt.folder, key)
+            self._submit(attempt.folder, key, may_wait=may_wait)
 
-    def _submit(self, folder: Path, key: str) -> None:
+    def _submit(self, folder: Path, key: str, *, may_wait: bool) -> None:
         lock = take_lock(folder)
         if lock is None:  # already running
             return
         try:
             if not is_spent(folder):
-                self._starter.start(folder, key, lock)
+                self._starter.start(folder, key, lock, may_wait=may_wait)
         except OSError as exc:
             raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
         finally:

@@ -18,6 +18,7 @@ import time
 import traceback
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from foldnote.errors import EngineError
 from foldnote.io import write_atomically
@@ -48,7 +49,20 @@ DONE = b"."
 """Sent by a runner when an attempt has ended and its lock is free."""
 _LOCK_WAIT_S = 2.0
 _ORDER_BYTES = 65_536
-_KEY_FOLLOWS = b"\0"
+_MORE_FOLLOWS = b"\0"
+_MAY_WAIT = b"w"
+
+
+class RunnerOrder(NamedTuple):
+    """An attempt to run."""
+
+    folder: Path
+    worker_key: str
+    """The key of the worker that may run it; empty for none."""
+    may_wait: bool
+    """Whether it is to wait for a runner that is busy with that worker, rather than have another."""
+    lock: int
+    """Descriptor that holds the attempt's lock."""
 
 
 def main() -> int:
@@ -77,11 +91,10 @@ def serve(orders: socket.socket) -> int:
 
 def _serve(orders: socket.socket, workers: WorkerSlot) -> int:
     while order := receive_order(orders):
-        folder, _, lock = order
         try:
-            is_well = is_spent(folder) or _begin(folder, workers)
+            is_well = is_spent(order.folder) or _begin(order.folder, workers)
         finally:
-            os.close(lock)
+            os.close(order.lock)
             for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to report
                 signal.signal(number, signal.SIG_DFL)
         if not is_well:
@@ -92,21 +105,20 @@ def _serve(orders: socket.socket, workers: WorkerSlot) -> int:
     return EXIT_DONE
 
 
-def send_order(orders: socket.socket, folder: str | Path, worker_key: str, lock: int) -> None:
+def send_order(
+    orders: socket.socket, folder: str | Path, worker_key: str, lock: int, *, may_wait: bool = False
+) -> None:
     """Send an attempt's folder, the key of the worker that may run it, and the descriptor of its lock.
 
     Raises:
         OSError: the other end is closed.
     """
-    socket.send_fds(orders, [os.fsencode(folder) + _KEY_FOLLOWS + worker_key.encode()], [lock])
+    parts = (os.fsencode(folder), worker_key.encode(), _MAY_WAIT if may_wait else b"")
+    socket.send_fds(orders, [_MORE_FOLLOWS.join(parts)], [lock])
 
 
-def receive_order(orders: socket.socket) -> tuple[Path, str, int] | None:
-    """Receive an attempt's folder, the key of its worker and the descriptor of its lock.
-
-    Returns:
-        None if the other end is closed.
-    """
+def receive_order(orders: socket.socket) -> RunnerOrder | None:
+    """Receive what ``send_order`` sent; None if the other end is closed."""
     try:
         message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
     except OSError:
@@ -114,8 +126,8 @@ def receive_order(orders: socket.socket) -> tuple[Path, str, int] | None:
     if not message:
         return None
     os.set_inheritable(descriptors[0], False)
-    folder, _, worker_key = message.partition(_KEY_FOLLOWS)
-    return Path(os.fsdecode(folder)), worker_key.decode(), descriptors[0]
+    folder, worker_key, may_wait = message.split(_MORE_FOLLOWS)
+    return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), bool(may_wait), descriptors[0])
 
 
 def is_spent(attempt_dir: Path) -> bool:

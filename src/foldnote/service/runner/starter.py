@@ -3,7 +3,9 @@
 A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
 the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
-and sends ``ended FOLDER`` when the attempt is over. If a runner dies, the starter ends the remaining
+and sends ``ended FOLDER`` when the attempt is over. An order that may wait is held while all runners with its
+worker are busy, answered ``held``, and passed to the first of them that is free; after ``HOLDS_S`` it is
+dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
 processes of its engine. When the other end is closed, idle runners end at once, busy ones after their
 attempt, and the starter after the last of them. Each runner has its own session and survives the starter.
 A starter that is tied kills its busy runners instead: on a node, nobody would adopt them.
@@ -12,6 +14,7 @@ A starter that is tied kills its busy runners instead: on a node, nobody would a
 from __future__ import annotations
 
 import gc
+import math
 import os
 import selectors
 import signal
@@ -20,6 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Never
@@ -28,6 +32,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.runner import (
     EXIT_UNPUBLISHED,
+    RunnerOrder,
     receive_order,
     send_order,
     serve,
@@ -36,6 +41,8 @@ from foldnote.service.runner.runner import (
 
 TIED = "--tied"
 """Argument of a starter whose runners are killed when its other end is closed."""
+STARTED, HELD = "started", "held"
+"""Answers to an order that a runner has begun, or that waits for one."""
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
@@ -44,6 +51,8 @@ MAX_LOADED = 4
 """Idle runners with workers above which one of them loads another engine instead of a new runner."""
 MIN_FREE_MEMORY = 0.2
 """Fraction of the machine's memory; if less is free, no worker is kept."""
+HOLDS_S = 1.0
+"""Seconds that an attempt waits for a busy runner at most."""
 MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
@@ -80,6 +89,8 @@ class Starter:
         self._is_tied = is_tied
         self._is_closed = False
         self._runners: dict[int, Runner] = {}
+        self._held: deque[tuple[RunnerOrder, float]] = deque()
+        """Orders that wait for a busy runner, each with the moment until which it does, oldest first."""
         self._selector = selectors.DefaultSelector()
         self._waker = processes.SignalWaker()
 
@@ -110,28 +121,57 @@ class Starter:
             self._is_closed = True
             self._selector.unregister(self._requests)
             if self._is_tied:
+                self._drop_held(math.inf)
                 processes.send(self._runners, signal.SIGKILL)  # what they leave is ended when they are reaped
             return
-        folder, worker_key, lock = order
+        if order.may_wait and self._is_to_wait(order.worker_key):
+            self._held.append((order, time.monotonic() + HOLDS_S))
+            self._tell(HELD)
+            return
         try:
-            self._tell(f"started {self._order(folder, worker_key, lock).pid}")
+            self._tell(f"{STARTED} {self._order(order).pid}")
         except OSError as exc:
             self._tell(f"refused {exc.strerror}")
         finally:
-            os.close(lock)
+            os.close(order.lock)
 
-    def _order(self, folder: Path, worker_key: str, lock: int) -> Runner:
+    def _is_to_wait(self, worker_key: str) -> bool:
+        """Whether a runner with this worker is busy, and none is free."""
+        known = [each for each in self._runners.values() if each.worker_key == worker_key]
+        return any(each.folder is not None for each in known) and not any(each.is_free for each in known)
+
+    def _pass_on(self, worker_key: str) -> None:
+        """Start the oldest order that waited for this worker."""
+        for place, (order, _) in enumerate(self._held):
+            if order.worker_key == worker_key:
+                del self._held[place]
+                try:
+                    self._order(order)
+                except OSError:  # as if it had waited too long: its service tries again
+                    self._tell(f"ended {order.folder}")
+                finally:
+                    os.close(order.lock)
+                return
+
+    def _drop_held(self, moment: float) -> None:
+        """Drop the orders that have waited until this moment."""
+        while self._held and self._held[0][1] <= moment:
+            order, _ = self._held.popleft()
+            os.close(order.lock)
+            self._tell(f"ended {order.folder}")
+
+    def _order(self, order: RunnerOrder) -> Runner:
         """Send the attempt to an idle runner that suits it, or to a new one."""
-        suitable = self._find_suitable(worker_key)
+        suitable = self._find_suitable(order.worker_key)
         while True:
-            runner = suitable.pop() if suitable else self._fork(lock)
+            runner = suitable.pop() if suitable else self._fork(order.lock)
             try:
-                send_order(runner.orders, folder, worker_key, lock)
+                send_order(runner.orders, order.folder, order.worker_key, order.lock)
             except OSError:
                 if runner.attempts == 0:
                     raise
                 continue  # it has just died
-            runner.folder, runner.worker_key = os.fspath(folder), worker_key
+            runner.folder, runner.worker_key = os.fspath(order.folder), order.worker_key
             runner.attempts += 1
             return runner
 
@@ -141,7 +181,8 @@ class Starter:
         A runner with another worker is used only if there are enough of them; the one that has been idle for
         longest is used first.
         """
-        free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
+        young = (each for each in self._runners.values() if each.attempts < MAX_ATTEMPTS)
+        free = sorted((each for each in young if each.is_free), key=_rest)
         loaded = [each for each in free if each.worker_key]
         fitting = [each for each in loaded if each.worker_key == worker_key]
         spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MAX_LOADED else 0]
@@ -176,11 +217,13 @@ class Starter:
             return
         folder, runner.folder = runner.folder, None
         runner.rests_since = time.monotonic()
+        self._pass_on(runner.worker_key)
         self._tell(f"ended {folder}")
 
     def _let_go(self) -> None:
         """Dismiss runners that are no longer needed, and those with workers while memory is short."""
         moment = time.monotonic()
+        self._drop_held(moment)
         for runner in self._runners.values():
             is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.rests_since >= RESTS_S
             if runner.is_free and (is_old or self._is_closed):
@@ -191,8 +234,9 @@ class Starter:
                 self._dismiss(runner)
 
     def _grace_s(self) -> float | None:
-        since = [each.rests_since for each in self._runners.values() if each.is_free]
-        return max(0.0, min(since) + RESTS_S - time.monotonic()) if since else None
+        ends = [each.rests_since + RESTS_S for each in self._runners.values() if each.is_free]
+        ends += [until for _, until in [*self._held][:1]]
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
 
     def _dismiss(self, runner: Runner) -> None:
         if runner.orders.fileno() >= 0:
@@ -215,6 +259,7 @@ class Starter:
             if runner.folder is not None:
                 clear_away(Path(runner.folder))
                 self._tell(f"ended {runner.folder}")
+                self._pass_on(runner.worker_key)
 
     def _tell(self, sentence: str) -> None:
         try:
@@ -232,6 +277,8 @@ class Starter:
             others = [each.orders for each in self._runners.values()]
             for end in (self._requests, *others):
                 end.close()
+            for order, _ in self._held:
+                os.close(order.lock)
             os.setsid()
             processes.name_process(RUNNER_NAME)
             code = serve(orders)

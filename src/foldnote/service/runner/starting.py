@@ -18,7 +18,7 @@ from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.service.runner.runner import send_order
-from foldnote.service.runner.starter import TIED
+from foldnote.service.runner.starter import HELD, STARTED, TIED
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")
 _ANSWER_S = 20.0
@@ -56,11 +56,11 @@ class StarterLink:
         with self._lock:
             self._find_running()
 
-    def start(self, folder: Path, worker_key: str, lock: int) -> None:
+    def start(self, folder: Path, worker_key: str, lock: int, *, may_wait: bool = False) -> None:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
         A runner whose worker has the key ``worker_key`` is preferred; the key is empty where no worker may
-        run the attempt.
+        run the attempt. With ``may_wait`` the attempt waits for one that is busy, for a short time.
 
         Raises:
             StarterDiedError: it is unknown whether the runner began.
@@ -68,8 +68,9 @@ class StarterLink:
             OSError: no starter can be started.
         """
         with self._lock:
-            word, _, rest = self._find_running().ask(folder, worker_key, lock).partition(" ")
-        if word != "started":
+            answer = self._find_running().ask(folder, worker_key, lock, may_wait=may_wait)
+        word, _, rest = answer.partition(" ")
+        if word not in (STARTED, HELD):
             raise EngineError(f"No runner could be started: {rest}.")
 
     def close(self) -> None:
@@ -105,14 +106,14 @@ class _Running:
             )
         threading.Thread(target=self._listen, name="starter", daemon=True).start()
 
-    def ask(self, folder: Path, worker_key: str, lock: int) -> str:
+    def ask(self, folder: Path, worker_key: str, lock: int, *, may_wait: bool) -> str:
         """Send an attempt and return the answer.
 
         Raises:
             StarterDiedError: there is none.
         """
         try:
-            send_order(self._socket, folder, worker_key, lock)
+            send_order(self._socket, folder, worker_key, lock, may_wait=may_wait)
             answer = self._answers.get(timeout=_ANSWER_S)
         except (OSError, queue.Empty) as exc:
             self._kill()

@@ -64,6 +64,8 @@ class AttemptOrder:
     they need from the service."""
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
+    may_wait: bool = False
+    """Whether it is to start where another attempt of its engine and account ends; on this machine only."""
 
 
 class Executor(Protocol):

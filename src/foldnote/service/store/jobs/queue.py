@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from foldnote.models.extensions import RETRIES
+from foldnote.models.extensions import ON_FAILURE, RETRIES, STOP
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
@@ -50,6 +50,8 @@ class Waiting:
     attempt: int
     executor: str = "local"
     """The executor that the chooser has chosen."""
+    is_ahead: bool = False
+    """Whether it is to wait until another run ends, which no job of a batch with limits does."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,10 @@ class Advance:
     claims: list[Claim]
     is_incomplete: bool = False
     """Whether jobs were left out because another replica was changing their accounts."""
+    ahead: frozenset[int] = frozenset()
+    """Numbers of the jobs that were claimed ahead."""
+    not_ahead: tuple[Waiting, ...] = ()
+    """Jobs that were not claimed ahead, since an earlier one of their batch may end the batch."""
 
 
 def _change(*names: str) -> sa.Update:
@@ -229,9 +235,12 @@ class QueueStore:
         """Start the next attempt of a waiting job; None if another claim won the race."""
         tally = Tally()
         with self._database.write(jobs=[waiting.job_id]) as connection:
-            found = self._claim(connection, tally, waiting, nonce)
+            row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+            if row is None:
+                return None
+            found = self._claim(tally, connection, row, waiting.executor, nonce)
             tally.write(connection)
-            return None if found is None else _read_claims(connection, [found])[0]
+            return _read_claims(connection, [found])[0]
 
     def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> Advance:
         """Commit the ends of attempts and claim the chosen jobs, in one transaction."""
@@ -242,29 +251,33 @@ class QueueStore:
             if tally.has_limit:  # a batch that reached a limit stops its waiting jobs before the choice
                 tally.write(connection)
             busy: set[int] = set()
+            limited: dict[int, Waiting] = {}
+            ahead: set[int] = set()
 
             def find(without: Collection[str] = ()) -> list[Waiting]:
-                return [each for each in _find_waiting(connection, without) if each.account_id not in busy]
+                found = _find_waiting(connection, without)
+                return [each for each in found if each.account_id not in busy | limited.keys()]
 
             while (waiting := choose(find)) is not None:
                 row = None
                 if self._database.try_own(connection, waiting.account_id):
-                    row = self._claim(connection, tally, waiting, secrets.token_hex(16))
+                    row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
                 if row is None:  # another replica changes the account, or has just claimed the job
                     busy.add(waiting.account_id)
+                elif waiting.is_ahead and _may_end_early(row):
+                    limited[waiting.account_id] = waiting
                 else:
-                    rows.append(row)
+                    ahead.update([waiting.job_id] if waiting.is_ahead else ())
+                    rows.append(self._claim(tally, connection, row, waiting.executor, secrets.token_hex(16)))
             tally.write(connection)
-            return Advance(has_won, _read_claims(connection, rows), is_incomplete=bool(busy))
+            claims = _read_claims(connection, rows)
+            return Advance(has_won, claims, bool(busy), frozenset(ahead), tuple(limited.values()))
 
     def _claim(
-        self, connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str
-    ) -> Mapping[str, Any] | None:
-        """Start the next attempt; return the row with nonce, time and folder, None for a lost race."""
-        row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
-        if row is None:
-            return None
-        number = waiting.attempt + 1
+        self, tally: Tally, connection: sa.Connection, row: sa.RowMapping, executor: str, nonce: str
+    ) -> Mapping[str, Any]:
+        """Start the next attempt of a waiting job; return its row with nonce, time and folder."""
+        number = row["attempt"] + 1
         values = {
             "state": str(JobStatus.RUNNING),
             "attempt": number,
@@ -277,7 +290,7 @@ class QueueStore:
             "nonce": nonce,
             "claimed": tally.moment,
             "folder": folder,
-            "executor": waiting.executor,
+            "executor": executor,
             "replica": self.replica,
         }
         tally.begin(row, number, more)
@@ -429,6 +442,13 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
     tally.end(row, str(ending.state))
     tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
     return True
+
+
+def _may_end_early(row: sa.RowMapping) -> bool:
+    """Whether the job's batch has a budget, or ends at its first failure."""
+    if row["batch_budget"] is not None:
+        return True
+    return bool(json.loads(row["batch_extensions"] or "{}").get(ON_FAILURE) == STOP)
 
 
 def _may_repeat(row: sa.RowMapping, ending: JobEnd) -> bool:

@@ -1,0 +1,118 @@
+"""Short jobs that are handed over ahead, to start where a run of the same tool and account ends.
+
+A loaded engine may take less time for a job than its end, the next claim and the start of its runner take
+together. So attempts of an account that lately ran for a moment only are claimed while earlier ones run, and
+wait at the starter. They use no capacity until one of those ends. Each has its own folder, lock and
+outcome, and is stopped, lost or adopted like any other. One that waits for longer than
+``starter.HOLDS_S`` is given back unbegun.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote.service.queue.executors.protocol import Capacity, Executor
+from foldnote.service.runner.attempt import Outcome
+from foldnote.service.store import clock
+from foldnote.service.store.jobs.queue import Claim, Waiting
+
+AHEAD_S = 0.25
+"""How long the attempts in a line may run together, by the longest of the latest ones."""
+MAX_AHEAD = 8
+"""Attempts in line for each one that runs."""
+_LATEST = 4
+
+
+WAITED_SENTENCE = "The run before it took too long."
+
+
+@dataclass
+class WatchedAttempt:
+    """In-memory state of a running attempt; nothing here is needed after a restart."""
+
+    claim: Claim
+    folder: Path
+    """Where the service keeps the attempt's files."""
+    executor: Executor
+    need: Capacity
+    look_at: float
+    interval_s: float
+    is_in_line: bool = False
+    """Whether it was handed over ahead, and uses no capacity until another run of its line ends."""
+    was_ahead: bool = False
+    """Whether it was handed over ahead."""
+    is_cancelled: bool = False
+
+
+def _whose(of: Claim | Waiting) -> tuple[int, str]:
+    return of.account_id, of.type
+
+
+def has_leader(claim: Claim, going: Iterable[WatchedAttempt]) -> bool:
+    """Whether an attempt runs behind which this one may wait."""
+    return any(not each.is_in_line and _whose(each.claim) == _whose(claim) for each in going)
+
+
+def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: float) -> None:
+    """Give the place of an attempt that ended to the first in its line, to be looked at by ``look_at``."""
+    if ended.is_in_line:
+        return
+    ended.is_in_line = True
+    for each in going:
+        if each.is_in_line and each is not ended and _whose(each.claim) == _whose(ended.claim):
+            each.is_in_line = False
+            each.look_at = min(each.look_at, look_at)
+            return
+
+
+class Lines:
+    """How many attempts of each account and tool may wait behind those that run."""
+
+    def __init__(self) -> None:
+        self._took_s: defaultdict[tuple[int, str], deque[float]] = defaultdict(lambda: deque(maxlen=_LATEST))
+
+    def note_end(self, claim: Claim, outcome: Outcome) -> None:
+        """Note how long a run took."""
+        if outcome.started is None or outcome.ended is None:
+            return
+        took = clock.read(outcome.ended) - clock.read(outcome.started)
+        self._took_s[_whose(claim)].append(max(0.0, took.total_seconds()))
+
+    def close(self, jobs: Iterable[Waiting | Claim]) -> None:
+        """Let no jobs of these accounts and tools wait in line before their next run ends."""
+        for each in jobs:
+            self._took_s.pop(_whose(each), None)
+
+    def places(self, going: Iterable[WatchedAttempt]) -> Places:
+        """The places that are free in the lines behind the attempts of ``going`` that run."""
+        free: Counter[tuple[int, str]] = Counter()
+        for each in going:
+            key = _whose(each.claim)
+            free[key] += -1 if each.is_in_line else self._depth(key)
+        return Places(free)
+
+    def _depth(self, key: tuple[int, str]) -> int:
+        longest_s = max(self._took_s.get(key, ()), default=AHEAD_S * 2)
+        return min(MAX_AHEAD, int(AHEAD_S / max(longest_s, AHEAD_S / MAX_AHEAD)))
+
+
+class Places:
+    """Free places in the lines, while jobs are being chosen."""
+
+    def __init__(self, free: Counter[tuple[int, str]]) -> None:
+        self._free = free
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any place is free."""
+        return any(number > 0 for number in self._free.values())
+
+    def take(self, job: Waiting) -> bool:
+        """Use a place for the job; False if there is none."""
+        if self._free[_whose(job)] <= 0:
+            return False
+        self._free[_whose(job)] -= 1
+        return True
