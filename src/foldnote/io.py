@@ -50,18 +50,20 @@ def write_atomically(
     Raises:
         OSError: the file cannot be written; the old file is kept.
     """
-    draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    whole, name = os.fspath(path), path.name  # as text: a runner does this several times for each job
+    draft = f"{whole[: len(whole) - len(name)]}.{name}.{uuid4().hex}.part"
     mode = _PRIVATE if is_private else _PUBLIC
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+        with os.fdopen(descriptor, "wb", buffering=0) as stream:
+            left = memoryview(content.encode() if isinstance(content, str) else content)
+            while left:
+                left = left[stream.write(left) :]
             if is_durable:
-                stream.flush()
-                os.fsync(stream.fileno())
-        draft.replace(path)
+                os.fsync(descriptor)
+        os.replace(draft, path)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        Path(draft).unlink(missing_ok=True)
         raise
     if is_durable:
         sync(path.parent)

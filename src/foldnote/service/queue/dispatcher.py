@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from foldnote.service.files.bucket import BucketError
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
+from foldnote.service.queue.choosing import JobChoice
 from foldnote.service.queue.cleanup import Cleanup
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
@@ -36,18 +37,21 @@ from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.lines import WAITED_SENTENCE, Lines, WatchedAttempt, has_leader, pass_on
-from foldnote.service.queue.placement import ExecutorRoom, find_machine
+from foldnote.service.queue.placement import find_machine
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
 from foldnote.service.runner.attempt import Outcome, extend_lease, read_progress, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
+from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
+_GATHER_S = 0.04
+_ENOUGH_IN_LINE = 3
+"""Attempts that wait in line while ends are gathered."""
 _BUSY_PAUSE_S = 0.05
 """Until a replica tries again to claim jobs whose accounts another one was changing."""
 
@@ -104,6 +108,7 @@ class Dispatcher:
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
         self._lines = Lines()
+        self._choice = JobChoice(self._launcher, executors, self._lines, self._limit, self._may_start)
         self._ahead: set[int] = set()
         """Jobs claimed ahead that have not been handed over."""
         self._fetching: dict[int, Claim] = {}
@@ -117,6 +122,7 @@ class Dispatcher:
         self._is_asked = False
         self._has_news = False
         self._hints: deque[str] = deque()
+        self._gathers_until = 0.0
         self._is_stopping = False
         self._next_sweep = 0.0
         self._next_due: float | None = None
@@ -187,11 +193,13 @@ class Dispatcher:
         if is_asked:
             self._has_news = True
             self._cancel_marked()
-        self._take_hints()
+        is_gathering = self._take_hints()
         self._launch_fetched()
         if self._next_due is not None and self._next_due <= time.time():
             self._next_due = self._store.queue.next_due()
-        self._advance(self._look_at_due())
+        ended = self._look_at_due()
+        if ended or is_asked or not is_gathering:
+            self._advance(ended)
         if time.monotonic() >= self._next_sweep:
             self.recover()
         self._tell()
@@ -237,53 +245,13 @@ class Dispatcher:
         return self._chooser()(self._store.queue.waiting) is not None
 
     def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
-        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
-
-        A job that does not fit waits, and with it all later ones of its executor, but not those of others.
-        One that lacks nothing but a GPU holds up only those that use a GPU, too.
-        """
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
-        places = self._lines.places(going)
-        running = Counter(active.claim.account_id for active in going)
-        rooms = {id(each): ExecutorRoom(each, self._limit(each)) for each in self._executors.all()}
-        for active in going:
-            if id(active.executor) in rooms and not active.is_in_line:
-                rooms[id(active.executor)].taken.append(active.need)
-        for claim in self._fetching.values():
-            running[claim.account_id] += 1
-            if claim.job_id in self._ahead:
-                continue
-            if room := rooms.get(id(self._executors.find(claim.executor))):
-                room.take(self._launcher.need(claim.type))
-        may_start = not self._is_stopping and self._has_space() and not self._is_draining()
-        may_start = may_start and (self._replica is None or self._replica.has_lease)
+        return self._choice.make(going, self._fetching.values(), self._ahead)
 
-        def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
-            closed: set[str] = set()
-            without_gpus: set[int] = set()
-            while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
-                rows = find(closed)
-                if not rows:
-                    return None
-                first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
-                name = self._launcher.executor_name(first.type)
-                place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
-                is_held_up = need.gpus and id(place) in without_gpus
-                if not is_held_up and place.take(need):
-                    running[first.account_id] += 1
-                    return replace(first, executor=name)
-                if self._launcher.keeps_worker(first.type) and places.take(first):
-                    running[first.account_id] += 1
-                    return replace(first, executor=name, is_ahead=True)
-                closed.add(first.type)
-                if need.gpus and place.fits(replace(need, gpus=0)):
-                    without_gpus.add(id(place))
-                elif not self._executors.has_several:
-                    return None
-            return None
-
-        return choose
+    def _may_start(self) -> bool:
+        is_open = not self._is_stopping and self._has_space() and not self._is_draining()
+        return is_open and (self._replica is None or self._replica.has_lease)
 
     def _limit(self, executor: Executor) -> int | None:
         return None if executor.is_remote else self._workers
@@ -361,12 +329,25 @@ class Dispatcher:
 
     # watching
 
-    def _take_hints(self) -> None:
-        """Check at once the attempts that seem to have ended."""
-        nonces = {self._hints.popleft() for _ in range(len(self._hints))}
-        for active in self._active.values():
-            if active.claim.nonce in nonces:
-                active.look_at = 0.0
+    def _take_hints(self) -> bool:
+        """Check soon the attempts that seem to have ended; whether all of them have a moment.
+
+        Ends that come one after another are gathered while the runner has enough in its line.
+        """
+        known = {active.claim.nonce: active for active in self._active.values()}
+        hinted = [self._hints.popleft() for _ in range(len(self._hints))]
+        fresh = [known[nonce] for nonce in hinted if nonce in known]
+        for active in fresh:
+            active.seems_over = True
+        moment = time.monotonic()
+        if self._gathers_until < moment:
+            self._gathers_until = moment + _GATHER_S
+        has_time = bool(fresh)
+        for active in fresh:
+            is_enough = self._lines.count_waiting(active.claim, self._active.values()) >= _ENOUGH_IN_LINE
+            active.look_at = min(active.look_at, self._gathers_until) if is_enough else 0.0
+            has_time = has_time and is_enough
+        return has_time
 
     def _look_at_due(self) -> list[tuple[WatchedAttempt, JobEnd]]:
         """Check the attempts that are due and return those that ended; their results are stored."""

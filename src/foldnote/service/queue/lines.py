@@ -44,6 +44,8 @@ class WatchedAttempt:
     """Whether it was handed over ahead, and uses no capacity until another run of its line ends."""
     was_ahead: bool = False
     """Whether it was handed over ahead."""
+    seems_over: bool = False
+    """Whether it was hinted that it ended."""
     is_cancelled: bool = False
 
 
@@ -85,6 +87,11 @@ class Lines:
         """Let no jobs of these accounts and tools wait in line before their next run ends."""
         for each in jobs:
             self._took_s.pop(_whose(each), None)
+
+    def count_waiting(self, claim: Claim, going: Iterable[WatchedAttempt]) -> int:
+        """How many attempts in the line of this one have not ended, as far as is known."""
+        lined = (each for each in going if each.is_in_line and not each.seems_over)
+        return sum(_whose(each.claim) == _whose(claim) for each in lined)
 
     def places(self, going: Iterable[WatchedAttempt]) -> Places:
         """The places that are free in the lines behind the attempts of ``going`` that run."""

@@ -25,6 +25,7 @@ standard library only, since each runner loads it.
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import re
@@ -119,7 +120,16 @@ class AttemptSpec:
     @property
     def folder(self) -> Path:
         """The attempt's folder."""
-        return Path(self.attempt_dir)
+        return _as_path(self.attempt_dir)
+
+    def has(self, name: str) -> bool:
+        """Whether the attempt's folder has something of this name; asked often."""
+        return os.path.lexists(f"{self.attempt_dir}/{name}")
+
+
+@functools.lru_cache(maxsize=16)
+def _as_path(folder: str) -> Path:
+    return Path(folder)
 
 
 @dataclass(frozen=True, slots=True)

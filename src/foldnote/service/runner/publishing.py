@@ -64,7 +64,7 @@ class Deadline:
         self._ends_s = moment + (MIN_ALLOWANCE_S if self._is_stopped else allowance)
         if state in ("succeeded", "failed"):
             self._ends_s = max(self._ends_s, began_s + spec.time_limit_s)
-        self._request = spec.folder / files.CANCEL
+        self._request = f"{spec.attempt_dir}/{files.CANCEL}"
 
     def check(self) -> None:
         """Check that packing may continue.

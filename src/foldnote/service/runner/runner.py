@@ -132,31 +132,35 @@ def receive_order(orders: socket.socket) -> RunnerOrder | None:
 
 def is_spent(attempt_dir: Path) -> bool:
     """Whether the attempt must not be started: it was begun, revoked or ended before."""
-    return any((attempt_dir / name).exists() for name in (files.RUNNER, files.REVOKED, files.OUTCOME))
+    names = (files.RUNNER, files.REVOKED, files.OUTCOME)
+    return any(os.path.lexists(f"{attempt_dir}/{name}") for name in names)
 
 
 def _begin(attempt_dir: Path, workers: WorkerSlot | None = None) -> bool:
     """Mark the attempt as begun and run it; False if it was lost."""
     try:
-        runner = {"pid": os.getpid(), "started": files.now(), "nonce": _read_nonce(attempt_dir)}
+        spec = _read_spec(attempt_dir)
+        runner = {"pid": os.getpid(), "started": files.now(), "nonce": spec and spec.nonce}
         files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
-        return run_attempt(attempt_dir, workers).state != "lost"
+        return run_attempt(attempt_dir, workers, spec).state != "lost"
     except OSError:
         _note_trouble(attempt_dir)
         return False
 
 
-def _read_nonce(attempt_dir: Path) -> str | None:
+def _read_spec(attempt_dir: Path) -> AttemptSpec | None:
     try:
-        return files.read_spec(attempt_dir).nonce
+        return files.read_spec(attempt_dir)
     except (OSError, ValueError):  # `run_attempt` fails on it again and reports it
         return None
 
 
-def run_attempt(attempt_dir: Path, workers: WorkerSlot | None = None) -> Outcome:
+def run_attempt(
+    attempt_dir: Path, workers: WorkerSlot | None = None, spec: AttemptSpec | None = None
+) -> Outcome:
     """Run the engine, in a worker where there is one; publish the outcome and return it.
 
-    The caller holds the lock.
+    The caller holds the lock. ``spec`` is read from the folder unless it is given.
 
     Raises:
         OSError: the outcome cannot be written.
@@ -165,7 +169,7 @@ def run_attempt(attempt_dir: Path, workers: WorkerSlot | None = None) -> Outcome
     began_s = time.monotonic()
     nonce = None
     try:
-        spec = files.read_spec(attempt_dir)
+        spec = spec or files.read_spec(attempt_dir)
         nonce = spec.nonce
         ending, usage = _run_engine(spec, workers)
         outcome = _publish(spec, ending, started, began_s, usage)
@@ -184,7 +188,7 @@ def _note_trouble(attempt_dir: Path) -> None:
 
 
 def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> tuple[EngineExit, Usage | None]:
-    if (spec.folder / files.CANCEL).exists():
+    if spec.has(files.CANCEL):
         return EngineExit("stopped", "The job was stopped before its engine started."), None
     try:
         with Supervisor(spec, workers) as supervisor:

@@ -3,8 +3,8 @@
 A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
 the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
-and sends ``ended FOLDER`` when the attempt is over. An order that may wait is held while all runners with its
-worker are busy, answered ``held``, and passed to the first of them that is free; after ``HOLDS_S`` it is
+and sends ``ended FOLDER`` when the attempt is over. An order that may wait is held while a runner with its
+worker is busy, answered ``held``, and passed to the first of them that is free; after ``HOLDS_S`` it is
 dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
 processes of its engine. When the other end is closed, idle runners end at once, busy ones after their
 attempt, and the starter after the last of them. Each runner has its own session and survives the starter.
@@ -136,9 +136,9 @@ class Starter:
             os.close(order.lock)
 
     def _is_to_wait(self, worker_key: str) -> bool:
-        """Whether a runner with this worker is busy, and none is free."""
-        known = [each for each in self._runners.values() if each.worker_key == worker_key]
-        return any(each.folder is not None for each in known) and not any(each.is_free for each in known)
+        """Whether a runner with this worker is busy; another one would be one too many."""
+        known = (each for each in self._runners.values() if each.worker_key == worker_key)
+        return any(each.folder is not None for each in known)
 
     def _pass_on(self, worker_key: str) -> None:
         """Start the oldest order that waited for this worker."""

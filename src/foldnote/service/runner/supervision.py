@@ -67,6 +67,7 @@ class Supervisor:
         self._is_terminated = False
         self._is_fenced = False
         self._has_succeeded = False
+        self._is_cleared = False
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._guard = processes.ProcessGroupGuard()
@@ -90,7 +91,8 @@ class Supervisor:
 
     def __exit__(self, *_: object) -> None:
         self._gpu_meter.close()
-        self._kill_the_rest()
+        if not self._is_cleared:
+            self._kill_the_rest()
         self._close()
 
     def _close(self) -> None:
@@ -116,6 +118,7 @@ class Supervisor:
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"
         self._kill_the_rest()
+        self._is_cleared = True
         self._drain()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
@@ -191,9 +194,9 @@ class Supervisor:
     def _check_orders(self) -> EngineExit | None:
         """The external reason to end the run now: cancellation, deletion, a signal or the time limit."""
         spec = self._spec
-        if (spec.folder / files.CANCEL).exists():
+        if spec.has(files.CANCEL):
             return EngineExit("stopped", "The job was stopped.")
-        if not spec.folder.exists():  # the data folder was moved, or restored from a backup
+        if not os.path.lexists(spec.attempt_dir):  # the data folder was moved, or restored from a backup
             return EngineExit("lost", "The folder of the run no longer exists.")
         if spec.has_lease and files.is_lease_over(spec.folder):
             self._is_fenced = True

@@ -1,0 +1,88 @@
+"""Choose which waiting job is claimed next, by what runs and what room the executors have left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+
+from foldnote.service.queue.executors.protocol import Executor
+from foldnote.service.queue.executors.table import Executors
+from foldnote.service.queue.launching import Launcher
+from foldnote.service.queue.lines import Lines, WatchedAttempt
+from foldnote.service.queue.placement import ExecutorRoom
+from foldnote.service.store.jobs.queue import Chooser, Claim, Waiting
+
+
+class JobChoice:
+    """Makes functions that choose jobs.
+
+    Args:
+        run_limit: most simultaneous runs of an executor; None for as many as fit.
+        may_start: whether any job may be started now.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        executors: Executors,
+        lines: Lines,
+        run_limit: Callable[[Executor], int | None],
+        may_start: Callable[[], bool],
+    ) -> None:
+        self._launcher = launcher
+        self._executors = executors
+        self._lines = lines
+        self._run_limit = run_limit
+        self._may_start = may_start
+
+    def make(
+        self, going: Sequence[WatchedAttempt], claimed: Iterable[Claim], ahead: Collection[int]
+    ) -> Chooser:
+        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
+
+        A job that does not fit waits, and with it all later ones of its executor, but not those of others.
+        One that lacks nothing but a GPU holds up only those that use a GPU, too. One that does not fit may
+        have a place in a line.
+
+        Args:
+            going: the attempts that run.
+            claimed: jobs whose inputs are being fetched.
+            ahead: those of them that were given a place in a line.
+        """
+        places = self._lines.places(going)
+        running = Counter(active.claim.account_id for active in going)
+        rooms = {id(each): ExecutorRoom(each, self._run_limit(each)) for each in self._executors.all()}
+        for active in going:
+            if id(active.executor) in rooms and not active.is_in_line:
+                rooms[id(active.executor)].taken.append(active.need)
+        for claim in claimed:
+            running[claim.account_id] += 1
+            room = rooms.get(id(self._executors.find(claim.executor)))
+            if room and claim.job_id not in ahead:
+                room.take(self._launcher.need(claim.type))
+        may_start = self._may_start()
+
+        def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
+            closed: set[str] = set()
+            without_gpus: set[int] = set()
+            while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
+                rows = find(closed)
+                if not rows:
+                    return None
+                first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
+                name = self._launcher.executor_name(first.type)
+                place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
+                is_held_up = need.gpus and id(place) in without_gpus
+                has_room = not is_held_up and place.take(need)
+                if has_room or (self._launcher.keeps_worker(first.type) and places.take(first)):
+                    running[first.account_id] += 1
+                    return replace(first, executor=name, is_ahead=not has_room)
+                closed.add(first.type)
+                if need.gpus and place.fits(replace(need, gpus=0)):
+                    without_gpus.add(id(place))
+                elif not self._executors.has_several:
+                    return None
+            return None
+
+        return choose
