@@ -12,7 +12,8 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,8 @@ from foldnote.io import sync
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 
 _PIECE_BYTES = 1 << 20
+_AT_ONCE = 4
+"""Syncs at the same time."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 
@@ -37,6 +40,7 @@ class ObjectFolder(ObjectStore):
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync(folder.parent)
         self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
         self._changes: Counter[Path] = Counter()
         """How many names this process has added to each folder."""
         self._synced: dict[Path, int] = {}
@@ -85,13 +89,24 @@ class ObjectFolder(ObjectStore):
         return FolderDraft(self.new_draft_path(), self.keep_draft)
 
     def adopt(self, source: Path, sha256: str) -> None:
-        """Add a complete, synced file of known SHA-256 by a hard link; the file itself stays."""
+        """Add a complete file of known SHA-256 by a hard link, after a sync; the file itself stays."""
+        sync(source)
+        self._sync(self._adopt(source, sha256))
+
+    def adopt_all(self, sources: Sequence[tuple[Path, str]]) -> None:
+        """See the base class: syncs that wait together are one for the disk."""
+        list(self._pool.map(sync, [source for source, _ in sources]))
+        folders = {self._adopt(source, sha256) for source, sha256 in sources}
+        list(self._pool.map(self._sync, folders))
+
+    def _adopt(self, source: Path, sha256: str) -> Path:
+        """Link a synced file; return the folder to be synced."""
         with self._lock:
             target = self._place(sha256)
             if not self._touch(target):
                 self._link(source, target)
                 self._changes[target.parent] += 1
-        self._sync(target.parent)
+        return target.parent
 
     def _link(self, source: Path, target: Path) -> None:
         """Make a hard link, or a copy if the file system has no hard links."""

@@ -353,7 +353,10 @@ class Dispatcher:
         """Check the attempts that are due and return those that ended; their results are stored."""
         moment = time.monotonic()
         ended = []
-        for active in [each for each in self._active.values() if each.look_at <= moment]:
+        due = [each for each in self._active.values() if each.look_at <= moment]
+        if sum(each.seems_over for each in due) > 1:
+            self._transfers.keep_together((each.claim, each.folder) for each in due if each.seems_over)
+        for active in due:
             try:
                 ending = self._look_at(active)
             except BucketError as exc:

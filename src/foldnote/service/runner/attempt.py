@@ -2,9 +2,9 @@
 
 An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
 die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
-``result.zip``, ``cancel`` and ``revoked`` are synced: a power cut ends every process of an attempt and may
-leave its other files empty or absent, and then the attempt counts as lost. On a node, which keeps nothing,
-``result.zip`` is not synced, either. This module starts, watches and kills no process and imports the
+``cancel``, ``revoked`` and a large ``result.zip`` are synced, which on a node, that keeps nothing, is not,
+either: a power cut ends every process of an attempt and may leave its other files empty or absent, and then
+the attempt counts as lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and kills no process and imports the
 standard library only, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
@@ -111,7 +111,7 @@ class AttemptSpec:
     has_lease: bool = False
     """Whether the run ends when the time in the file ``lease`` has passed, as on a node of a cluster."""
     is_kept: bool = True
-    """Whether the result must survive a power cut; on a node, which sends it to the service, it need not."""
+    """Whether this machine keeps the result; on a node, which sends it to the service, it does not."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
     engine_version: str = ""

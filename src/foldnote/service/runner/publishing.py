@@ -33,6 +33,8 @@ MAX_FIGURES = 1000
 _STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
 _ZIP64_BYTES = 1 << 31
+_LARGE_BYTES = 1 << 20
+"""Size of archives that take so long to sync that the service must not do it."""
 MIN_ALLOWANCE_S = 5.0
 _MAX_ALLOWANCE_S = 600.0
 
@@ -232,8 +234,8 @@ class _Packer:
                 if self._add(archive, self._attempt, files.LOG, "job.log") is None:
                     archive.writestr("job.log", b"")
             stream.flush()
-            if self._spec.is_kept:
-                os.fsync(stream.fileno())  # the service links this file among its contents
+            if self._spec.is_kept and stream.tell() > _LARGE_BYTES:
+                os.fsync(stream.fileno())  # the service syncs small ones, several at a time
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""
