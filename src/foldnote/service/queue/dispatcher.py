@@ -36,7 +36,7 @@ from foldnote.service.queue.executors.protocol import (
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.lines import WAITED_SENTENCE, Lines, WatchedAttempt, has_leader, pass_on
+from foldnote.service.queue.lines import WAITED_SENTENCE, Lines, WatchedAttempt, count_leaders, pass_on
 from foldnote.service.queue.placement import find_machine
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
@@ -270,9 +270,9 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        is_ahead = claim.job_id in self._ahead and has_leader(claim, self._active.values())
+        at_once = count_leaders(claim, self._active.values()) if claim.job_id in self._ahead else 0
         beside = (each for each in self._active.values() if each.executor is executor and not each.is_in_line)
-        taken = [] if is_ahead else [each.need for each in beside]
+        taken = [] if at_once else [each.need for each in beside]
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
         if need is None and machines:  # the needs or the machines have changed since the job was claimed
@@ -286,7 +286,7 @@ class Dispatcher:
             self._ahead.discard(claim.job_id)
             if need is None:
                 raise UnreachableError("No machine of the executor can be reached.")
-            order = self._launcher.prepare(claim, need, is_remote=executor.is_remote, may_wait=is_ahead)
+            order = self._launcher.prepare(claim, need, is_remote=executor.is_remote, at_once=at_once)
             self._extend_lease(claim, executor)
         except UnreachableError as exc:
             self._lose(claim, exc.message, is_counted=False)
@@ -310,7 +310,7 @@ class Dispatcher:
                     claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
                 )
                 return
-        self._watch(claim, executor, order.need, is_in_line=order.may_wait)
+        self._watch(claim, executor, order.need, is_in_line=order.at_once > 0)
 
     def _watch(self, claim: Claim, executor: Executor, need: Capacity, *, is_in_line: bool = False) -> None:
         interval_s = self._pace.poll_max_s if is_in_line else self._pace.poll_min_s

@@ -98,7 +98,7 @@ class Launcher:
         return self._find_template(tool_type).executor
 
     def prepare(
-        self, claim: Claim, need: Capacity, *, is_remote: bool = False, may_wait: bool = False
+        self, claim: Claim, need: Capacity, *, is_remote: bool = False, at_once: int = 0
     ) -> AttemptOrder:
         """Write the attempt's folder: specification and inputs, or the order of a node.
 
@@ -106,7 +106,7 @@ class Launcher:
             claim: the claimed job.
             need: what the run is given; it sees no other GPUs.
             is_remote: whether it runs on another machine.
-            may_wait: whether it is to start where another run ends.
+            at_once: how many runs of its line there are, where one of which it is to start; 0 for now.
 
         Raises:
             EngineError: no engine can run the tool here any more.
@@ -124,7 +124,7 @@ class Launcher:
         places = input_places(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
         prepare_attempt(spec, sources)
-        return AttemptOrder(identity, known.engine.name, need, spec, may_wait=may_wait)
+        return AttemptOrder(identity, known.engine.name, need, spec, at_once=at_once)
 
     def _make_spec(self, claim: Claim, template: AttemptSpec, gpus: Sequence[Gpu]) -> AttemptSpec:
         return replace(

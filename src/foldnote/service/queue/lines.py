@@ -46,6 +46,8 @@ class WatchedAttempt:
     """Whether it was handed over ahead."""
     seems_over: bool = False
     """Whether it was hinted that it ended."""
+    is_over: bool = False
+    """Whether it ended, and another one may have its place."""
     is_cancelled: bool = False
 
 
@@ -53,21 +55,21 @@ def _whose(of: Claim | Waiting) -> tuple[int, str]:
     return of.account_id, of.type
 
 
-def has_leader(claim: Claim, going: Iterable[WatchedAttempt]) -> bool:
-    """Whether an attempt runs behind which this one may wait."""
-    return any(not each.is_in_line and _whose(each.claim) == _whose(claim) for each in going)
+def count_leaders(claim: Claim, going: Iterable[WatchedAttempt]) -> int:
+    """How many attempts run behind which this one may wait."""
+    leaders = (each for each in going if not each.is_in_line and not each.is_over)
+    return sum(_whose(each.claim) == _whose(claim) for each in leaders)
 
 
 def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: float) -> None:
     """Give the place of an attempt that ended to the first in its line, to be looked at by ``look_at``."""
-    if ended.is_in_line:
-        return
-    ended.is_in_line = True
-    for each in going:
-        if each.is_in_line and each is not ended and _whose(each.claim) == _whose(ended.claim):
-            each.is_in_line = False
-            each.look_at = min(each.look_at, look_at)
-            return
+    has_place = not ended.is_in_line and not ended.is_over
+    ended.is_over = True
+    lined = (each for each in going if each.is_in_line and not each.is_over)
+    heir = next((each for each in lined if _whose(each.claim) == _whose(ended.claim)), None)
+    if has_place and heir is not None:
+        heir.is_in_line = False
+        heir.look_at = min(heir.look_at, look_at)
 
 
 class Lines:

@@ -68,9 +68,10 @@ class Transfers:
         for claim, folder in ended:
             with suppress(Exception):  # an engine can overwrite the file with anything
                 outcome = Outcome.read(folder)
-                if outcome is not None and outcome.nonce == claim.nonce and outcome.result_sha256 is not None:
-                    if is_whole(claim, folder / RESULT, outcome):
-                        found[claim.nonce] = (folder / RESULT, outcome.result_sha256)
+                if outcome is None or outcome.nonce != claim.nonce or outcome.result_sha256 is None:
+                    continue
+                if is_whole(claim, folder / RESULT, outcome):
+                    found[claim.nonce] = (folder / RESULT, outcome.result_sha256)
         with suppress(OSError):
             self._objects.adopt_all(list(found.values()))
             self._kept |= found.keys()

@@ -2,10 +2,10 @@
 
 An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
 die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
-``cancel``, ``revoked`` and a large ``result.zip`` are synced, which on a node, that keeps nothing, is not,
-either: a power cut ends every process of an attempt and may leave its other files empty or absent, and then
-the attempt counts as lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and kills no process and imports the
-standard library only, since each runner loads it.
+``cancel``, ``revoked`` and a large ``result.zip`` are synced, the last not on a node, which keeps nothing: a
+power cut ends every process of an attempt and may leave its other files empty or absent, and then the attempt
+counts as lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and
+kills no process and imports the standard library only, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json

@@ -54,28 +54,28 @@ class LocalRunners:
         self._listeners.clear()
         self._starter.close()
 
-    def submit(self, attempt: AttemptSpec, *, may_wait: bool = False) -> None:
+    def submit(self, attempt: AttemptSpec, *, at_once: int = 0) -> None:
         """Start the runner of a prepared attempt; does nothing if the attempt was begun or revoked before.
 
-        With ``may_wait`` it starts where another attempt with the same worker ends, if there is one: until
-        then it counts as alive. If that takes too long, it is dropped unbegun, and that it ended is told.
+        Where ``at_once`` is not 0, it waits while as many attempts with the same worker run, and counts as
+        alive. If that takes too long, it is dropped unbegun, and that it ended is told.
 
         Raises:
             EngineError: the runner could not be started.
         """
         key = worker_key(attempt)
         try:
-            self._submit(attempt.folder, key, may_wait=may_wait)
+            self._submit(attempt.folder, key, at_once=at_once)
         except StarterDiedError:
-            self._submit(attempt.folder, key, may_wait=may_wait)
+            self._submit(attempt.folder, key, at_once=at_once)
 
-    def _submit(self, folder: Path, key: str, *, may_wait: bool) -> None:
+    def _submit(self, folder: Path, key: str, *, at_once: int) -> None:
         lock = take_lock(folder)
         if lock is None:  # already running
             return
         try:
             if not is_spent(folder):
-                self._starter.start(folder, key, lock, may_wait=may_wait)
+                self._starter.start(folder, key, lock, at_once=at_once)
         except OSError as exc:
             raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
         finally:

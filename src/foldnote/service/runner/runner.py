@@ -50,7 +50,6 @@ DONE = b"."
 _LOCK_WAIT_S = 2.0
 _ORDER_BYTES = 65_536
 _MORE_FOLLOWS = b"\0"
-_MAY_WAIT = b"w"
 
 
 class RunnerOrder(NamedTuple):
@@ -59,8 +58,9 @@ class RunnerOrder(NamedTuple):
     folder: Path
     worker_key: str
     """The key of the worker that may run it; empty for none."""
-    may_wait: bool
-    """Whether it is to wait for a runner that is busy with that worker, rather than have another."""
+    at_once: int
+    """With how many other attempts that have such a worker it does not run, but waits for one of them; 0 for
+    any number."""
     lock: int
     """Descriptor that holds the attempt's lock."""
 
@@ -106,14 +106,14 @@ def _serve(orders: socket.socket, workers: WorkerSlot) -> int:
 
 
 def send_order(
-    orders: socket.socket, folder: str | Path, worker_key: str, lock: int, *, may_wait: bool = False
+    orders: socket.socket, folder: str | Path, worker_key: str, lock: int, *, at_once: int = 0
 ) -> None:
     """Send an attempt's folder, the key of the worker that may run it, and the descriptor of its lock.
 
     Raises:
         OSError: the other end is closed.
     """
-    parts = (os.fsencode(folder), worker_key.encode(), _MAY_WAIT if may_wait else b"")
+    parts = (os.fsencode(folder), worker_key.encode(), str(at_once).encode())
     socket.send_fds(orders, [_MORE_FOLLOWS.join(parts)], [lock])
 
 
@@ -126,8 +126,8 @@ def receive_order(orders: socket.socket) -> RunnerOrder | None:
     if not message:
         return None
     os.set_inheritable(descriptors[0], False)
-    folder, worker_key, may_wait = message.split(_MORE_FOLLOWS)
-    return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), bool(may_wait), descriptors[0])
+    folder, worker_key, at_once = message.split(_MORE_FOLLOWS)
+    return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), int(at_once), descriptors[0])
 
 
 def is_spent(attempt_dir: Path) -> bool:

@@ -3,11 +3,12 @@
 A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
 the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
-and sends ``ended FOLDER`` when the attempt is over. An order that may wait is held while a runner with its
-worker is busy, answered ``held``, and passed to the first of them that is free; after ``HOLDS_S`` it is
-dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
-processes of its engine. When the other end is closed, idle runners end at once, busy ones after their
-attempt, and the starter after the last of them. Each runner has its own session and survives the starter.
+and sends ``ended FOLDER`` when the attempt is over. An order may say with how many others that have its
+worker it does not run; while so many are busy it is held, answered ``held``, and passed to the first runner
+that is free of them. After ``HOLDS_S`` it is dropped unbegun, and its end is told. If a runner dies, the
+starter ends the remaining processes of its engine. When the other end is closed, idle runners end at once,
+busy ones after their attempt and those that are held, and the starter after the last of them. Each runner has
+its own session and survives the starter.
 A starter that is tied kills its busy runners instead: on a node, nobody would adopt them.
 """
 
@@ -124,7 +125,7 @@ class Starter:
                 self._drop_held(math.inf)
                 processes.send(self._runners, signal.SIGKILL)  # what they leave is ended when they are reaped
             return
-        if order.may_wait and self._is_to_wait(order.worker_key):
+        if self._is_to_wait(order):
             self._held.append((order, time.monotonic() + HOLDS_S))
             self._tell(HELD)
             return
@@ -135,15 +136,15 @@ class Starter:
         finally:
             os.close(order.lock)
 
-    def _is_to_wait(self, worker_key: str) -> bool:
-        """Whether a runner with this worker is busy; another one would be one too many."""
-        known = (each for each in self._runners.values() if each.worker_key == worker_key)
-        return any(each.folder is not None for each in known)
+    def _is_to_wait(self, order: RunnerOrder) -> bool:
+        """Whether as many runners with this worker are busy as may be."""
+        known = (each for each in self._runners.values() if each.worker_key == order.worker_key)
+        return 0 < order.at_once <= sum(each.folder is not None for each in known)
 
-    def _pass_on(self, worker_key: str) -> None:
-        """Start the oldest order that waited for this worker."""
+    def _pass_on(self) -> None:
+        """Start the oldest order that need not wait any more."""
         for place, (order, _) in enumerate(self._held):
-            if order.worker_key == worker_key:
+            if not self._is_to_wait(order):
                 del self._held[place]
                 try:
                     self._order(order)
@@ -217,7 +218,7 @@ class Starter:
             return
         folder, runner.folder = runner.folder, None
         runner.rests_since = time.monotonic()
-        self._pass_on(runner.worker_key)
+        self._pass_on()
         self._tell(f"ended {folder}")
 
     def _let_go(self) -> None:
@@ -259,7 +260,7 @@ class Starter:
             if runner.folder is not None:
                 clear_away(Path(runner.folder))
                 self._tell(f"ended {runner.folder}")
-                self._pass_on(runner.worker_key)
+                self._pass_on()
 
     def _tell(self, sentence: str) -> None:
         try:

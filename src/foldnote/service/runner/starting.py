@@ -56,11 +56,11 @@ class StarterLink:
         with self._lock:
             self._find_running()
 
-    def start(self, folder: Path, worker_key: str, lock: int, *, may_wait: bool = False) -> None:
+    def start(self, folder: Path, worker_key: str, lock: int, *, at_once: int = 0) -> None:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
         A runner whose worker has the key ``worker_key`` is preferred; the key is empty where no worker may
-        run the attempt. With ``may_wait`` the attempt waits for one that is busy, for a short time.
+        run the attempt. Where ``at_once`` is not 0, it waits while so many of these are busy.
 
         Raises:
             StarterDiedError: it is unknown whether the runner began.
@@ -68,7 +68,7 @@ class StarterLink:
             OSError: no starter can be started.
         """
         with self._lock:
-            answer = self._find_running().ask(folder, worker_key, lock, may_wait=may_wait)
+            answer = self._find_running().ask(folder, worker_key, lock, at_once=at_once)
         word, _, rest = answer.partition(" ")
         if word not in (STARTED, HELD):
             raise EngineError(f"No runner could be started: {rest}.")
@@ -106,14 +106,14 @@ class _Running:
             )
         threading.Thread(target=self._listen, name="starter", daemon=True).start()
 
-    def ask(self, folder: Path, worker_key: str, lock: int, *, may_wait: bool) -> str:
+    def ask(self, folder: Path, worker_key: str, lock: int, *, at_once: int) -> str:
         """Send an attempt and return the answer.
 
         Raises:
             StarterDiedError: there is none.
         """
         try:
-            send_order(self._socket, folder, worker_key, lock, may_wait=may_wait)
+            send_order(self._socket, folder, worker_key, lock, at_once=at_once)
             answer = self._answers.get(timeout=_ANSWER_S)
         except (OSError, queue.Empty) as exc:
             self._kill()

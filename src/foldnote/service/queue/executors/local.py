@@ -66,7 +66,7 @@ class LocalExecutor:
         """
         if order.spec is None:
             raise EngineError("The attempt was not prepared for this machine.")
-        self._runners.submit(order.spec, may_wait=order.may_wait)
+        self._runners.submit(order.spec, at_once=order.at_once)
 
     def poll(self, identity: AttemptIdentity) -> AttemptState:
         """See the protocol."""

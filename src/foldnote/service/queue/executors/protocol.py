@@ -64,8 +64,9 @@ class AttemptOrder:
     they need from the service."""
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
-    may_wait: bool = False
-    """Whether it is to start where another attempt of its engine and account ends; on this machine only."""
+    at_once: int = 0
+    """With how many attempts of its engine and account it does not run, but starts where one of them ends; 0
+    for any number. On this machine only."""
 
 
 class Executor(Protocol):
