@@ -1,0 +1,274 @@
+"""Short jobs are handed over ahead and start where another ends; each stays an attempt of its own."""
+
+import os
+import signal
+import sys
+import time
+import uuid
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from sqlite3 import connect
+
+import pytest
+from service_process import SETTINGS
+
+from foldnote.service.engines.launch import build_attempt
+from foldnote.service.engines.registry import load_engines
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.local_runners import LocalRunners
+from foldnote.service.runner.starter import HOLDS_S
+from foldnote.settings import process_environment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
+PATIENCE_S = 60
+MANIFEST = """
+name = "waits"
+method = "Waits until it is told to end"
+kind = "genuine"
+version = "1"
+tools = ["anarci"]
+[environment]
+kind = "host"
+"""
+RUN = """
+import time
+from pathlib import Path
+
+def main():
+    Path("outputs/begun").touch()
+    while not Path("end").exists():
+        time.sleep(0.005)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def told() -> list[Path]:
+    """Folders of attempts that were said to have ended."""
+    return []
+
+
+@pytest.fixture
+def runners(told):
+    made = LocalRunners(process_environment())
+    made.open(told.append)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def start(tmp_path, runners):
+    """Hand over an attempt that runs until its file ``work/end`` is there; returns its folder."""
+    engine = tmp_path / "engines" / "waits"
+    engine.mkdir(parents=True)
+    (engine / "engine.toml").write_text(MANIFEST)
+    (engine / "run.py").write_text(RUN)
+    (engine / "serve.py").write_text("RUNS_MANY = True\n\n\ndef load(): ...\n")
+    made: list[Path] = []
+
+    def hand_over(at_once: int = 0) -> Path:
+        nonce = uuid.uuid4().hex
+        spec = build_attempt(
+            load_engines([engine.parent])["waits"],
+            attempt_dir=tmp_path / nonce,
+            nonce=nonce,
+            job_name="job",
+            tool="anarci",
+            settings={},
+        )
+        prepare_attempt(replace(spec, owner="1"))
+        made.append(spec.folder)
+        runners.submit(replace(spec, owner="1"), at_once=at_once)
+        return spec.folder
+
+    yield hand_over
+    for folder in made:
+        end(folder)
+    for folder in made:
+        wait_until(lambda folder=folder: not runners.poll(folder).alive, "the end of every attempt")
+
+
+def end(folder: Path) -> None:
+    (folder / files.WORK / "end").touch()
+
+
+def wait_until(condition, what: str):
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
+    return found
+
+
+def has_begun(folder: Path) -> bool:
+    return (folder / files.WORK / "outputs/begun").exists()
+
+
+def runner_of(folder: Path) -> int:
+    return wait_until(lambda: files.read_json(folder / files.RUNNER), "the runner")["pid"]
+
+
+def outcome_of(folder: Path) -> Outcome:
+    return wait_until(lambda: Outcome.read(folder), "the outcome")
+
+
+def test_an_attempt_waits_for_its_turn_and_runs_where_the_first_ended(start, runners):
+    first, second, third = start(), start(at_once=1), start(at_once=1)
+    wait_until(lambda: has_begun(first), "the first")
+    assert [runners.poll(each).alive for each in (second, third)] == [True, True]
+    assert not (second / files.RUNNER).exists()
+    end(first)
+    wait_until(lambda: has_begun(second), "the second")
+    assert outcome_of(first).state == "succeeded"
+    assert not has_begun(third)
+    end(second)
+    end(third)
+    assert outcome_of(third).state == "succeeded"
+    assert len({runner_of(each) for each in (first, second, third)}) == 1
+
+
+def test_as_many_run_at_once_as_the_order_says(start):
+    first, second = start(), start(at_once=2)
+    wait_until(lambda: has_begun(first) and has_begun(second), "both")
+    third = start(at_once=2)
+    assert not (third / files.RUNNER).exists()
+    end(second)
+    assert runner_of(third) == runner_of(second) != runner_of(first)
+
+
+def test_one_that_waits_too_long_is_given_back_unbegun(start, runners, told):
+    first, second = start(), start(at_once=1)
+    wait_until(lambda: has_begun(first), "the first")
+    handed_s = time.monotonic()
+    wait_until(lambda: second in told, "the hint")
+    assert time.monotonic() - handed_s < HOLDS_S + 20
+    assert (runners.poll(second).alive, runners.poll(second).outcome) == (False, None)
+    assert not (second / files.RUNNER).exists()
+    assert runners.revoke(second)
+    end(first)
+    assert outcome_of(first).state == "succeeded"
+    assert not (second / files.RUNNER).exists()
+
+
+def test_one_whose_runner_is_killed_before_its_turn_runs_elsewhere(start, runners):
+    first, second = start(), start(at_once=1)
+    wait_until(lambda: has_begun(first), "the first")
+    os.kill(runner_of(first), signal.SIGKILL)
+    end(second)
+    assert outcome_of(second).state == "succeeded"
+    assert runner_of(second) != runner_of(first)
+    wait_until(lambda: runners.revoke(first), "the end of the first")
+    assert Outcome.read(first) is None
+
+
+def test_one_that_is_stopped_before_its_turn_never_begins(start, runners):
+    first, second = start(), start(at_once=1)
+    runners.cancel(second, 1.0)
+    end(first)
+    outcome = outcome_of(second)
+    assert (outcome.state, outcome.error) == ("stopped", "The job was stopped before its engine started.")
+    assert outcome_of(first).state == "succeeded"
+    assert not has_begun(second)
+
+
+def test_one_goes_on_when_its_service_is_gone(start, runners):
+    first, second = start(), start(at_once=1)
+    wait_until(lambda: has_begun(first), "the first")
+    runners.close()
+    end(first)
+    end(second)
+    assert outcome_of(second).state == "succeeded"
+
+
+# the service
+
+
+def warm_up(service) -> None:
+    """Let workers run the probe."""
+    engine = service.engines / "probe"
+    (engine / "serve.py").write_text("RUNS_MANY = True\n\n\ndef load(): ...\n")
+    manifest = engine / "engine.toml"
+    manifest.write_text(manifest.read_text().replace("memory_mb = 16", "memory_mb = 64"))
+
+
+def ask(service, query: str) -> list[tuple]:
+    with closing(connect(service.folder / "data" / "service.sqlite3", timeout=30)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def submit_batch(service, rows: int, **more) -> list[str]:
+    names = [f"row{row}.output-1" for row in range(rows)]
+    body = {"batchName": "many", "type": "anarci", "settings": [SETTINGS] * rows, "jobNames": names, **more}
+    service.client.post("/submit-batch", json=body).raise_for_status()
+    return names
+
+
+def wait_for_all(service, names: list[str]) -> None:
+    for name in names:
+        assert service.wait(name)["status"] == "Complete"
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_every_row_of_a_batch_runs_once_and_has_its_own_files(make_service, workers):
+    service = make_service("--no-rate-limit", "--workers", workers)
+    warm_up(service)
+    names = submit_batch(service, 60)
+    wait_for_all(service, names)
+    assert ask(service, "SELECT count(*), max(number) FROM attempts") == [(60, 1)]
+    attempts = [place for (place,) in ask(service, "SELECT folder FROM attempts")]
+    folders = [service.folder / "data" / "jobs" / place for place in attempts]
+    assert len({files.read_json(folder / files.OUTCOME)["nonce"] for folder in folders}) == 60
+    pids = {files.read_json(folder / files.RUNNER)["pid"] for folder in folders}
+    assert len(pids) <= int(workers) + 1
+
+
+def wait_for_line(service) -> None:
+    """Until more rows are claimed than run."""
+    running = "SELECT count(*) FROM jobs WHERE state = 'Running' AND type <> 'batch'"
+    wait_until(lambda: ask(service, running)[0][0] > 2, "a line")
+
+
+@pytest.mark.parametrize("victim", ["service", "starter", "runner"])
+def test_whatever_dies_every_row_is_done_once(make_service, victim):
+    service = make_service("--no-rate-limit", "--workers", "1")
+    warm_up(service)
+    names = submit_batch(service, 120)
+    wait_for_line(service)
+    if victim == "service":
+        service.kill()
+        service.start()
+    else:
+        kill_one(service, victim)
+    wait_for_all(service, names)
+    told = "SELECT job_id, count(*) FROM events WHERE kind = 'attempt complete' GROUP BY job_id"
+    assert sorted(ask(service, told)) == [(job, 1) for (job,) in sorted(ask(service, ALL_ROWS))]
+    assert ask(service, "SELECT max(losses) FROM jobs")[0][0] <= 1
+
+
+ALL_ROWS = "SELECT id FROM jobs WHERE type <> 'batch'"
+
+
+def kill_one(service, victim: str) -> None:
+    """Kill the starter of the service, or the runner of a row."""
+    (place,) = ask(service, "SELECT max(folder) FROM attempts WHERE ended IS NOT NULL")[0]
+    runner = files.read_json(service.folder / "data" / "jobs" / place / files.RUNNER)["pid"]
+    stat = Path(f"/proc/{runner}/stat").read_text().rpartition(")")[2].split()
+    os.kill(runner if victim == "runner" else int(stat[1]), signal.SIGKILL)
+
+
+def test_rows_of_a_batch_that_ends_at_its_first_failure_are_not_handed_ahead(make_service):
+    service = make_service("--no-rate-limit", "--workers", "1")
+    warm_up(service)
+    wait_for_all(service, submit_batch(service, 20))
+    rows = [f"late{row}.output-1" if row != 3 else "late3.fail-1" for row in range(12)]
+    body = {"batchName": "stops", "type": "anarci", "settings": [SETTINGS] * 12, "jobNames": rows}
+    answer = service.client.post("/submit-batch", json=body | {"foldnote": {"onFailure": "stop"}})
+    answer.raise_for_status()
+    states = [service.wait(name)["status"] for name in rows]
+    assert states == ["Complete"] * 3 + ["Stopped"] * 9
+    late = "SELECT count(*) FROM attempts JOIN jobs ON jobs.id = job_id WHERE name LIKE 'late%'"
+    assert ask(service, late) == [(4,)]
