@@ -74,8 +74,7 @@ def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:
     Runners of earlier versions wrote no nonce; then the run must have started after the claim, in a folder
     prepared for it.
     """
-    runner = _read_runner(folder) or {}
-    if outcome.nonce is not None or "nonce" in runner:
+    if outcome.nonce is not None or "nonce" in (_read_runner(folder) or {}):
         return outcome.nonce == claim.nonce
     return _prepared_for(folder) == claim.nonce and (outcome.started or "") >= claim.claimed
 
