@@ -49,7 +49,7 @@ from foldnote.service.store.store import Store
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
-_GATHER_S = 0.04
+_GATHER_S = 0.08
 _ENOUGH_IN_LINE = 3
 """Attempts that wait in line while ends are gathered."""
 _BUSY_PAUSE_S = 0.05

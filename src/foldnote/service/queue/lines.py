@@ -19,7 +19,7 @@ from foldnote.service.runner.attempt import Outcome
 from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import Claim, Waiting
 
-AHEAD_S = 0.25
+AHEAD_S = 0.5
 """How long the attempts in a line may run together, by the longest of the latest ones."""
 MAX_AHEAD = 8
 """Attempts in line for each one that runs."""

@@ -24,6 +24,8 @@ LOG_LIMIT_BYTES = 50 << 20
 _LINE_LIMIT_BYTES = 65_536
 _MESSAGE_LENGTH = 500
 _PROGRESS_PAUSE_S = 0.2
+_SHORT_RUN_S = 0.05
+"""Of a run that ends before, only the last progress is published."""
 _SHORTAGE_LINES = 40
 
 
@@ -46,7 +48,7 @@ class LineSorter:
         self._log: FileIO | None = None
         self._rest: dict[int, bytes] = {}
         self._progress: tuple[float | None, str | None] | None = None
-        self._published = -math.inf
+        self._published = time.monotonic() + _SHORT_RUN_S - _PROGRESS_PAUSE_S
 
     def feed(self, stream: int, chunk: bytes) -> None:
         """Accept ``chunk`` of the stream numbered ``stream``; complete lines are sorted, the rest is kept."""
@@ -58,7 +60,7 @@ class LineSorter:
         self._write(b"".join(line + b"\n" for line in kept))
 
     def flush_progress(self, *, at_once: bool = False) -> None:
-        """Publish the newest progress, at most five times a second unless ``at_once``."""
+        """Publish the newest progress, at most five times a second unless ``at_once``, first after 50 ms."""
         if self._progress is None or (not at_once and time.monotonic() - self._published < _PROGRESS_PAUSE_S):
             return
         files.write_progress(self._folder, *self._progress)

@@ -52,7 +52,7 @@ MAX_LOADED = 4
 """Idle runners with workers above which one of them loads another engine instead of a new runner."""
 MIN_FREE_MEMORY = 0.2
 """Fraction of the machine's memory; if less is free, no worker is kept."""
-HOLDS_S = 1.0
+HOLDS_S = 2.0
 """Seconds that an attempt waits for a busy runner at most."""
 MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
