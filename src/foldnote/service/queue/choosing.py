@@ -9,7 +9,7 @@ from dataclasses import replace
 from foldnote.service.queue.executors.protocol import Executor
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.lines import Lines, WatchedAttempt
+from foldnote.service.queue.lines import JobLines, WatchedAttempt
 from foldnote.service.queue.placement import ExecutorRoom
 from foldnote.service.store.jobs.queue import Chooser, Claim, Waiting
 
@@ -26,7 +26,7 @@ class JobChoice:
         self,
         launcher: Launcher,
         executors: Executors,
-        lines: Lines,
+        lines: JobLines,
         run_limit: Callable[[Executor], int | None],
         may_start: Callable[[], bool],
     ) -> None:

@@ -36,7 +36,7 @@ from foldnote.service.queue.executors.protocol import (
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.lines import WAITED_SENTENCE, Lines, WatchedAttempt, count_leaders, pass_on
+from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, count_leaders, pass_on
 from foldnote.service.queue.placement import find_machine
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
@@ -107,7 +107,7 @@ class Dispatcher:
         self._is_draining = is_draining
         self.history = RunHistory()
         self._active: dict[int, WatchedAttempt] = {}
-        self._lines = Lines()
+        self._lines = JobLines()
         self._choice = JobChoice(self._launcher, executors, self._lines, self._limit, self._may_start)
         self._ahead: set[int] = set()
         """Jobs claimed ahead that have not been handed over."""

@@ -72,7 +72,7 @@ def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: flo
         heir.look_at = min(heir.look_at, look_at)
 
 
-class Lines:
+class JobLines:
     """How many attempts of each account and tool may wait behind those that run."""
 
     def __init__(self) -> None:
@@ -95,20 +95,20 @@ class Lines:
         lined = (each for each in going if each.is_in_line and not each.seems_over)
         return sum(_whose(each.claim) == _whose(claim) for each in lined)
 
-    def places(self, going: Iterable[WatchedAttempt]) -> Places:
+    def places(self, going: Iterable[WatchedAttempt]) -> LinePlaces:
         """The places that are free in the lines behind the attempts of ``going`` that run."""
         free: Counter[tuple[int, str]] = Counter()
         for each in going:
             key = _whose(each.claim)
             free[key] += -1 if each.is_in_line else self._depth(key)
-        return Places(free)
+        return LinePlaces(free)
 
     def _depth(self, key: tuple[int, str]) -> int:
         longest_s = max(self._took_s.get(key, ()), default=AHEAD_S * 2)
         return min(MAX_AHEAD, int(AHEAD_S / max(longest_s, AHEAD_S / MAX_AHEAD)))
 
 
-class Places:
+class LinePlaces:
     """Free places in the lines, while jobs are being chosen."""
 
     def __init__(self, free: Counter[tuple[int, str]]) -> None:
