@@ -113,7 +113,7 @@ def test_the_cell_shows_the_votes_along_the_chain(run):
     ("sequence", "sentence"),
     [
         (" \r\n", "The sequence is empty"),
-        (f"{HEAVY}X-", "The sequence has -, X; the models' votes"),
+        (f"{HEAVY}X-", "The sequence has -, X; the method takes the 20 standard amino acids only."),
         ("A" * 1023, "has 1023 residues; the models read at most 1022"),
     ],
     ids=["empty", "letters", "long"],
