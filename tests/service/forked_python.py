@@ -52,7 +52,11 @@ os.environ.update(request["environment"])
 sys.argv = ["-c", *request["arguments"]]
 exec(compile(request["code"], "<string>", "exec"), {"__name__": "__main__"})
 """
-SERVICE = ("foldnote.service.admin", "foldnote.service.serve", "foldnote.service.engines.registry:load_engines")
+SERVICE = (
+    "foldnote.service.admin",
+    "foldnote.service.serve",
+    "foldnote.service.engines.registry:load_engines",
+)
 """Modules, and a function that reads the bundled engines, which takes a tenth of a second."""
 
 

@@ -35,9 +35,28 @@ class JobChoice:
         self._lines = lines
         self._run_limit = run_limit
         self._may_start = may_start
+        self._seen: set[str] = set()
+        """Tools whose jobs waited lately."""
+        self._nothing_without: frozenset[str] | None = None
+        """Waiting jobs are of these tools only, as the last query found; None after any other change of the
+        queue than a claim or a final end."""
+
+    def ask_again(self) -> None:
+        """Note that other jobs may wait now than at the last query."""
+        self._nothing_without = None
+
+    def forget(self) -> None:
+        """Forget what waited lately, too."""
+        self._seen.clear()
+        self._nothing_without = None
 
     def make(
-        self, going: Sequence[WatchedAttempt], claimed: Iterable[Claim], ahead: Collection[int]
+        self,
+        going: Sequence[WatchedAttempt],
+        claimed: Iterable[Claim],
+        ahead: Collection[int],
+        *,
+        is_remembered: bool = False,
     ) -> Chooser:
         """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
 
@@ -49,6 +68,8 @@ class JobChoice:
             going: the attempts that run.
             claimed: jobs whose inputs are being fetched.
             ahead: those of them that were given a place in a line.
+            is_remembered: whether the queries see all waiting jobs, and nothing but this process changes the
+                queue, so that a query in vain is not repeated before ``ask_again``.
         """
         places = self._lines.places(going)
         running = Counter(active.claim.account_id for active in going)
@@ -63,14 +84,23 @@ class JobChoice:
                 room.take(self._launcher.need(claim.type))
         may_start = self._may_start()
 
+        def is_full(tool: str) -> bool:  # a run with GPUs may hold up others, as is decided below
+            need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
+            has_line = places.has_any and self._launcher.keeps_worker(tool)
+            return not need.gpus and not has_line and not rooms[id(self._executors.find(name))].fits(need)
+
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
-            closed: set[str] = set()
+            closed = {each for each in self._seen if is_full(each)} if self._executors.has_several else set()
             without_gpus: set[int] = set()
             while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
+                if self._nothing_without is not None and closed >= self._nothing_without:
+                    return None
                 rows = find(closed)
                 if not rows:
+                    self._nothing_without = frozenset(closed) if is_remembered else None
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
+                self._seen.add(first.type)
                 name = self._launcher.executor_name(first.type)
                 place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
                 is_held_up = need.gpus and id(place) in without_gpus

@@ -182,6 +182,7 @@ class Dispatcher:
                 self._round(is_asked)
             except Exception:  # outermost handler: a full disk or busy database must not end the thread
                 log.exception("A pass of the dispatcher failed; retrying in a second.")
+                self._choice.ask_again()
                 self._is_asked = self._is_asked or is_asked
                 if self._replica is not None:
                     self._next_sweep = 0.0  # a commit whose answer was lost may have claimed jobs
@@ -192,10 +193,12 @@ class Dispatcher:
             return
         if is_asked:
             self._has_news = True
+            self._choice.ask_again()
             self._cancel_marked()
         is_gathering = self._take_hints()
         self._launch_fetched()
         if self._next_due is not None and self._next_due <= time.time():
+            self._choice.ask_again()
             self._next_due = self._store.queue.next_due()
         ended = self._look_at_due()
         if ended or is_asked or not is_gathering:
@@ -242,12 +245,15 @@ class Dispatcher:
                 return
 
     def _has_fitting(self) -> bool:
-        return self._chooser()(self._store.queue.waiting) is not None
+        choose = self._chooser(is_remembered=self._replica is None)
+        return choose(self._store.queue.waiting) is not None
 
-    def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
+    def _chooser(
+        self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = (), *, is_remembered: bool = False
+    ) -> Chooser:
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
-        return self._choice.make(going, self._fetching.values(), self._ahead)
+        return self._choice.make(going, self._fetching.values(), self._ahead, is_remembered=is_remembered)
 
     def _may_start(self) -> bool:
         is_open = not self._is_stopping and self._has_space() and not self._is_draining()
@@ -446,6 +452,8 @@ class Dispatcher:
             )
             self.history.note_end(claim.type, ending)
             self._has_news = True
+        if ending.is_tool_failure:  # it may wait for another run
+            self._choice.ask_again()
 
     def _lose(
         self,
@@ -460,6 +468,7 @@ class Dispatcher:
 
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
         """
+        self._choice.ask_again()
         if is_fault:
             self.history.note_loss(claim.executor)
         log.log(
@@ -512,6 +521,7 @@ class Dispatcher:
         uncounted. So are those of a dead replica, and those that this one does not know that it claimed,
         since the connection was lost during the commit.
         """
+        self._choice.forget()
         if self._disk is not None:
             self._disk.tend()
         running = self._store.queue.running()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import os
 import secrets
 import threading
 import time
@@ -440,9 +439,6 @@ class NodeAttempts:
         try:
             with draft.open("xb") as stream:
                 stream.write(content)
-                if name == files.RESULT:
-                    stream.flush()
-                    os.fsync(stream.fileno())
             if name == files.RESULT:
                 self.adopt(draft, hash_bytes(content))  # not by its name, which a node may replace
             self.keep(held, name, draft)
