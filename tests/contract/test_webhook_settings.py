@@ -9,7 +9,7 @@ from job_settings import TOOLS
 from probe_engine import write_probe_engine
 
 from foldnote import catalog
-from foldnote.client import AsyncClient, Client
+from foldnote.client import AsyncClient, Client, Stage
 from foldnote.errors import BadRequestError, FoldnoteError, NotSentWarning, SettingsError
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
@@ -70,6 +70,19 @@ async def test_a_job_and_a_batch_have_one_of_their_own(own, settle, settings, na
     assert row.webhook is None
 
 
+async def test_the_run_of_a_pipeline_has_one_of_its_own(own, settle, settings, name):
+    saved = await settle(own.pipelines.submit(name, [Stage("number", "anarci", settings)]))
+    await settle(own.webhook.renew_secret())
+    run = await settle(own.pipelines.run(saved, webhook=URL))
+    assert (await settle(own.jobs.get(run.job_name))).webhook == "Waiting for the end of the job."
+    (stage,) = await settle(run.stages())
+    assert stage.webhook is None
+    plain = await settle(own.pipelines.run(saved, {"number": {"scheme": "kabat"}}))
+    with pytest.warns(NotSentWarning, match="without a webhook"):
+        again = await settle(own.pipelines.run(saved, {"number": {"scheme": "kabat"}}, webhook=URL))
+    assert again.job_name == plain.job_name
+
+
 async def test_an_address_that_is_not_allowed_is_refused_with_the_rule(own, settle, settings, name):
     with pytest.raises(BadRequestError, match=f"begin with {START}") as refused:
         await settle(own.jobs.submit("anarci", settings, job_name=name, webhook="https://example.org/"))
@@ -91,6 +104,7 @@ async def test_a_service_without_webhooks_is_sent_nothing(api, settle, settings,
     for submit in (
         lambda: api.jobs.submit(plain, settings, job_name=name, webhook=URL),
         lambda: api.batches.submit(plain, [settings], name, webhook=URL),
+        lambda: api.pipelines.run("absent", webhook=URL),
     ):
         with pytest.raises(SettingsError, match="calls no webhooks.*foldnote watch") as refused:
             await settle(submit())

@@ -135,6 +135,20 @@ def test_a_batch_is_told_once_as_a_whole_and_a_failure_is_said(calling, receiver
     assert len(receiver.of(f"/hooks/{name}")) == 1
 
 
+def test_the_run_of_a_pipeline_is_told_once_as_a_whole(calling, receiver, name):
+    stages = [{"name": each, "type": "anarci", "settings": SETTINGS} for each in ("first", "second")]
+    saved = calling.client.post("/submit-pipeline", json={"pipelineName": name, "stages": stages})
+    assert saved.status_code == 200, saved.text
+    body = {"pipelineName": name, "jobName": name, "foldnote": {"webhook": f"{receiver.url}/hooks/{name}"}}
+    assert calling.client.post("/run-pipeline", json=body).status_code == 200
+    ((headers, body),) = receiver.wait_for(f"/hooks/{name}")
+    verify(calling.secret, headers, body)
+    content = json.loads(body)["data"]
+    assert (content["jobName"], content["tool"], content["failedJobs"]) == (name, "pipeline", 0)
+    assert wait_told(calling, name, "Delivered to localhost at ")
+    assert len(receiver.of(f"/hooks/{name}")) == 1
+
+
 def test_a_job_that_is_stopped_while_it_waits_is_told_too(calling, receiver, name):
     submit(calling, f"{name}.sleep-60", f"{receiver.url}/hooks/{name}")
     calling.client.post("/stop-job", json={"jobName": f"{name}.sleep-60"})

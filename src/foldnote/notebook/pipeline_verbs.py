@@ -79,6 +79,7 @@ def pipeline(
     job_name: str | None = None,
     label: str | None = None,
     project_tag: str | None = None,
+    webhook: str | None = None,
     profile: str | None = None,
     again: bool = False,
 ) -> NotebookRun:
@@ -95,6 +96,7 @@ def pipeline(
         label: free text that card, panel and lists show in place of the run's name; it stays on this computer
             and does not identify the run.
         project_tag: identifier of a project.
+        webhook: address that the service calls when the run as a whole has ended, see ``fn.submit``.
         profile: which service; by default the active profile's.
         again: make a new run even if the same one is there already, and compute all its stages.
 
@@ -105,8 +107,9 @@ def pipeline(
         ServiceError: the service refused.
     """
     client, label = connection.find_client(profile), read_label(label, None)
+    saved = client.pipelines.submit(name, stages)
     run = client.pipelines.run(
-        client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag, again=again
+        saved, inputs, job_name=job_name, project_tag=project_tag, webhook=webhook, again=again
     )
     if label is not None:
         run.relabel(label)

@@ -17,7 +17,7 @@ from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
-from foldnote.client.submission.extensions import choose_sent
+from foldnote.client.submission.extensions import choose_sent, require_webhooks, warn_of_webhook
 from foldnote.client.submission.idempotency import Post, look_up, start_once
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
@@ -33,7 +33,7 @@ from foldnote.models import (
     check_job_name,
     propose_job_name,
 )
-from foldnote.models.extensions import REUSE, WIRE_NAME
+from foldnote.models.extensions import REUSE, WEBHOOK, WIRE_NAME
 from foldnote.models.job import PIPELINE
 from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 
@@ -116,8 +116,8 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         ran = read_pipeline(run, jobs, tools)
         saved = yield from _save(self._connection, name_again(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
-        reuses = reuse and _takes_reuse(tools.values())
-        _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, reuses=reuses))
+        beside = {REUSE: True} if reuse and _takes_reuse(tools.values()) else {}
+        _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, beside))
         record = yield from _start(self._connection, post, run.project_tag, again=True)
         yield Run(lambda: _remember_following(ledger, run.job_name, record.job_name))
         return type(self)(record, self._connection, self._transport)
@@ -190,6 +190,7 @@ class PipelinesOperations(Resource, Generic[R]):
         *,
         job_name: str | None = None,
         project_tag: str | None = None,
+        webhook: str | None = None,
         again: bool = False,
     ) -> Operation[R]:
         """Run a pipeline, unless the same run was submitted before; returns the run.
@@ -203,10 +204,12 @@ class PipelinesOperations(Resource, Generic[R]):
                 at the top level.
             job_name: name of the run; by default derived from pipeline and inputs.
             project_tag: identifier of a project.
+            webhook: address that the service calls when the run as a whole has ended, see ``jobs.submit``.
             again: start a new run even if the same run was submitted before, and compute all its stages.
 
         Raises:
-            SettingsError: the name is invalid, or a stage is not in the pipeline; nothing was sent.
+            SettingsError: the name is invalid, a stage is not in the pipeline, or the service calls no
+                webhooks; nothing was sent.
             JobNameTakenError: the name belongs to another job; the message shows the difference.
             NotFoundError: there is no such pipeline.
             RestrictedRouteError: the key is an unclaimed trial key.
@@ -218,16 +221,19 @@ class PipelinesOperations(Resource, Generic[R]):
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = dict(inputs or {})
         _check_run(pipeline, given, job_name, tools, self._connection.service)
-        reuses = not again and _takes_reuse(
-            self._connection.tools or (yield from list_tools(self._connection))
-        )
+        listed = self._connection.tools or (yield from list_tools(self._connection))
+        url = require_webhooks(webhook, listed)
+        beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
+        if not again and _takes_reuse(listed):
+            beside[REUSE] = True
         identity, post = yield Run(
-            lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, reuses=reuses)
+            lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, beside)
         )
         if again:
             return self._hold((yield from _start(self._connection, post, project_tag, again=True)))
         following = yield from _find_following(self._connection, self.ledger, identity, post.name)
         if following is not None:
+            warn_of_webhook(following, beside)
             return self._hold(following)
         job = yield from _start(self._connection, post, project_tag, again=False)
         yield Run(lambda: self.ledger.remember(identity, job.job_name, PIPELINE))
@@ -271,6 +277,7 @@ def _start(
     """Start a run, unless it is there; returns its record."""
     posted = yield from start_once(connection, post, again=again)
     if posted.job is not None:
+        warn_of_webhook(posted.job, post.body.get(WIRE_NAME))
         return posted.job
     saved_name = str(post.body["pipelineName"])
     receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
@@ -311,10 +318,9 @@ def _prepare(
     inputs: dict[str, Any],
     job_name: str | None,
     project_tag: str | None,
-    *,
-    reuses: bool,
+    beside: Mapping[str, Any],
 ) -> tuple[str, Post]:
-    """The identity of a run, and the request that starts it."""
+    """The identity of a run, and the request that starts it, with what is sent beside its inputs."""
     name = pipeline if isinstance(pipeline, str) else pipeline.name
     content = {"pipeline": name, "inputs": inputs}
     if isinstance(pipeline, Pipeline):
@@ -323,7 +329,7 @@ def _prepare(
     wanted = job_name or propose_job_name(f"{name[:60]}-run", identity)
     body: dict[str, Any] = {"pipelineName": name, "jobName": wanted, "inputs": inputs}
     body |= {"projectTag": project_tag} if project_tag else {}
-    body |= {WIRE_NAME: {REUSE: True}} if reuses else {}
+    body |= {WIRE_NAME: dict(beside)} if beside else {}
 
     def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()

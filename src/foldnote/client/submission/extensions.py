@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
@@ -112,6 +112,18 @@ def put_label(tool: Tool, extensions: Extensions | None, label: str | None) -> E
 def put_webhook(extensions: Extensions | None, webhook: str | None) -> Extensions | None:
     """The extensions with the address that is called at the end, where it is given."""
     return extensions if webhook is None else {**(extensions or {}), WEBHOOK: webhook}
+
+
+def require_webhooks(webhook: str | None, tools: Iterable[Tool]) -> str | None:
+    """The address for the run of a pipeline; None if there is none to be sent.
+
+    Raises:
+        SettingsError: the service calls no webhooks; nothing was sent.
+    """
+    is_called = any(WEBHOOK in tool.extensions for tool in tools)
+    if webhook and not is_called:
+        raise SettingsError([Problem(field=WEBHOOK_PATH, message=_NO_WEBHOOKS, code="not_taken")])
+    return webhook if is_called else None  # without webhooks, none is what the service does anyway
 
 
 def warn_of_webhook(existing: Job, extensions: Extensions | None) -> None:
