@@ -14,7 +14,8 @@ from foldnote.catalog.bundle import list_types, read_tool
 from foldnote.catalog.functions import SettingArgument, find_python_name, read_arguments
 from foldnote.models.settings_table import list_outputs
 from foldnote.service.engines import load_engines
-from foldnote.service.engines.engine import Engine, read_engine
+from foldnote.service.engines.engine import Engine
+from foldnote.service.engines.engine_file import read_engine
 from foldnote.service.engines.unserved import explain_unserved
 from foldnote.service.engines.weights.state import UNCHECKED
 from foldnote.text import format_duration, format_size

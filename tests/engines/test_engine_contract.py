@@ -13,7 +13,7 @@ from probe_engine import PROBE
 from real_engine import find_processes, find_strays, load_engines, prepare_run, start_runner
 
 from foldnote import catalog
-from foldnote.service.engines.engine import read_engine
+from foldnote.service.engines.engine_file import read_engine
 from foldnote.service.runner.attempt import request_cancel
 
 SERVED = [

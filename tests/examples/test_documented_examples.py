@@ -17,8 +17,11 @@ RUN_ELSEWHERE = {
     "c.JupyterHub.services": "tests/browser/hub_server.py",
     "sample-conformations": "tests/service/test_own_engine.py",
     "await explorer.picture": "tests/browser/test_explorer.py",
+    "client.webhook.renew_secret()": "tests/service/test_webhooks.py",
+    "fn.share(": "tests/service/test_sharing.py",
+    "fn.open_shared(": "tests/service/test_sharing.py",
 }
-"""Words of examples that need a hub, a program or a browser, with the tests that run them."""
+"""Words of examples that need a hub, a program, a browser or a service for several people, with the tests that run them."""
 OWN_PAGES = sorted(
     name for name, blocks in BLOCKS.items() if blocks and name not in ("README.md", "start.md")
 )

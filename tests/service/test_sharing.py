@@ -3,9 +3,11 @@
 import contextlib
 import io
 import json
+import re
 import sqlite3
 import time
 import zipfile
+from pathlib import Path
 
 import httpx
 import pytest
@@ -227,6 +229,32 @@ def test_a_batch_is_shared_as_a_whole(house, name):
         time.sleep(0.1)
     archive = zipfile.ZipFile(io.BytesIO(httpx.get(answer.json()).content))
     assert {each.partition("/")[0] for each in archive.namelist()} >= {f"{name}a", f"{name}b", "results.csv"}
+
+
+def test_the_examples_of_the_docs_work(house, monkeypatch):
+    import foldnote as fn
+    from foldnote.notebook.connection import make_client
+
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.S | re.M)
+    (sharing,) = [each for each in blocks if "fn.share(" in each]
+    (opening,) = [each for each in blocks if "fn.open_shared(" in each]
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", house.url)
+    monkeypatch.setenv("FOLDNOTE_API_KEY", house.keys["owner"])
+    make_client.cache_clear()
+    rows = [{"id": each, **SETTINGS} for each in ("first", "second")]
+    fn.submit_batch("anarci", rows, batch_name="panel", names="id").wait()
+    names = {"fn": fn}
+    exec(sharing, names)
+    assert not fn.connect().shares.list("panel")
+    link = fn.share("panel")
+    monkeypatch.setenv("FOLDNOTE_API_KEY", house.keys["colleague"])
+    make_client.cache_clear()
+    with pytest.raises(FoldnoteError, match="nothing to open"):
+        fn.open_shared(names["link"].url)
+    here = opening.replace("https://lab.example.org/shared#…", link.url).replace("fv-2", "second")
+    exec(here, names)
+    assert {"job.log", "manifest.json"} <= {each.name for each in names["panel"].result.jobs["second"].files}
 
 
 def test_an_embedded_service_makes_no_links(make_service, name):

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import io
 import json
+import re
 import time
 import tomllib
 from pathlib import Path
@@ -107,6 +108,29 @@ def test_the_end_of_a_job_is_told_signed_and_without_its_contents(calling, recei
     assert SETTINGS["sequence"].encode() not in sent
     assert calling.key.encode() not in sent
     assert wait_told(calling, name, "Delivered to localhost at ")
+
+
+def test_the_example_of_the_docs_works(calling, receiver, monkeypatch):
+    import foldnote as fn
+
+    page = (Path(__file__).parents[2] / "docs" / "client.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.S | re.M)
+    (block,) = [each for each in blocks if "client.webhook.renew_secret()" in each]
+    here = block.replace("https://hooks.example.org/foldnote/me", f"{receiver.url}/hooks/docs")
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", calling.url)
+    monkeypatch.setenv("FOLDNOTE_API_KEY", calling.key)
+    names = {"fn": fn}
+    try:
+        exec(here.replace("EVQLVESGG…", SETTINGS["sequence"]), names)
+        calling.secret = names["secret"].get_secret_value()
+        assert names["client"].webhook.get().url == f"{receiver.url}/hooks/docs"
+        names["job"].wait()
+        ((headers, body),) = receiver.wait_for("/hooks/docs")
+        verify(calling.secret, headers, body)
+        wait_told(calling, names["job"].job_name, "Delivered to localhost at ")
+        assert names["job"].refresh().webhook.startswith("Delivered to localhost at ")
+    finally:
+        calling.client.post("/webhook", json={"url": None})
 
 
 def test_the_signature_is_what_a_library_for_standard_webhooks_computes():

@@ -8,7 +8,8 @@ does not queue jobs, and no engine touches HTTP or the database.
 
 from __future__ import annotations
 
-from foldnote.service.engines.engine import Engine, EngineState, read_engine
+from foldnote.service.engines.engine import Engine, EngineState
+from foldnote.service.engines.engine_file import read_engine
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.registry import engine_for, load_engines
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import EngineError, UnknownEngineError
-from foldnote.service.engines.engine import Engine, read_engine, share_environment
+from foldnote.service.engines.engine import Engine, share_environment
+from foldnote.service.engines.engine_file import read_engine
 
 ENTRY_POINT_GROUP = "foldnote.engines"
 """An entry point of this group is a path, or a function without arguments that returns one."""

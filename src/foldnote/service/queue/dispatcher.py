@@ -471,14 +471,8 @@ class Dispatcher:
         self._choice.ask_again()
         if is_fault:
             self.history.note_loss(claim.executor)
-        log.log(
-            logging.WARNING if is_fault else logging.INFO,
-            "attempt %d of job %s was lost: %s",
-            claim.attempt,
-            claim.job_id,
-            reason,
-            extra={"job": claim.job_id},
-        )
+        level, told = logging.WARNING if is_fault else logging.INFO, (claim.attempt, claim.job_id, reason)
+        log.log(level, "attempt %d of job %s was lost: %s", *told, extra={"job": claim.job_id})
         if self._is_marked(claim):
             self._finish(claim, outcomes.stopped_ending())
         elif is_counted and outcomes.is_exhausted(claim):
