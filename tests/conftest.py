@@ -3,10 +3,12 @@
 import gc
 import os
 import signal
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 import certifi
+import httpx
 import hypothesis
 import platformdirs
 import pytest
@@ -47,6 +49,15 @@ def _one_certificate(tmp_path_factory):
     path.write_text(text[text.index("-----BEGIN") : text.index(end) + len(end)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certifi, "where", lambda: str(path))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience():
+    """A request of a test waits for a minute, not for five seconds: a busy machine takes its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream"):
+            patch.setattr(httpx, name, partial(getattr(httpx, name), timeout=60))
         yield
 
 

@@ -72,7 +72,7 @@ def test_each_bit_of_the_signature_counts(house, links, name):
     url = httpx.URL(address)
     changed = list(flips(url.params["signature"]))
     assert len(changed) == 256
-    with httpx.Client() as client:
+    with httpx.Client(timeout=60) as client:
         answers = {
             client.request(method, url.copy_set_param("signature", each)).status_code for each in changed
         }
@@ -144,7 +144,7 @@ def test_a_link_to_look_does_not_upload(links):
 
 def test_links_of_a_revoked_account_are_dead(house):
     key = issue_key(house, "leaver@lab.org")
-    with httpx.Client(base_url=house.url, headers={"x-api-key": key}) as client:
+    with httpx.Client(base_url=house.url, headers={"x-api-key": key}, timeout=60) as client:
         found = links_of(house, client, is_mine=False)
     assert {use(link).status_code for link in (found["upload"], found["file"], found["look"])} == {200}
     run_admin(house, "revoke-keys", "leaver@lab.org")
@@ -159,7 +159,9 @@ def test_who_leaves_an_organization_loses_its_links(house):
     run_admin(house, "add-organization", "lab")
     for each in keys:
         run_admin(house, "add-member", "lab", f"{each}@lab.org")
-    ada, bob = (httpx.Client(base_url=house.url, headers={"x-api-key": key}) for key in keys.values())
+    ada, bob = (
+        httpx.Client(base_url=house.url, headers={"x-api-key": key}, timeout=60) for key in keys.values()
+    )
     with ada, bob:
         body = {"jobName": "adas.output-1", "type": "anarci", "settings": SETTINGS}
         assert ada.post("/submit-job", json=body).status_code == 200
@@ -184,7 +186,7 @@ def test_neither_log_nor_database_has_a_secret(house, links):
     """After all the tests before: every key and every signature, in every form that they were used in."""
     house.submit("bad key", settings={"sequence": house.key})
     keys = [house.key, issue_key(house, "busy@lab.org")]
-    with httpx.Client(base_url=house.url, headers={"x-api-key": keys[1]}) as client:
+    with httpx.Client(base_url=house.url, headers={"x-api-key": keys[1]}, timeout=60) as client:
         for path in (f"/jobs?apiKey={keys[1]}", f"/nothing?x-api-key={keys[1]}", "/files"):
             client.get(path)
         found = links_of(house, client, is_mine=False)

@@ -296,7 +296,7 @@ def test_credentials_of_a_profile_are_used(address, tmp_path, monkeypatch):
     file.write_text("[lab]\naws_access_key_id = profile-name\naws_secret_access_key = x\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
     opened = ObjectBucket(BucketClient(replace(address, profile="lab")), tmp_path / "copies")
-    with contextlib.closing(httpx.Client()) as client:
+    with contextlib.closing(httpx.Client(timeout=60)) as client:
         assert "profile-name" in opened.find_link(opened.put_bytes(b"one"))
         assert client.get(opened.find_link(opened.put_bytes(b"one"))).content == b"one"
 

@@ -89,7 +89,7 @@ def open_files(service):
 
 
 def test_a_whole_content_comes_and_the_connection_goes_on(link):
-    with httpx.Client() as client:
+    with httpx.Client(timeout=60) as client:
         for _ in range(2):
             answer = client.get(link)
             assert (answer.status_code, answer.content) == (200, CONTENT)
@@ -243,5 +243,5 @@ def sending(path, count):
 def test_a_file_comes_whether_the_kernel_can_send_it_or_not(path):
     """Files of /proc are such that it cannot."""
     begin = Path(path).read_bytes()[:60]
-    with serving(sending(path, 60)) as url, httpx.Client() as client:
+    with serving(sending(path, 60)) as url, httpx.Client(timeout=60) as client:
         assert [client.get(url).content for _ in range(2)] == [begin, begin]
