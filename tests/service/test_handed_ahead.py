@@ -11,18 +11,16 @@ from pathlib import Path
 from sqlite3 import connect
 
 import pytest
+from local_attempts import open_runners, outcome_of, wait_until
 from service_process import SETTINGS
 
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.registry import load_engines
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
-from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.service.runner.starter import HOLDS_S
-from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
-PATIENCE_S = 60
 MANIFEST = """
 name = "waits"
 method = "Waits until it is told to end"
@@ -54,10 +52,8 @@ def told() -> list[Path]:
 
 @pytest.fixture
 def runners(told):
-    made = LocalRunners(process_environment())
-    made.open(told.append)
-    yield made
-    made.close()
+    with open_runners(told.append) as made:
+        yield made
 
 
 @pytest.fixture
@@ -96,24 +92,12 @@ def end(folder: Path) -> None:
     (folder / files.WORK / "end").touch()
 
 
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)
-    return found
-
-
 def has_begun(folder: Path) -> bool:
     return (folder / files.WORK / "outputs/begun").exists()
 
 
 def runner_of(folder: Path) -> int:
     return wait_until(lambda: files.read_json(folder / files.RUNNER), "the runner")["pid"]
-
-
-def outcome_of(folder: Path) -> Outcome:
-    return wait_until(lambda: Outcome.read(folder), "the outcome")
 
 
 def test_an_attempt_waits_for_its_turn_and_runs_where_the_first_ended(start, runners):

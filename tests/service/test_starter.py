@@ -4,21 +4,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 import zipfile
 from pathlib import Path
 
 import pytest
+from local_attempts import open_runners, outcome_of, wait_until
 
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
-from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
-from foldnote.service.runner.local_runners import LocalRunners
-from foldnote.settings import process_environment
+from foldnote.service.runner.attempt import AttemptSpec, prepare_attempt
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
-PATIENCE_S = 30
 
 
 @pytest.fixture
@@ -29,10 +26,8 @@ def ended() -> list[Path]:
 
 @pytest.fixture
 def executor(ended):
-    made = LocalRunners(process_environment())
-    made.open(ended.append)
-    yield made
-    made.close()
+    with open_runners(ended.append) as made:
+        yield made
 
 
 @pytest.fixture
@@ -54,14 +49,6 @@ def make_attempt(tmp_path):
     return make
 
 
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)
-    return found
-
-
 def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
@@ -69,10 +56,6 @@ def parent_of(pid: int) -> int:
 def start_and_find_runner(executor, spec) -> int:
     executor.submit(spec)
     return wait_until(lambda: files.read_json(spec.folder / files.RUNNER), "the runner")["pid"]
-
-
-def outcome_of(spec) -> Outcome:
-    return wait_until(lambda: Outcome.read(spec.folder), "the outcome")
 
 
 def lives(pid: int) -> bool:
@@ -110,8 +93,8 @@ def test_a_killed_starter_leaves_its_runners_alone_and_is_replaced(executor, mak
     runner = start_and_find_runner(executor, first)
     os.kill(parent_of(runner), signal.SIGKILL)
     executor.submit(second)
-    assert outcome_of(second).state == "succeeded"
-    assert outcome_of(first).state == "succeeded"
+    assert outcome_of(second.folder).state == "succeeded"
+    assert outcome_of(first.folder).state == "succeeded"
 
 
 def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
@@ -122,7 +105,7 @@ def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("foldnote.service.runner.starting._ANSWER_S", 2.0)
         executor.submit(second)
-    assert outcome_of(second).state == "succeeded"
+    assert outcome_of(second.folder).state == "succeeded"
     wait_until(lambda: not lives(starter), "the end of the starter that hung")
     os.kill(runner, signal.SIGKILL)
 
@@ -141,7 +124,7 @@ def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, 
     )
     assert os.spawnl(os.P_WAIT, sys.executable, sys.executable, "-c", code, str(spec.folder)) == -9
     starter = find_starter(spec)
-    assert outcome_of(spec).state == "succeeded"
+    assert outcome_of(spec.folder).state == "succeeded"
     wait_until(lambda: starter is None or not lives(starter), "the end of the starter")
 
 
@@ -157,13 +140,13 @@ def test_a_closed_executor_starts_again_when_it_is_needed(executor, make_attempt
     executor.close()
     spec = make_attempt("echo x > outputs/x")
     executor.submit(spec)
-    assert outcome_of(spec).state == "succeeded"
+    assert outcome_of(spec.folder).state == "succeeded"
 
 
 def run(executor, spec) -> int:
     """Run the attempt to its end; gives the process id of its runner."""
     executor.submit(spec)
-    assert outcome_of(spec).state == "succeeded"
+    assert outcome_of(spec.folder).state == "succeeded"
     wait_until(lambda: not executor.poll(spec.folder).alive, "the lock")
     return files.read_json(spec.folder / files.RUNNER)["pid"]
 
@@ -207,7 +190,7 @@ def test_a_runner_that_lost_an_attempt_takes_no_other(executor, make_attempt, en
     runner = start_and_find_runner(executor, first)
     wait_until(lambda: engines_of(first), "the engine")
     os.kill(runner, signal.SIGTERM)
-    assert outcome_of(first).state == "lost"
+    assert outcome_of(first.folder).state == "lost"
     wait_until(lambda: not lives(runner), "the end of the runner")
     assert run(executor, second) != runner
 

@@ -4,25 +4,22 @@ import json
 import os
 import signal
 import sys
-import time
 import uuid
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from gpu_machine import make_gpu_machine
+from local_attempts import open_runners, outcome_of, wait_until
 
 from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.protocol.job_server import has_opened_gpu
 from foldnote.service.engines.registry import load_engines
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.attempt import prepare_attempt
 from foldnote.service.runner.gpus import Gpu, show_gpus
-from foldnote.service.runner.local_runners import LocalRunners
-from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
-PATIENCE_S = 30
 MANIFEST = """
 name = "counter"
 method = "Counter of the tests"
@@ -82,10 +79,8 @@ def write_serve(folder: Path, more: str = "pass") -> None:
 
 @pytest.fixture
 def executor():
-    made = LocalRunners(process_environment())
-    made.open(lambda _: None)
-    yield made
-    made.close()
+    with open_runners(lambda _: None) as made:
+        yield made
 
 
 @pytest.fixture
@@ -125,18 +120,6 @@ def run_owned(run_job, engine_dir):
         return run_job(code, owner=owner, **limits)
 
     return run
-
-
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)
-    return found
-
-
-def outcome_of(folder: Path) -> Outcome:
-    return wait_until(lambda: Outcome.read(folder), "the outcome")
 
 
 def state_of(folder: Path) -> dict:

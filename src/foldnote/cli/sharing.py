@@ -12,7 +12,7 @@ from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from foldnote.models.account import Share
+    from foldnote.models.share import Share
 
 
 def add_share(parser: argparse.ArgumentParser) -> None:

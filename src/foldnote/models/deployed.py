@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foldnote.errors import ProtocolError
-from foldnote.models.moment import Moment
-from foldnote.models.wire import WireModel, lower_first, read_hidden_json
+from foldnote.models.wire import Moment, WireModel, lower_first, read_hidden_json
 
 
 class FinetunedModel(WireModel):

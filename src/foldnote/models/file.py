@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from foldnote.models.html_repr import show_grid, write_grid
-from foldnote.models.moment import Moment
-from foldnote.models.wire import WireModel, lower_first, read_object
+from foldnote.models.wire import Moment, WireModel, lower_first, read_object
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,6 @@ from pydantic import Field, ValidationError, field_serializer
 from foldnote.errors import ProtocolError
 from foldnote.models.extensions import LABEL
 from foldnote.models.html_repr import show_grid, write_grid
-from foldnote.models.moment import ZonedMoment
 from foldnote.models.status import (
     FAILED,
     NOT_RUN,
@@ -24,7 +23,7 @@ from foldnote.models.status import (
     read_batch_status,
     read_status,
 )
-from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
+from foldnote.models.wire import WireModel, ZonedMoment, lower_first, read_hidden_json, read_object
 from foldnote.text import visible
 
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")

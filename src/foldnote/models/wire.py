@@ -1,15 +1,17 @@
-"""The base class of all wire records, and shared parsing functions.
+"""The base class of all wire records, their times, and shared parsing functions.
 
-Records are frozen, use snake_case in Python and camelCase on the wire, and keep unknown fields.
+Records are frozen, use snake_case in Python and camelCase on the wire, and keep unknown fields. Times are in
+UTC, whatever zone a service writes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from foldnote.errors import ProtocolError
@@ -60,3 +62,25 @@ def read_hidden_json(value: object) -> object:
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def to_utc(value: datetime | None) -> datetime | None:
+    """Convert a time to UTC; one without a zone is taken as UTC.
+
+    None for the year 1, which some services write for future events, and for times that overflow.
+    """
+    if value is None or value.year <= 1:
+        return None
+    if value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+Moment = Annotated[datetime | None, AfterValidator(to_utc)]
+"""A time in UTC, or None; one without a zone is taken to be in UTC."""
+
+ZonedMoment = Annotated[AwareDatetime | None, AfterValidator(to_utc)]
+"""A time in UTC, or None; one without a zone is refused."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foldnote.client import JobHandle
 from foldnote.client.resources.shares import is_same_service, read_token
-from foldnote.models.account import Share
+from foldnote.models.share import Share
 from foldnote.notebook.connection import find_client
 from foldnote.notebook.verbs import verb
 from foldnote.results import ExportedJob, open_result

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.models import read_file_page, read_job
-from foldnote.models.moment import to_utc
+from foldnote.models.wire import to_utc
 from foldnote.text import format_local_time
 from foldnote.viewers.card.card_html import write_card
 

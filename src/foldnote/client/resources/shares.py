@@ -12,8 +12,8 @@ from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operat
 from foldnote.client.downloads.download import fetch_shared
 from foldnote.client.resources.job_handle import JobHandleOperations
 from foldnote.errors import ArgumentError, ConfigurationError, FoldnoteError, NotFoundError
-from foldnote.models.account import Share, ShareList, read_share, read_shares
 from foldnote.models.job import Job, read_job
+from foldnote.models.share import Share, ShareList, read_share, read_shares
 
 _PATH = "/shared"
 

@@ -30,7 +30,12 @@ from foldnote.service.domain.tool_registry import UNAVAILABLE, Toolbox
 from foldnote.service.domain.webhooks.webhook_rules import WebhookRules, too_many_webhooks
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
-from foldnote.service.store.jobs.insertion import NameTakenError, NewJob, TooManyWebhooksError
+from foldnote.service.store.jobs.insertion import (
+    NameTakenError,
+    NewJob,
+    NewWebhook,
+    TooManyWebhooksError,
+)
 from foldnote.service.store.quotas import TRIAL, BudgetError, QuotaError
 from foldnote.service.store.store import Store
 
@@ -45,6 +50,8 @@ class Checked:
     located: tuple[Located, ...] = ()
     extensions: Mapping[str, Any] | None = None
     """Extensions beside the settings; None for none."""
+    webhook: NewWebhook | None = None
+    """Of a single job."""
 
 
 class Intake:
@@ -94,7 +101,6 @@ class Intake:
             job,
             project_tag=submission.project_tag,
             max_runtime_s=submission.max_runtime_seconds,
-            webhook=self._webhooks.choose(caller, submission.foldnote),
         )
         with self._names_first(caller, [("jobName", None, job.name)]):
             self._allowance.require(caller, tool, [job])
@@ -117,6 +123,7 @@ class Intake:
         require_rows(batch.settings, self._limits.batch_rows)
         names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
         _require_names(names, len(batch.settings))
+        webhook = self._webhooks.choose(caller, batch.foldnote)
         tool = self._toolbox.find(batch.type)
         limit_s = batch.max_runtime_seconds
         rows = [
@@ -140,7 +147,7 @@ class Intake:
             settings,
             batch.project_tag,
             extensions=kept,
-            webhook=self._webhooks.choose(caller, batch.foldnote),
+            webhook=webhook,
         )
         with refusals("batchName"):
             hours = batch.weighted_hours_budget
@@ -198,6 +205,7 @@ class Intake:
             require_name(payload.batch_name, "batchName")
         if payload.job_names is not None:
             _require_names(payload.job_names, len(rows))
+        self._webhooks.choose(caller, payload.foldnote)
         results = [
             self._validate_row(caller, tool, index, row, payload.foldnote) for index, row in enumerate(rows)
         ]
@@ -239,14 +247,14 @@ class Intake:
             return Checked(tuple(problems), check.normalized, ())
         try:
             extensions = read_extensions(foldnote, tool, self._toolbox, is_batch=is_batch)
-            self._webhooks.choose(caller, foldnote)
+            webhook = None if is_batch else self._webhooks.choose(caller, foldnote)
         except RefusalError as refusal:
             return Checked((_as_problem(refusal),), check.normalized, ())
         alignment = self._files.locate_alignment(caller, extensions)
         if isinstance(alignment, Problem):
             return Checked((alignment,), check.normalized, ())
         kept = (*located, *alignment)
-        return Checked((), check.normalized, (), kept, extensions)
+        return Checked((), check.normalized, (), kept, extensions, webhook)
 
     def _judge(
         self,
@@ -283,8 +291,15 @@ class Intake:
         if not row:
             self._storage.require(caller.account_id, caller.tier)
         inputs = tuple(self._files.keep(located) for located in checked.located)
-        extensions = checked.extensions
-        return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs, extensions=extensions)
+        return NewJob(
+            name,
+            tool.type,
+            settings,
+            checked.normalized,
+            inputs=inputs,
+            extensions=checked.extensions,
+            webhook=checked.webhook,
+        )
 
 
 def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:

@@ -23,7 +23,7 @@ UNSIGNED = (
 def too_many_webhooks(error: TooManyWebhooksError) -> RefusalError:
     """400 for an account of which so many webhooks wait that it may have no more."""
     sentence = (
-        f"{WEBHOOK_PATH}: {error.most:,} webhooks of the account wait to be delivered, which is the limit."
+        f"{error.most:,} webhooks of the account wait to be delivered, which is the limit."
         " Submit this one when some of its jobs have ended, or leave the webhook out."
     )
     return bad_request(sentence, code="too_many_webhooks", field=WEBHOOK_PATH)
@@ -113,14 +113,14 @@ class WebhookRules:
 
     def _require(self, url: str, field: str = WEBHOOK_PATH) -> None:
         if self._options is None:
-            raise bad_request(f"{field}: {NOT_CALLED}", code="not_taken", field=field)
+            raise bad_request(NOT_CALLED, code="not_taken", field=field)
         starts = " or ".join(self._options.starts)
         rule = f"The administrator of this service allows addresses that begin with {starts}."
         try:
             address = WebhookAddress.read(url)
         except ValueError as exc:
-            sentence = f"{field}: this address cannot be used: {exc}. {rule}"
+            sentence = f"This address of a webhook cannot be used: {exc}. {rule}"
             raise bad_request(sentence, code="webhook_not_allowed", field=field) from exc
         if self._options.find(address) is None:
-            sentence = f"{field}: this address is not allowed. {rule}"
+            sentence = f"This address of a webhook is not allowed. {rule}"
             raise bad_request(sentence, code="webhook_not_allowed", field=field)

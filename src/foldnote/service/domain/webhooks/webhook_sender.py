@@ -200,4 +200,4 @@ def make_body(webhook: DueWebhook) -> bytes:
 
 def _later(delay_s: float = 0.0) -> str:
     moment = datetime.now(UTC) + timedelta(seconds=delay_s)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

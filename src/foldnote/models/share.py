@@ -1,0 +1,94 @@
+"""Links by which colleagues open a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pydantic import Field, ValidationError
+
+from foldnote.errors import ProtocolError
+from foldnote.models.html_repr import show_grid, write_grid
+from foldnote.models.wire import WireModel, read_object
+from foldnote.text import count
+
+_SHARE_COLUMNS = ("job", "link", "expires", "opened", "last by")
+
+
+class ShareOpening(WireModel):
+    """That a colleague has opened a link."""
+
+    email: str
+    """Address of the colleague's account."""
+    count: int
+    """How often."""
+    last: datetime
+    """When last (UTC)."""
+
+
+class Share(WireModel):
+    """A link to a job or batch of yours."""
+
+    name: str
+    """By which it is revoked."""
+    job_name: str
+    created: datetime
+    expires: datetime
+    openings: tuple[ShareOpening, ...] = ()
+    """Who has opened it, the last one first."""
+    url: str | None = Field(default=None, repr=False)
+    """The link, only when it was made just now: the service keeps a hash of its token."""
+
+    @property
+    def opened(self) -> int:
+        """How often it was opened."""
+        return sum(each.count for each in self.openings)
+
+    def __str__(self) -> str:
+        until = f"{self.expires:%Y-%m-%d %H:%M} UTC"
+        return f"{self.url or self.name}\n{self.job_name}, until {until}, opened {count(self.opened, 'time')}"
+
+
+class ShareList(tuple[Share, ...]):
+    """Links, newest first; a cell shows them as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return write_grid(_share_title(self), _SHARE_COLUMNS, map(_share_row, self))
+
+    def _repr_html_(self) -> str:
+        return show_grid(_share_title(self), _SHARE_COLUMNS, map(_share_row, self))
+
+
+def _share_title(shares: ShareList) -> str:
+    return count(len(shares), "link") if shares else "No links."
+
+
+def _share_row(share: Share) -> tuple[object, ...]:
+    last = share.openings[0].email if share.openings else ""
+    return share.job_name, share.name, share.expires, share.opened, last
+
+
+def read_share(answer: object) -> Share:
+    """Parse a link.
+
+    Raises:
+        ProtocolError: it is something else; the message does not repeat its content.
+    """
+    try:
+        return Share.model_validate(read_object(answer, "a link"))
+    except ValidationError as exc:
+        raise ProtocolError("The service's answer about a link cannot be read.") from exc
+
+
+def read_shares(answer: object) -> ShareList:
+    """Parse the list of links.
+
+    Raises:
+        ProtocolError: it is something else.
+    """
+    rows = read_object(answer, "links").get("shares")
+    if not isinstance(rows, Iterable):
+        raise ProtocolError("The service's answer has no list of links.")
+    return ShareList(read_share(row) for row in rows)
