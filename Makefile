@@ -112,4 +112,4 @@ bench: $(VENV)/.test-installed ## Measure what the product costs, each figure be
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
 
 clean: ## Remove what was built here; engines, jobs and results stay
-	@rm -rf build docs/reference docs/tutorials $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output test-artifacts
+	@rm -rf build docs/reference docs/tutorials $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from lab_server import ROOT, LabServer
 from playwright.sync_api import BrowserContext, Locator, Page, Request, Route
 
-PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
+_PICTURES = os.environ.get("FOLDNOTE_TEST_PICTURES")
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _ROUND_TRIP = """
@@ -231,12 +231,10 @@ class LabPage:
             sidebar.get_by_role("button", name=re.compile("^(Refresh|Try now)$")).last.click()
         select.select_option(member)
 
-    def picture(self, name: str, what: Locator | None = None) -> Path:
-        """A screenshot, of the page or of a part; kept in ``test-artifacts``."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        path = PICTURES / f"{name}.png"
-        (what or self.page).screenshot(path=str(path))
-        return path
+    def picture(self, name: str, what: Locator | None = None) -> None:
+        """A screenshot to look at, of the page or of a part, in the folder ``FOLDNOTE_TEST_PICTURES``; none is taken without one."""
+        if _PICTURES:
+            (what or self.page).screenshot(path=str(Path(_PICTURES, f"{name}.png")))
 
     def accessibility_faults(self, selector: str) -> list[str]:
         """What axe-core finds below ``selector``: rule and the node's HTML, one line each."""
