@@ -129,6 +129,12 @@ class LabPage:
         if notebook:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
+    def turn_to(self, notebook: str) -> None:
+        """Open a notebook in the place of all that is open, without loading the page again; what was not saved is gone."""
+        self.page.evaluate("for (const each of [...window.jupyterapp.shell.widgets('main')]) each.dispose()")
+        self.execute("docmanager:open", path=notebook)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
     def execute(self, command: str, **args: Any) -> None:
         """Execute a command of JupyterLab and wait for it."""
         self.page.evaluate(_EXECUTE, [command, args])

@@ -3,6 +3,7 @@
 from lab_page import find_place
 from playwright.sync_api import expect
 
+SHARES_SERVER = True
 _LOOK = """
 import pandas as pd, foldnote as fn
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -25,19 +26,17 @@ fn.submit_batch("anarci", more, columns={"sequence": "VH"}, scheme="imgt", batch
 """
 
 
-def test_the_card_of_a_batch_follows_it_and_shows_its_table(lab, server):
-    server.write_notebook("card.ipynb", _LOOK, _CARD)
-    lab.open("card.ipynb")
-    lab.run_all()
-    card = lab.page.locator(".foldnote-card", has_text="shown")
+def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
+    notebook_page.run_code(_LOOK, _CARD)
+    card = notebook_page.page.locator(".foldnote-card", has_text="shown")
     expect(card).to_contain_text("7 of 7 jobs complete", timeout=60_000)
-    expect(lab.page.locator(".jp-OutputArea table").last).to_contain_text("shown-7", timeout=30_000)
+    expect(notebook_page.page.locator(".jp-OutputArea table").last).to_contain_text("shown-7", timeout=30_000)
     card.scroll_into_view_if_needed()
-    lab.picture("batch-card")
-    lab.resize(1000, 900)
-    edges = [find_place(each) for each in (card, lab.page.locator(".fnt-rows").last)]
+    notebook_page.picture("batch-card")
+    notebook_page.resize(1000, 900)
+    edges = [find_place(each) for each in (card, notebook_page.page.locator(".fnt-rows").last)]
     assert len({(round(edge["x"]), round(edge["x"] + edge["width"])) for edge in edges}) == 1
-    lab.resize(1600, 1000)
+    notebook_page.resize(1600, 1000)
 
 
 _STOPPED = """
@@ -47,38 +46,34 @@ fn.submit_batch("anarci", risky, columns={"sequence": "VH"}, names="id", scheme=
 """
 
 
-def test_a_batch_that_stops_at_a_failure_says_so_on_its_card_in_its_table_and_in_the_panel(lab, server):
-    server.write_notebook("stopped.ipynb", _LOOK, _STOPPED)
-    lab.open("stopped.ipynb")
-    lab.run_all()
-    card = lab.page.locator(".foldnote-card", has_text="stopping")
+def test_a_batch_that_stops_at_a_failure_says_so_on_its_card_in_its_table_and_in_the_panel(notebook_page):
+    notebook_page.run_code(_LOOK, _STOPPED)
+    card = notebook_page.page.locator(".foldnote-card", has_text="stopping")
     expect(card).to_contain_text("The job first.fail failed, so ", timeout=60_000)
-    table = lab.page.locator(".jp-OutputArea table").last
+    table = notebook_page.page.locator(".jp-OutputArea table").last
     expect(table).to_contain_text("Not run: the job first.fail failed", timeout=60_000)
-    panel = lab.show_sidebar()
+    panel = notebook_page.show_sidebar()
     expect(panel.get_by_role("row", name="stopping").first).to_contain_text("did not run")
     card.scroll_into_view_if_needed()
-    lab.picture("batch-stopped-light")
-    lab.set_theme("dark")
-    lab.picture("batch-stopped-dark")
+    notebook_page.picture("batch-stopped-light")
+    notebook_page.set_theme("dark")
+    notebook_page.picture("batch-stopped-dark")
 
 
-def test_a_batch_is_looked_at_waited_for_and_joined(lab, server):
-    server.write_notebook("batch.ipynb", _LOOK, _WAIT, _RESULTS)
-    lab.open("batch.ipynb")
-    lab.run_all()
-    outputs = lab.page.locator(".jp-OutputArea")
+def test_a_batch_is_looked_at_waited_for_and_joined(notebook_page):
+    notebook_page.run_code(_LOOK, _WAIT, _RESULTS)
+    outputs = notebook_page.page.locator(".jp-OutputArea")
     looked, waited, joined = (outputs.nth(number).inner_text() for number in range(3))
     assert "panel: 7 jobs of anarci" in looked
     assert "It counts as 7 jobs." in looked
     assert "… and 2 more" in looked
-    expect(lab.page.locator(".jp-OutputArea progress")).to_have_count(0)
+    expect(notebook_page.page.locator(".jp-OutputArea progress")).to_have_count(0)
     assert "7 jobs · 7 complete" in waited
     assert joined.count("Complete") >= 7
-    lab.page.locator(".jp-Cell").first.scroll_into_view_if_needed()
-    lab.picture("batch-light")
-    lab.set_theme("dark")
-    lab.picture("batch-dark")
+    notebook_page.page.locator(".jp-Cell").first.scroll_into_view_if_needed()
+    notebook_page.picture("batch-light")
+    notebook_page.set_theme("dark")
+    notebook_page.picture("batch-dark")
 
 
 _FORM = """
@@ -89,15 +84,14 @@ _VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISAD
 _VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 
 
-def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, server, tmp_path):
+def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook_page, tmp_path):
     csv = tmp_path / "plate.csv"
     csv.write_text(f"Seq1;Seq2;Lot;KD_nM\n{_VH};{_VL};Größe 7;0.5\n{_VH[1:]};{_VL[1:]}1;8;12\n", "utf-16")
-    lab.open("batch.ipynb")
-    lab.set_theme("light")
-    lab.run_code(_FORM)
-    form = lab.page.locator(".foldnote-form")
+    notebook_page.set_theme("light")
+    notebook_page.run_code(_FORM)
+    form = notebook_page.page.locator(".foldnote-form")
     form.get_by_role("button", name="Add to batch").click()
-    with lab.page.expect_file_chooser() as chooser:
+    with notebook_page.page.expect_file_chooser() as chooser:
         form.get_by_text("Choose a table or FASTA file").click()
     chooser.value.set_files(csv)
     expect(form.get_by_label("Seq1", exact=True)).to_have_value("Heavy chain")
@@ -108,31 +102,32 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(lab, ser
     mark.focus()
     expect(mark.locator(".fn-tip")).to_be_visible()
     batch = form.locator(".foldnote-batch")
-    lab.picture("batch-form-light", batch)
+    notebook_page.picture("batch-form-light", batch)
     form.get_by_role("button", name="Edit row 2").press("Enter")
     form.locator(".foldnote-row-editor").get_by_label("Light chain").fill(_VL[1:])
     form.get_by_role("button", name="Save row").click()
     expect(form.locator(".fn-scroll tbody tr").nth(1).get_by_role("img", name="valid")).to_be_visible()
     duplicate = form.get_by_role("button", name="Duplicate row 2")
     duplicate.hover()
-    lab.page.mouse.down()
+    notebook_page.page.mouse.down()
     duplicate.evaluate("button => { const cell = button.parentElement; cell.innerHTML = cell.innerHTML; }")
-    lab.page.mouse.up()  # a press that meets a redrawn table counts once
+    notebook_page.page.mouse.up()  # a press that meets a redrawn table counts once
     expect(form.get_by_role("img", name="Row 3: The same settings as row 2")).to_be_visible()
     expect(form.locator(".fn-scroll tbody tr")).to_have_count(3)
     expect(duplicate).to_be_focused()
-    assert lab.accessibility_faults(".foldnote-batch") == []
-    lab.set_theme("dark")
-    lab.picture("batch-form-dark", batch)
-    lab.resize(760, 900)
-    lab.picture("batch-form-narrow", batch)
+    assert notebook_page.accessibility_faults(".foldnote-batch") == []
+    notebook_page.set_theme("dark")
+    notebook_page.picture("batch-form-dark", batch)
+    notebook_page.resize(760, 900)
+    notebook_page.picture("batch-form-narrow", batch)
     form.get_by_role("button", name="Check 3 jobs").click()
     form.get_by_role("button", name="Submit 3 jobs").click()
     expect(batch).to_contain_text("Submitted as the batch")
-    lab.run_code("form.batch.wait().results()[['Lot', 'KD_nM', 'job_name', 'status']]")
-    table = lab.page.locator(".jp-OutputArea table").last
+    notebook_page.run_code("form.batch.wait().results()[['Lot', 'KD_nM', 'job_name', 'status']]")
+    table = notebook_page.page.locator(".jp-OutputArea table").last
     expect(table).to_contain_text("Größe 7")
     expect(table.locator("tbody tr")).to_have_count(3)
+    notebook_page.resize(1600, 1000)
 
 
 _PIPELINE = """
@@ -147,41 +142,39 @@ fn.pipeline("steps", [one, two, both, last], job_name="steps")
 """
 
 
-def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(lab, server):
-    server.write_notebook("steps.ipynb", _PIPELINE)
-    lab.open("steps.ipynb")
-    lab.set_theme("light")
-    lab.run_all()
-    graph = lab.page.locator(".foldnote-card .fnc-graph")
+def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page):
+    notebook_page.set_theme("light")
+    notebook_page.run_code(_PIPELINE)
+    graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
     stage = graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Running")
     expect(stage).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="last.fail: align-pdbs, Waits for")).to_be_visible()
-    lab.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
-    lab.picture("pipeline-live")
+    notebook_page.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
+    notebook_page.picture("pipeline-live")
     stage.focus()
     failed = graph.get_by_role("button", name="last.fail: align-pdbs, Failed")
     expect(failed).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Complete")).to_be_focused()
     failed.press("Enter")
-    expect(lab.page.locator(".fnt-pane")).to_contain_text("The probe was asked to fail.")
-    assert lab.accessibility_faults(".foldnote-card") == []
-    lab.picture("pipeline-light")
-    lab.set_theme("dark")
-    assert lab.accessibility_faults(".foldnote-card") == []
-    lab.picture("pipeline-dark")
-    lab.resize(760, 1100)
-    lab.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
-    lab.picture("pipeline-narrow")
-    lab.resize(1600, 1000)
-    lab.run_code(_PIPELINE.replace('"last.fail"', '"last.sleep-1"').replace('"steps"', '"more"'))
+    expect(notebook_page.page.locator(".fnt-pane")).to_contain_text("The probe was asked to fail.")
+    assert notebook_page.accessibility_faults(".foldnote-card") == []
+    notebook_page.picture("pipeline-light")
+    notebook_page.set_theme("dark")
+    assert notebook_page.accessibility_faults(".foldnote-card") == []
+    notebook_page.picture("pipeline-dark")
+    notebook_page.resize(760, 1100)
+    notebook_page.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
+    notebook_page.picture("pipeline-narrow")
+    notebook_page.resize(1600, 1000)
+    notebook_page.run_code(_PIPELINE.replace('"last.fail"', '"last.sleep-1"').replace('"steps"', '"more"'))
     expect(graph.get_by_role("button", name="Reused from steps-")).to_have_count(3, timeout=60_000)
     expect(graph.get_by_role("button", name="last.sleep-1: align-pdbs, Complete")).to_be_visible(
         timeout=60_000
     )
-    lab.show_sidebar()
-    lab.picture("pipeline-reused")
-    lab.resize(760, 1100)
-    lab.save()
-    lab.page.reload()
-    expect(lab.page.locator(".fnc-graph").first).to_contain_text("last.sleep-1", timeout=60_000)
-    lab.picture("pipeline-reopened")
+    notebook_page.show_sidebar()
+    notebook_page.picture("pipeline-reused")
+    notebook_page.resize(760, 1100)
+    notebook_page.save()
+    notebook_page.page.reload()
+    expect(notebook_page.page.locator(".fnc-graph").first).to_contain_text("last.sleep-1", timeout=60_000)
+    notebook_page.picture("pipeline-reopened")

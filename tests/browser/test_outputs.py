@@ -1,6 +1,7 @@
 """Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text behind."""
 
 import nbformat
+import pytest
 from playwright.sync_api import expect
 
 _VIEW = """
@@ -26,31 +27,73 @@ display(bundle, raw=True)
 """
 
 
-def test_py3dmol_draws_without_a_network(lab, server):
+SHARES_SERVER = True
+
+
+@pytest.fixture(scope="module")
+def notebook(shared_lab):
+    """The page of this module, which has drawn nothing yet."""
+    shared_lab.server.write_notebook("plain.ipynb", "1 + 1")
+    shared_lab.open("plain.ipynb")
+    return shared_lab
+
+
+def test_3dmol_is_loaded_by_the_first_view_only(notebook):
+    notebook.run_all()
+    assert notebook.page.evaluate("typeof window.$3Dmolpromise.then") == "function"
+    assert notebook.page.evaluate("typeof window.$3Dmol") == "undefined"
+
+
+def test_py3dmol_draws_without_a_network(notebook, server):
     server.write_notebook("view.ipynb", _VIEW)
-    lab.open("view.ipynb")
-    lab.run_all()
-    counted = lab.wait_until_drawn(lab.page.locator(".jp-OutputArea canvas").first)
+    notebook.turn_to("view.ipynb")
+    notebook.run_all()
+    counted = notebook.wait_until_drawn(notebook.page.locator(".jp-OutputArea canvas").first)
     assert counted["drawn"] > 500
     assert server.refused == []
 
 
-def test_3dmol_is_loaded_by_the_first_view_only(lab, server):
-    server.write_notebook("plain.ipynb", "1 + 1")
-    lab.open("plain.ipynb")
-    lab.run_all()
-    assert lab.page.evaluate("typeof window.$3Dmolpromise.then") == "function"
-    assert lab.page.evaluate("typeof window.$3Dmol") == "undefined"
-
-
-def test_a_live_widget_is_shown_and_works(lab, server):
+def test_a_live_widget_is_shown_and_works(notebook, server):
     server.write_notebook("live.ipynb", _WIDGET, "slider.value")
-    lab.open("live.ipynb")
-    lab.run_all()
-    handle = lab.page.locator(".jp-OutputArea .noUi-handle, .jp-OutputArea .slider-container").first
+    notebook.turn_to("live.ipynb")
+    notebook.run_all()
+    handle = notebook.page.locator(".jp-OutputArea .noUi-handle, .jp-OutputArea .slider-container").first
     handle.wait_for()
-    lab.page.wait_for_timeout(500)
-    assert lab.page.locator(".fn-WidgetOutput-saved").count() == 0
+    notebook.page.wait_for_timeout(500)
+    assert notebook.page.locator(".fn-WidgetOutput-saved").count() == 0
+
+
+def test_a_widget_without_its_kernel_shows_what_was_saved(notebook, server):
+    server.write_notebook("saved.ipynb", _WIDGET)
+    notebook.turn_to("saved.ipynb")
+    notebook.run_all()
+    notebook.page.locator(".jp-OutputArea .widget-slider").wait_for()
+    notebook.save()
+    notebook.execute("kernelmenu:shutdown")
+    notebook.open("saved.ipynb", workspace="later")
+    notebook.page.locator(".jp-OutputArea").get_by_text("The saved text", exact=True).wait_for()
+    notebook.page.wait_for_timeout(500)
+    assert "Error displaying widget" not in "".join(notebook.outputs())
+    assert notebook.page.evaluate("window.hacked") is None
+    card = notebook.page.locator(".fn-WidgetOutput-saved .fnc")
+    assert card.evaluate("card => getComputedStyle(card).borderLeftWidth") == "4px", "it keeps its styles"
+
+
+def test_an_untrusted_notebook_shows_the_saved_text_sanitised(notebook, server):
+    data = {
+        "application/vnd.foldnote.widget+json": {"version": 1},
+        "application/vnd.jupyter.widget-view+json": {
+            "model_id": "gone",
+            "version_major": 2,
+            "version_minor": 0,
+        },
+        "text/html": "<p>The saved text<script>window.hacked = 1</script></p>",
+    }
+    cell = nbformat.v4.new_code_cell("form", outputs=[nbformat.v4.new_output("display_data", data=data)])
+    server.write_notebook("stranger.ipynb", cell)
+    notebook.turn_to("stranger.ipynb")
+    notebook.page.get_by_text("The saved text").wait_for()
+    assert notebook.page.evaluate("window.hacked") is None
 
 
 def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
@@ -73,36 +116,3 @@ def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
     lab.page.locator(".jp-OutputArea", has_text="The saved text").wait_for()
     lab.page.wait_for_timeout(500)
     assert lab.page.locator(".fn-WidgetOutput-updated").count() == 0
-
-
-def test_a_widget_without_its_kernel_shows_what_was_saved(lab, server):
-    server.write_notebook("saved.ipynb", _WIDGET)
-    lab.open("saved.ipynb")
-    lab.run_all()
-    lab.page.locator(".jp-OutputArea .widget-slider").wait_for()
-    lab.save()
-    lab.execute("kernelmenu:shutdown")
-    lab.open("saved.ipynb", workspace="later")
-    lab.page.locator(".jp-OutputArea").get_by_text("The saved text", exact=True).wait_for()
-    lab.page.wait_for_timeout(500)
-    assert "Error displaying widget" not in "".join(lab.outputs())
-    assert lab.page.evaluate("window.hacked") is None
-    card = lab.page.locator(".fn-WidgetOutput-saved .fnc")
-    assert card.evaluate("card => getComputedStyle(card).borderLeftWidth") == "4px", "it keeps its styles"
-
-
-def test_an_untrusted_notebook_shows_the_saved_text_sanitised(lab, server):
-    data = {
-        "application/vnd.foldnote.widget+json": {"version": 1},
-        "application/vnd.jupyter.widget-view+json": {
-            "model_id": "gone",
-            "version_major": 2,
-            "version_minor": 0,
-        },
-        "text/html": "<p>The saved text<script>window.hacked = 1</script></p>",
-    }
-    cell = nbformat.v4.new_code_cell("form", outputs=[nbformat.v4.new_output("display_data", data=data)])
-    server.write_notebook("stranger.ipynb", cell)
-    lab.open("stranger.ipynb")
-    lab.page.get_by_text("The saved text").wait_for()
-    assert lab.page.evaluate("window.hacked") is None

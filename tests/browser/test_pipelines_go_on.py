@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+SHARES_SERVER = True
 _FAILING = """
 import foldnote as fn
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -14,17 +15,14 @@ fn.pipeline("goes-on", [fold, align, last], job_name="goes-on", label="Fold and 
 _STATE = "Run again goes on from align.fail: fold.structure is reused, align.fail and last.structure run."
 
 
-def test_a_failed_pipeline_goes_on_from_its_failed_stage(lab, server):
-    server.write_notebook("goes-on.ipynb", _FAILING)
-    lab.open("goes-on.ipynb")
-    lab.set_theme("light")
-    lab.run_all()
-    card = lab.page.locator(".foldnote-card").first
+def test_a_failed_pipeline_goes_on_from_its_failed_stage(notebook_page):
+    notebook_page.run_code(_FAILING)
+    card = notebook_page.page.locator(".foldnote-card").first
     expect(card).to_contain_text(_STATE, timeout=60_000)
     expect(card).to_contain_text("1 of 3 stages complete, 1 failed, 1 not run.")
     card.scroll_into_view_if_needed()
-    assert lab.accessibility_faults(".foldnote-card") == []
-    lab.picture("goes-on-light")
+    assert notebook_page.accessibility_faults(".foldnote-card") == []
+    notebook_page.picture("goes-on-light")
     card.get_by_role("button", name="Run again").click()
     again = card.locator(".foldnote-card")
     expect(again).to_contain_text("Fold and align")
@@ -32,50 +30,48 @@ def test_a_failed_pipeline_goes_on_from_its_failed_stage(lab, server):
     expect(reused).to_be_visible(timeout=60_000)
     expect(again.get_by_role("button", name="align.fail: align-pdbs, Failed")).to_be_visible(timeout=60_000)
     expect(again).to_contain_text(_STATE, timeout=60_000)
-    lab.picture("goes-on-again-light")
-    lab.set_theme("dark")
-    assert lab.accessibility_faults(".foldnote-card") == []
-    lab.picture("goes-on-again-dark")
+    notebook_page.picture("goes-on-again-light")
+    notebook_page.set_theme("dark")
+    assert notebook_page.accessibility_faults(".foldnote-card") == []
+    notebook_page.picture("goes-on-again-dark")
 
 
-def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(lab, server):
-    lab.open("goes-on.ipynb")
-    lab.set_theme("light")
-    lab.run_all()
-    card = lab.page.locator(".foldnote-card").first
+def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(notebook_page):
+    notebook_page.set_theme("light")
+    notebook_page.run_code(_FAILING)
+    card = notebook_page.page.locator(".foldnote-card").first
     expect(card.get_by_role("button", name="Edit settings")).to_be_visible(timeout=60_000)
     card.get_by_role("button", name="Edit settings").click()
     expect(card.locator(".fnc-next")).to_contain_text("Change the settings of align.fail")
-    expect(lab.page.locator(".jp-CodeCell")).to_have_count(2)
-    _, code = lab.cells()
+    expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(2)
+    _, code = notebook_page.cells()
     assert "# align.fail failed: The probe was asked to fail." in code
     assert "pdbFiles=[fold_structure.file('model.pdb'), fold_structure.file('model.pdb')]," in code
     card.scroll_into_view_if_needed()
-    assert lab.accessibility_faults(".foldnote-card") == []
-    lab.picture("goes-on-edit-light")
-    lab.set_theme("dark")
-    lab.picture("goes-on-edit-dark")
-    lab.resize(760, 1100)
+    assert notebook_page.accessibility_faults(".foldnote-card") == []
+    notebook_page.picture("goes-on-edit-light")
+    notebook_page.set_theme("dark")
+    notebook_page.picture("goes-on-edit-dark")
+    notebook_page.resize(760, 1100)
     card.scroll_into_view_if_needed()
-    lab.picture("goes-on-edit-narrow")
-    lab.resize(1600, 1000)
-    lab.run_code(code.replace("'align.fail'", "'align.structure'"))
-    graph = lab.page.locator(".foldnote-card .fnc-graph")
+    notebook_page.picture("goes-on-edit-narrow")
+    notebook_page.resize(1600, 1000)
+    notebook_page.run_code(code.replace("'align.fail'", "'align.structure'"))
+    graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
     fold = graph.get_by_role("button", name="fold.structure: abodybuilder, Reused from goes-on")
     expect(fold).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="last.structure: align-pdbs, Reused from goes-on")).to_be_visible(
         timeout=60_000
     )
-    lab.picture("goes-on-changed")
+    notebook_page.picture("goes-on-changed")
 
 
-def test_the_panel_writes_the_code_of_a_pipeline(lab, server):
-    lab.open("goes-on.ipynb")
-    lab.set_theme("light")
-    lab.wait_for_kernel()
-    panel = lab.show_sidebar()
+def test_the_panel_writes_the_code_of_a_pipeline(notebook_page):
+    notebook_page.set_theme("light")
+    notebook_page.run_code(_FAILING)
+    panel = notebook_page.show_sidebar()
     row = panel.get_by_role("row", name="Fold and align").last
     row.click(button="right")
-    lab.page.get_by_role("menuitem", name="Open Its Settings").click()
-    expect(lab.page.locator(".jp-CodeCell")).to_have_count(3, timeout=60_000)
-    assert lab.cells()[-1].startswith("import foldnote as fn\n\nfold_structure = fn.stage(\n")
+    notebook_page.page.get_by_role("menuitem", name="Open Its Settings").click()
+    expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(3, timeout=60_000)
+    assert notebook_page.cells()[-1].startswith("import foldnote as fn\n\nfold_structure = fn.stage(\n")
