@@ -256,6 +256,7 @@ def flexible(tmp_path_factory):
     return outputs
 
 
+@pytest.mark.exhaustive  # a receptor of its own to prepare
 def test_flexible_docking_has_the_affinities_of_a_direct_run_of_vina(flexible):
     used = read_manifest(flexible)["settings"]
     ligand = (flexible / "poses.pdbqt").read_text().partition("ROOT\n")[0]

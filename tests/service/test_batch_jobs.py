@@ -143,6 +143,7 @@ def test_short_runs_follow_one_another_in_one_batch_job(service, system):
     assert_once(service, *names)
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_follows_another_is_stopped_and_adopted_like_any(service, system):
     service.submit("first.sleep-2.output-1")
     wait_for_sleep(service, "first.sleep-2.output-1")
@@ -163,6 +164,7 @@ def test_a_run_that_follows_another_is_stopped_and_adopted_like_any(service, sys
     wait_until(lambda: not set(states(system).values()) & {"R", "PD"}, "the end of all jobs")
 
 
+@pytest.mark.exhaustive
 def test_nodes_fetch_inputs_where_they_reach_the_service_and_not_where_users_do(tmp_path, system):
     service = BatchService(tmp_path / "public", slurm_stand_in.install(system), lease_s=30)
     service.arguments += ("--public-url", "https://users.example.invalid")
@@ -178,6 +180,7 @@ def test_nodes_fetch_inputs_where_they_reach_the_service_and_not_where_users_do(
         service.end()
 
 
+@pytest.mark.exhaustive
 def test_without_bundles_each_run_has_a_batch_job_of_its_own(tmp_path, system):
     service = BatchService(tmp_path / "alone", slurm_stand_in.install(system), bundle_s=0, max_jobs=1)
     service.start()
@@ -206,6 +209,7 @@ def test_a_service_that_starts_again_finds_its_batch_jobs_and_cancels_those_it_d
     assert_once(service, "kept.alone.output-1")
 
 
+@pytest.mark.exhaustive
 def test_a_batch_job_that_was_never_recorded_ends_without_a_run(service, system):
     """The service dies between the submission and the note of the job's number."""
     (system / slurm_stand_in.HELD).touch()
