@@ -122,16 +122,37 @@ def shared_lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
     page.close()
 
 
+@pytest.fixture(scope="package")
+def common_pages(window: BrowserContext) -> list[LabPage]:
+    """The page that is open on the server of ``SHARES_SERVER``, if there is one."""
+    return []
+
+
 @pytest.fixture(scope="module")
-def notebook_page(request: pytest.FixtureRequest, shared_lab: LabPage) -> LabPage:
-    """The page of the module, of the size ``VIEWPORT``, with a notebook that is named like the module and nothing beside it."""
-    width, height = getattr(request.module, "VIEWPORT", (1600, 1000))
-    shared_lab.page.set_viewport_size({"width": width, "height": height})
+def notebook_page(
+    request: pytest.FixtureRequest, window: BrowserContext, server: LabServer, common_pages: list[LabPage]
+) -> Iterator[LabPage]:
+    """A page of the size ``VIEWPORT``, with a notebook that is named like the module and nothing beside it.
+
+    Modules that say ``SHARES_SERVER = True`` have one page after another, unless a test with a page of its own has closed it.
+    """
     name = f"{request.module.__name__.rpartition('.')[2].removeprefix('test_')}.ipynb"
-    shared_lab.server.write_notebook(name, "1")
-    shared_lab.open(name)
-    shared_lab.page.keyboard.press("Control+b")
-    return shared_lab
+    server.write_notebook(name, "1")
+    is_shared = getattr(request.module, "SHARES_SERVER", False)
+    if is_shared and common_pages and not common_pages[0].page.is_closed():
+        page = common_pages[0]
+        page.set_theme("light")
+        page.turn_to(name)
+    else:
+        page = LabPage(window, server)
+        page.open(name)
+        page.page.keyboard.press("Control+b")
+        common_pages[:] = [page] if is_shared else []
+    width, height = getattr(request.module, "VIEWPORT", (1600, 1000))
+    page.resize(width, height)
+    yield page
+    if not is_shared:
+        page.close()
 
 
 @pytest.fixture

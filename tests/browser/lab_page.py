@@ -18,6 +18,14 @@ _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
 """
+_TIDY = """
+() => {
+  const { shell } = window.jupyterapp;
+  for (const area of ['main', 'down']) for (const each of [...shell.widgets(area)]) each.dispose();
+  shell.collapseLeft();
+  shell.collapseRight();
+}
+"""
 _EXECUTE = """
 ([id, args]) => Promise.race([
   window.jupyterapp.commands.execute(id, args).then(() => null),
@@ -130,8 +138,8 @@ class LabPage:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
     def turn_to(self, notebook: str) -> None:
-        """Open a notebook in the place of all that is open, without loading the page again; what was not saved is gone."""
-        self.page.evaluate("for (const each of [...window.jupyterapp.shell.widgets('main')]) each.dispose()")
+        """Open a notebook with nothing beside it, without loading the page again; what was not saved is gone."""
+        self.page.evaluate(_TIDY)
         self.execute("docmanager:open", path=notebook)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 

@@ -77,6 +77,7 @@ def test_a_batch_is_looked_at_waited_for_and_joined(notebook_page):
 
 
 _FORM = """
+import foldnote as fn
 form = fn.form("abodybuilder")
 form
 """

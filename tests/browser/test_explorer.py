@@ -7,12 +7,13 @@ import pytest
 from lab_page import find_place
 from playwright.sync_api import expect
 
+SHARES_SERVER = True
+VIEWPORT = (1400, 1000)
+
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
 _SHOW = f"""
 import foldnote as fn
 
-SHARES_SERVER = True
-VIEWPORT = (1400, 1000)
 lines = [line for line in open({str(DATA / "trastuzumab_fv_ca.pdb")!r}) if line.startswith("ATOM")]
 lines = [f"{{line[:60]}}{{40 + i % 60:6.2f}}{{line[66:]}}" for i, line in enumerate(lines)]
 open("fv.pdb", "w").writelines(["REMARK   1 PLDDT IN THE B-FACTOR COLUMN\\n", *lines])

@@ -9,14 +9,15 @@ import pytest
 from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
+SHARES_SERVER = True
+VIEWPORT = (1400, 1300)
+
 FV = files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb").read_text()
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 SETUP = """
 import foldnote as fn
 
-SHARES_SERVER = True
-VIEWPORT = (1400, 1300)
 
 def note(role, **more):
     return {"x-foldnote": {"role": role, **more}}

@@ -18,11 +18,10 @@ import os
 os.environ["FOLDNOTE_SERVICE_START_TIMEOUT_S"] = "2"
 import foldnote as fn
 
-SHARES_SERVER = True
-VIEWPORT = (1300, 900)
 fn.submit("abodybuilder", heavy="{VH}", light="{VL}", job_name="NAME")
 """
 JOB_MS = 60_000
+SHARES_SERVER = True
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,15 @@ def test_a_restarted_jupyter_server_is_found_again(lab, server):
     expect(sidebar.locator("[data-job='long.sleep-25']")).to_contain_text("Complete", timeout=60_000)
 
 
-@pytest.mark.parametrize("name", ["trastuzumab_fv_ca.pdb", *DRAWN, "tyr.sdf.gz"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trastuzumab_fv_ca.pdb",
+        *(pytest.param(name, marks=pytest.mark.exhaustive) for name in DRAWN[1:]),
+        DRAWN[0],
+        "tyr.sdf.gz",
+    ],
+)
 def test_a_structure_of_the_file_browser_opens_in_3d(lab, name):
     lab.execute("docmanager:open", path=name)
     panel = lab.page.locator(".fn-ResultPanel:visible")

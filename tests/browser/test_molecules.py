@@ -7,6 +7,9 @@ import pytest
 from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
+SHARES_SERVER = True
+VIEWPORT = (1300, 1100)
+
 DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
 LYSOZYME = Path(__file__).parents[1] / "engines" / "data" / "t4-lysozyme-l99a.pdb"
 _POSES = f"""
@@ -22,8 +25,6 @@ _LIBRARY = f"""
 import pathlib
 import foldnote as fn
 
-SHARES_SERVER = True
-VIEWPORT = (1300, 1100)
 data = pathlib.Path({str(DATA)!r})
 records = [data / name for name in ("imatinib.sdf", "tyr.sdf", "hwb_charged.sdf")]
 pathlib.Path("library.sdf").write_text("".join(one.read_text() for one in records))

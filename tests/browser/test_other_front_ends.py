@@ -43,35 +43,48 @@ class Voila(LabServer):
         ]
 
 
-def _open(chromium, server, path):
-    """The front end's page on a notebook that has run; closed, and the server ended, after the test."""
+@pytest.fixture(scope="module")
+def notebook_7(tmp_path_factory):
+    """A server with a notebook of forms, one of a job, and a structure."""
+    server = Notebook7(tmp_path_factory.mktemp("notebook-7"), engine_path=ROOT / "tests" / "engines")
+    server.write_notebook("forms.ipynb", CELL)
+    server.write_notebook("work.ipynb", JOB)
+    shutil.copy(ROOT / "tests/unit/results/data/trastuzumab_fv_ca.pdb", server.notebooks / "fv.pdb")
     server.start()
-    context = chromium.new_context(viewport={"width": 1200, "height": 1000})
-    context.set_default_timeout(60_000)
-    lab = LabPage(context, server)
-    lab.page.goto(f"{server.url}{path}?token={server.token}")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def voila(tmp_path_factory):
+    """A server with a notebook of forms."""
+    server = Voila(tmp_path_factory.mktemp("voila"), engine_path=ROOT / "tests" / "engines")
+    server.write_notebook("forms.ipynb", CELL)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def opened(request, window):
+    """The page of a front end on a notebook that it has run: the fixture of its server, and the path."""
+    server = request.getfixturevalue(request.param[0])
+    lab = LabPage(window, server)
+    lab.page.set_viewport_size({"width": 1200, "height": 1000})
+    lab.page.goto(f"{server.url}{request.param[1]}?token={server.token}")
     if isinstance(server, Notebook7):
         lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
         lab.page.wait_for_function(_IS_IDLE)
         lab.execute("notebook:run-all-cells")
     yield lab
-    context.close()
-    server.stop()
-
-
-@pytest.fixture
-def opened(request, chromium, tmp_path):
-    """The page of a front end on a notebook with one form, which it has run."""
-    server = request.param[0](tmp_path / "server", engine_path=ROOT / "tests" / "engines")
-    server.write_notebook("forms.ipynb", CELL)
-    yield from _open(chromium, server, request.param[1])
+    lab.close()
 
 
 @pytest.mark.parametrize(
     "opened",
     [
-        pytest.param((Notebook7, "notebooks/forms.ipynb"), id="notebook 7"),
-        pytest.param((Voila, "voila/render/forms.ipynb"), id="voila"),
+        pytest.param(("notebook_7", "notebooks/forms.ipynb"), id="notebook 7"),
+        pytest.param(("voila", "voila/render/forms.ipynb"), id="voila"),
     ],
     indirect=True,
 )
@@ -108,17 +121,9 @@ def test_a_form_works_as_in_jupyterlab(request, opened):
     assert [fault for fault in opened.faults if "reading 'schema'" not in fault] == []
 
 
-@pytest.fixture
-def notebook7(chromium, tmp_path):
-    """A page of Notebook 7 with a job that is done, and a structure beside the notebook."""
-    server = Notebook7(tmp_path / "server", engine_path=ROOT / "tests" / "engines")
-    server.write_notebook("work.ipynb", JOB)
-    shutil.copy(ROOT / "tests/unit/results/data/trastuzumab_fv_ca.pdb", server.notebooks / "fv.pdb")
-    yield from _open(chromium, server, "notebooks/work.ipynb")
-
-
-def test_sidebar_results_and_structure_files_work_in_notebook_7(notebook7):
-    page = notebook7.page
+@pytest.mark.parametrize("opened", [("notebook_7", "notebooks/work.ipynb")], ids=["work"], indirect=True)
+def test_sidebar_results_and_structure_files_work_in_notebook_7(opened):
+    page = opened.page
     page.get_by_role("menuitem", name="Protein Analysis").click()
     page.get_by_role("menuitem", name="Show Tools").click()
     sidebar = page.locator("#foldnote-sidebar")
@@ -130,8 +135,8 @@ def test_sidebar_results_and_structure_files_work_in_notebook_7(notebook7):
     expect(result.locator("h2", has_text="made.structure")).to_be_visible()
     expect(result.locator("canvas").first).to_be_visible()
     assert result.bounding_box()["height"] > 300
-    notebook7.picture("result-in-notebook-7")
-    assert notebook7.accessibility_faults("#foldnote-sidebar") == []
-    page.goto(f"{notebook7.server.url}edit/fv.pdb")
+    opened.picture("result-in-notebook-7")
+    assert opened.accessibility_faults("#foldnote-sidebar") == []
+    page.goto(f"{opened.server.url}edit/fv.pdb")
     expect(page.locator("canvas").first).to_be_visible()
     expect(page.locator("body")).to_contain_text("Chain H")

@@ -76,10 +76,9 @@ def test_from_the_launcher_to_the_structure_in_the_cell(lab: LabPage):
     assert lab.server.refused == []
 
 
-def test_results_are_shown_again_when_tab_and_kernel_are_gone(lab: LabPage):
-    lab.open()
-    for session in json.loads(lab.server.request("api/sessions")[1]):
-        lab.server.request(f"api/sessions/{session['id']}", method="DELETE")
+def test_results_are_shown_again_when_tab_and_kernel_are_gone(shared_lab: LabPage):
+    lab = shared_lab
+    lab.server.end_kernels()
     lab.open(NOTEBOOK, workspace="again")
     wait_for_structure(lab)
     expect(lab.page.locator(".jp-Notebook")).not_to_contain_text("Error displaying widget")
@@ -87,9 +86,10 @@ def test_results_are_shown_again_when_tab_and_kernel_are_gone(lab: LabPage):
     lab.picture("story-reopened")
 
 
-def test_running_all_again_submits_nothing_twice(lab: LabPage):
+def test_running_all_again_submits_nothing_twice(shared_lab: LabPage):
+    lab = shared_lab
     before = submitted_jobs(lab)
-    lab.open(NOTEBOOK, workspace="rerun")
+    lab.turn_to(NOTEBOOK)
     lab.run_all()
     card = lab.page.locator(".foldnote-card")
     expect(card).to_contain_text("Complete", timeout=120 * SECOND_MS)

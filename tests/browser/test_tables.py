@@ -8,14 +8,15 @@ import pytest
 from lab_page import find_place
 from playwright.sync_api import expect
 
+SHARES_SERVER = True
+VIEWPORT = (1100, 900)
+
 _SHOW = """
 import numpy as np, pandas as pd
 import foldnote as fn
 from foldnote.viewers import table_bundle
 from IPython.display import publish_display_data
 
-SHARES_SERVER = True
-VIEWPORT = (1100, 900)
 rng = np.random.default_rng(3)
 frame = pd.DataFrame({"name": [f"design-{i}" for i in range(1, 20_001)], "iptm": rng.uniform(0.2, 0.9, 20_000),
                       "affinity": rng.normal(-7, 1, 20_000)})

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import math
 import re
 import struct
@@ -17,6 +16,9 @@ from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
 from foldnote.viewers import bundle, plot_scatter
+
+SHARES_SERVER = True
+VIEWPORT = (1300, 1000)
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "unit" / "results" / "data"
@@ -54,8 +56,6 @@ sys.path.insert(0, {str(DATA.parent)!r})
 from result_archives import write_ensemble
 from foldnote.results import Structure
 
-SHARES_SERVER = True
-VIEWPORT = (1300, 1000)
 Structure("nmr.pdb", "pdb", write_ensemble())
 """
 _NO_LIBRARY = """
@@ -541,55 +541,49 @@ def test_hostile_names_are_only_words(notebook, server):
     assert notebook.page.evaluate("window.hacked") is None
 
 
-def test_a_reopened_notebook_draws_without_its_kernel(chromium, notebook, server):
+def test_a_reopened_notebook_draws_without_its_kernel(notebook, server):
     show(notebook, _SHOW_RESULT, _SHOW_ENSEMBLE)
     notebook.save()
-    later = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
-    stop_kernels(server)
-    later.open("views.ipynb", workspace="later")
-    view = later.page.locator(".fnv-view[data-fn-state]").first
+    server.end_kernels()
+    notebook.open("views.ipynb", workspace="later")
+    view = notebook.page.locator(".fnv-view[data-fn-state]").first
     view.wait_for(timeout=60_000)
     assert state(view) == "drawn"
-    assert later.wait_until_drawn(view.locator("canvas").first)["drawn"] > 2000
-    later.page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea").scroll_into_view_if_needed()
-    models = later.page.locator(".fnv-view:has(.fnv-choice)")
+    assert notebook.wait_until_drawn(view.locator("canvas").first)["drawn"] > 2000
+    notebook.page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea").scroll_into_view_if_needed()
+    models = notebook.page.locator(".fnv-view:has(.fnv-choice)")
     models.get_by_role("button", name="The next model").click()
     expect(models.locator(".fnv-step")).to_have_text("2 of 5")
-    assert later.outside == []
-    later.page.context.close()
+    assert notebook.outside == []
 
 
-def test_an_untrusted_notebook_says_what_it_holds(chromium, notebook, server):
+def test_an_untrusted_notebook_says_what_it_holds(notebook, server):
     saved = nbformat.read(server.notebooks / "views.ipynb", 4)
     assert saved.cells[0].outputs
     saved.cells[0].source += "\n# from somebody else"
     nbformat.write(saved, server.notebooks / "stranger.ipynb")
-    later = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
-    later.open("stranger.ipynb", workspace="stranger")
-    output = later.page.locator(".jp-OutputArea").first
+    notebook.turn_to("stranger.ipynb")
+    output = notebook.page.locator(".jp-OutputArea").first
     expect(output).to_contain_text("Trust Notebook")
     expect(output).to_contain_text("CDR-H3")
     expect(output).to_contain_text("120 residues")
     still = output.locator("img").first
     assert still.evaluate("image => image.complete && image.naturalWidth") > 100
-    later.picture("view-untrusted", output)
-    assert later.page.locator(".jp-OutputArea canvas").count() == 0
-    later.page.context.close()
+    notebook.picture("view-untrusted", output)
+    assert notebook.page.locator(".jp-OutputArea canvas").count() == 0
 
 
-def test_plots_of_an_untrusted_notebook_are_seen(chromium, server):
+def test_plots_of_an_untrusted_notebook_are_seen(notebook, server):
     plot = plot_scatter(pd.DataFrame({"ptm": [0.2, 0.5, 0.9], "iptm": [0.1, 0.4, 0.8]}), "ptm", "iptm")
     output = nbformat.v4.new_output("display_data", bundle(plot))
     cell = nbformat.v4.new_code_cell("plot", outputs=[output], execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), server.notebooks / "plot.ipynb")
-    page = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
-    page.open("plot.ipynb", workspace="plot")
-    shown = page.page.locator(".jp-OutputArea-output")
+    notebook.turn_to("plot.ipynb")
+    shown = notebook.page.locator(".jp-OutputArea-output")
     expect(shown).to_contain_text("ipTM (0 to 1) against pTM (0 to 1)")
     assert shown.locator("img").evaluate("image => image.complete && image.naturalWidth") == 460
     assert "0.20.40.6" not in shown.inner_text(), "labels of the axes are in the image only"
-    page.picture("plot-untrusted", shown)
-    page.page.context.close()
+    notebook.picture("plot-untrusted", shown)
 
 
 def test_without_3dmol_the_view_says_so(chromium, server):
@@ -618,8 +612,3 @@ def test_no_request_leaves_this_computer(notebook, server):
     assert notebook.outside == []
     assert notebook.faults == []
     assert server.refused == []
-
-
-def stop_kernels(server) -> None:
-    for session in json.loads(server.request("api/sessions")[1]):
-        server.request(f"api/sessions/{session['id']}", method="DELETE")
