@@ -12,10 +12,11 @@ STORE_TESTS := tests/contract $(patsubst %,tests/unit/service/store/test_%.py,st
 	service_limits spoilt_attempts trials untrusted_outputs workers)
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences -type f 2>/dev/null)
+FRONTEND_CHECKS := $(wildcard *.mjs *.ts .prettierrc.json labextension/*.json) $(shell find labextension/tests -type f 2>/dev/null)
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs engines check screenshots docs bench clean
+.PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs early-front-end-check engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -73,11 +74,18 @@ $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[numbering]'
 	@touch $@
 
-# Programs from Debian and packages for the front end and for Python are fetched side by side.
+# Programs from Debian and packages for the front end and for Python are fetched side by side, and the front end is checked
+# meanwhile. What that finds is told later, beside all that `scripts/check` finds.
 test-setup:
 	@scripts/check-machine $(PYTHON) test
-	@$(MAKE) -j3 test-programs node_modules/.installed $(VENV)/.test-requirements
+	@$(MAKE) -j3 test-programs early-front-end-check $(VENV)/.test-requirements
 	@$(MAKE) $(VENV)/.test-installed
+early-front-end-check: node_modules/.installed
+	@$(MAKE) $(VENV)/.front-end-checked >/dev/null 2>&1 || true
+
+$(VENV)/.front-end-checked: node_modules/.installed $(FRONTEND) $(FRONTEND_CHECKS)
+	@{ npx --no-install tsc --noEmit --project labextension/tsconfig.json && npm run --silent lint && npm run --silent test; } >$@.txt 2>&1 || { cat $@.txt; exit 1; }
+	@touch $@
 
 # Most of what is installed is never imported: compiling it takes half of pip's time.
 $(VENV)/.test-requirements: pyproject.toml | $(VENV)/bin/python
