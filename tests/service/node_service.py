@@ -15,7 +15,7 @@ from service_process import SETTINGS
 from thread_executor import node_environment, offer
 
 from foldnote.service.composition import Service
-from foldnote.service.config import ServiceConfig
+from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.dispatcher import identity_of
@@ -25,7 +25,7 @@ from foldnote.service.queue.launching import Launcher
 
 
 class NodeService:
-    """A service without a dispatcher: the test claims jobs and hands them to the executor."""
+    """A service without a dispatcher, unless its pace is given: the test claims jobs and hands them to the executor."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class NodeService:
         lease_s: float = 30.0,
         executor: dict | None = None,
         objects: BucketAddress | None = None,
+        pace: DispatcherTiming | None = None,
     ) -> None:
         self.folder = folder
         self.port = free_port()
@@ -43,7 +44,8 @@ class NodeService:
             data_dir=folder / "data",
             port=self.port,
             rate_limit=False,
-            has_dispatcher=False,
+            has_dispatcher=pace is not None,
+            pace=pace or DispatcherTiming(),
             engine_paths=(engines,),
             store=store_place(folder / "data"),
             objects=objects,
@@ -86,7 +88,7 @@ class NodeService:
         while not self.executor.capacity():
             time.sleep(0.02)
 
-    def prepare(self, name: str, **more) -> tuple[AttemptOrder, AttemptIdentity]:
+    def prepare(self, name: str, machine: str = "here", **more) -> tuple[AttemptOrder, AttemptIdentity]:
         """Submit a job, claim it, and write the order of its attempt."""
         body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
         answer = self.client.post("/submit-job", json=body, headers={"x-api-key": self.key})
@@ -96,7 +98,7 @@ class NodeService:
         claim = store.queue.claim(waiting, uuid.uuid4().hex)  # processes are found by it on the whole machine
         executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
         launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
-        order = launcher.prepare(claim, Capacity(1, 64, machine="here"), is_remote=True)
+        order = launcher.prepare(claim, Capacity(1, 64, machine=machine), is_remote=True)
         return order, identity_of(claim)
 
     def place_on_node(self, identity: AttemptIdentity) -> Path:

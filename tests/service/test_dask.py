@@ -8,12 +8,14 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
 from dask_cluster import Cluster, ClusterService
 from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
+from node_service import NodeService
 from own_certificate import write_certificate
 from probe_engine import write_probe_engine
 from service_process import PDB, ServiceProcess
@@ -98,7 +100,13 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def service(tmp_path, cluster):
-    folder = tmp_path / "service"
+    with serving(tmp_path, cluster) as running:
+        yield running
+
+
+@contextmanager
+def serving(path: Path, cluster: Cluster):
+    folder = path / "service"
     folder.mkdir()
     running = ClusterService(folder, cluster)
     running.start()
@@ -107,7 +115,22 @@ def service(tmp_path, cluster):
         running.end()
 
 
-def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(service):
+@pytest.fixture(scope="module")
+def shared_cluster(tmp_path_factory):
+    """For tests that leave a scheduler and one worker."""
+    running = Cluster(tmp_path_factory.mktemp("cluster")).start()
+    yield running
+    running.end()
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory, shared_cluster):
+    with serving(tmp_path_factory.mktemp("shared"), shared_cluster) as running:
+        yield running
+
+
+def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(shared_service):
+    service = shared_service
     for number in range(3):
         assert service.submit(f"quick{number}.alone.output-1").status_code == 200
     service.submit("long.deaf.daemon.child.sleep-60")
@@ -124,16 +147,19 @@ def test_jobs_complete_on_the_cluster_and_a_stop_leaves_no_process(service):
     assert rows(service, "SELECT DISTINCT executor FROM attempts") == [("lab",)]
 
 
-def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(service):
+def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(shared_service):
+    service = shared_service
+    log = service.folder / "service.log"
+    before = log.stat().st_size
     names = [f"short{number}.alone.output-1" for number in range(8)]
     for name in names:
         service.submit(name)
     for name in names:
         service.wait(name)
     assert_once(service, *names)
-    log = service.folder / "service.log"
-    wait_until(lambda: log.read_text().count("/outcome 20") == len(names), "the end of the last request")
-    requests = log.read_text()
+    read = lambda: log.read_bytes()[before:].decode()  # noqa: E731
+    wait_until(lambda: read().count("/outcome 20") == len(names), "the end of the last request")
+    requests = read()
     assert requests.count("/internal/attempts/start 200") < len(names), "each was delivered by Dask"
     assert "/outputs/" not in requests
     assert service.result(names[-1]).status_code == 200
@@ -165,6 +191,49 @@ def test_a_cluster_with_tls_takes_jobs_and_one_without_the_certificate_is_not_he
                 service.end()
     finally:
         cluster.end()
+
+
+@pytest.fixture
+def executor_service(tmp_path, shared_cluster):
+    """A service without a dispatcher, whose executor has the cluster's workers."""
+    section = {"kind": "dask", "address": shared_cluster.address, "node_dir": str(tmp_path / "node")}
+    engines = write_probe_engine(tmp_path / "engines", memory_mb=16)
+    section["engine_path"] = str(engines)
+    with NodeService(tmp_path, engines, lease_s=4.0, executor=section).serving() as running:
+        running.open_executor()
+        yield running
+        running.executor.close()
+
+
+def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life(
+    executor_service, shared_cluster
+):
+    """The scheduler stands still, as one that has not noticed that a worker died."""
+    executor, cluster = executor_service.executor, shared_cluster
+
+    def lose(name: str, kill) -> None:
+        (machine,) = executor.capacity()
+        order, identity = executor_service.prepare(name, machine.machine)
+        executor.submit(order)
+        find = lambda: runner_in(executor_service.place_on_node(identity) / "runner.json")  # noqa: E731
+        kill(wait_until(find, "the runner"))
+        outcome = wait_until(lambda: executor.poll(identity).outcome, "the report")
+        assert outcome.state == "lost"
+        assert [each.is_open for each in executor.capacity()] == [False]
+
+    lose("runner.sleep-60", lambda runner: os.kill(runner, signal.SIGKILL))
+    wait_until(lambda: executor.capacity()[0].is_open, "a sign of life")
+
+    def end_worker(_runner: int) -> None:
+        cluster.scheduler.send_signal(signal.SIGSTOP)
+        end_process(cluster.workers.pop())
+
+    lose("worker.sleep-60", end_worker)
+    (gone,) = executor.capacity()
+    cluster.scheduler.send_signal(signal.SIGCONT)
+    cluster.add_worker()
+    wait_until(lambda: any(each.is_open for each in executor.capacity()), "the other worker")
+    assert gone.machine not in {each.machine for each in executor.capacity() if each.is_open}
 
 
 @pytest.mark.exhaustive

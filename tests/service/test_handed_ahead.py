@@ -18,6 +18,7 @@ from foldnote.service.engines.launch import build_attempt
 from foldnote.service.engines.registry import load_engines
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.locking import is_locked
 from foldnote.service.runner.starter import HOLDS_S
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
@@ -233,15 +234,52 @@ def test_whatever_dies_every_row_is_done_once(make_service, victim):
     assert ask(service, "SELECT max(losses) FROM jobs")[0][0] <= 1
 
 
+def test_one_that_is_given_back_after_a_restart_of_the_service_was_not_lost(make_service):
+    """The starter stands still meanwhile, and gives back at once what has waited for too long then."""
+    service = make_service("--no-rate-limit", "--workers", "1")
+    warm_up(service)
+    names = submit_batch(service, 120)
+    starter = wait_until(lambda: find_starter(service), "the starter")
+    wait_until(lambda: stop_with_line(service, starter), "a line")
+    stopped_s = time.monotonic()
+    service.kill()
+    service.start()
+    wait_until(lambda: time.monotonic() - stopped_s > HOLDS_S, "the time that they may wait")
+    os.kill(starter, signal.SIGCONT)
+    wait_for_all(service, names)
+    assert ask(service, "SELECT max(losses) FROM jobs") == [(0,)]
+    assert ask(service, "SELECT max(number) FROM attempts") == [(2,)]
+
+
+def stop_with_line(service, starter: int) -> bool:
+    """Stop the starter if it holds some attempts; whether it does."""
+    os.kill(starter, signal.SIGSTOP)
+    query = "SELECT folder FROM attempts WHERE ended IS NULL"
+    folders = [service.folder / "data" / "jobs" / place for (place,) in ask(service, query)]
+    held = [each for each in folders if not (each / files.RUNNER).exists() and is_locked(each)]
+    if len(held) < 3:
+        os.kill(starter, signal.SIGCONT)
+    return len(held) >= 3
+
+
 ALL_ROWS = "SELECT id FROM jobs WHERE type <> 'batch'"
 
 
 def kill_one(service, victim: str) -> None:
     """Kill the starter of the service, or the runner of a row."""
+    os.kill(find_runner(service) if victim == "runner" else find_starter(service), signal.SIGKILL)
+
+
+def find_runner(service) -> int:
+    """The runner of a row that ended; 0 before that."""
     (place,) = ask(service, "SELECT max(folder) FROM attempts WHERE ended IS NOT NULL")[0]
-    runner = files.read_json(service.folder / "data" / "jobs" / place / files.RUNNER)["pid"]
-    stat = Path(f"/proc/{runner}/stat").read_text().rpartition(")")[2].split()
-    os.kill(runner if victim == "runner" else int(stat[1]), signal.SIGKILL)
+    return files.read_json(service.folder / "data" / "jobs" / place / files.RUNNER)["pid"] if place else 0
+
+
+def find_starter(service) -> int:
+    runner = find_runner(service)
+    stat = Path(f"/proc/{runner}/stat").read_text().rpartition(")")[2].split() if runner else [0, 0]
+    return int(stat[1])
 
 
 def test_rows_of_a_batch_that_ends_at_its_first_failure_are_not_handed_ahead(make_service):

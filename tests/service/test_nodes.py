@@ -11,11 +11,12 @@ from node_attempts import RunningNode, archive, refused, start
 from node_checks import wait_until
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
-from service_process import PDB, TOOLS
+from service_process import FINAL, PDB, SETTINGS, TOOLS
+from thread_executor import node_environment
 
 from foldnote.errors import ConfigurationError
 from foldnote.models.status import JobStatus
-from foldnote.service.config import ServiceConfig
+from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
@@ -194,6 +195,27 @@ def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt(tmp_path
         outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
         assert outcome.state == "lost"
         assert words in outcome.error
+        service.executor.close()
+
+
+def test_attempts_that_reach_no_machine_are_not_counted_as_losses(tmp_path, monkeypatch):
+    """More often than an attempt may be lost."""
+    offer_thread_executor(monkeypatch, tmp_path)
+    engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
+    section = {"kind": "threads", "environment": node_environment(tmp_path, engines), "losses": 4}
+    pace = DispatcherTiming(retry_s=0.02)
+    with NodeService(tmp_path, engines, executor=section, pace=pace).serving() as service:
+        body = {"jobName": "patient.output-1", "type": "anarci", "settings": SETTINGS}
+        headers = {"x-api-key": service.key}
+        service.client.post("/submit-job", json=body, headers=headers).raise_for_status()
+
+        def ended() -> dict | None:
+            (job,) = service.client.get("/jobs", headers=headers).json()["jobs"]
+            return job if job["status"] in FINAL else None
+
+        job = wait_until(ended, "the end of the job")
+        assert (job["status"], job.get("error")) == ("Complete", None)
+        assert service.service.store.queue.find_attempt(1, 5) is not None
         service.executor.close()
 
 

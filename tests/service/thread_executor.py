@@ -16,14 +16,21 @@ from foldnote.service.queue.nodes import NodeAttempts
 
 
 class ThreadExecutor(NodeExecutor):
-    def __init__(self, attempts: NodeAttempts, url: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, attempts: NodeAttempts, url: str, environment: Mapping[str, str], losses: int = 0
+    ) -> None:
+        """The first orders, as many as `losses`, reach no machine."""
         super().__init__(attempts)
         self._url = url
         self._environment = dict(environment)
         self._delivering: set[str] = set()
+        self._losses = losses
 
     def submit(self, order: AttemptOrder) -> None:
         identity = order.identity
+        if self._losses:
+            self._losses -= 1
+            return
         self._delivering.add(identity.nonce)
         threading.Thread(target=self._run, args=(identity,), daemon=True).start()
 
@@ -47,7 +54,8 @@ class ThreadExecutor(NodeExecutor):
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> ThreadExecutor:
-    return ThreadExecutor(attempts, options["service_url"], options.get("environment", {}))
+    given = (options["service_url"], options.get("environment", {}), options.get("losses", 0))
+    return ThreadExecutor(attempts, *given)
 
 
 def offer(folder: Path) -> Path:

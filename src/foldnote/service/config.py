@@ -76,6 +76,10 @@ class DispatcherTiming:
     retry_s: float = 5.0
     grace_s: float = 10.0
 
+    def delay_s(self, earlier: int) -> float:
+        """Delay before the next attempt of a job, by how many were lost, or did not begin."""
+        return self.retry_s * 2 ** min(earlier, 6)
+
     def until_sweep_s(self, *, has_space: bool) -> float:
         """Time until the next recovery."""
         return self.sweep_s if has_space else min(self.sweep_s, self.need_s)

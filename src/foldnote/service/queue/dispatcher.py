@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -37,7 +37,7 @@ from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, count_leaders, pass_on
-from foldnote.service.queue.placement import find_machine
+from foldnote.service.queue.placement import find_machine, use_first
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
 from foldnote.service.runner.attempt import Outcome, extend_lease, read_progress, without_path
@@ -281,10 +281,8 @@ class Dispatcher:
         taken = [] if at_once else [each.need for each in beside]
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
-        if need is None and machines:  # the needs or the machines have changed since the job was claimed
-            need = replace(
-                declared, devices=machines[0].devices[: declared.gpus], machine=machines[0].machine
-            )
+        if need is None:  # the needs or the machines have changed since the job was claimed
+            need = use_first(declared, machines)
         try:
             if not self._transfers.has_inputs(claim, is_remote=executor.is_remote):
                 self._fetching[claim.job_id] = claim
@@ -402,16 +400,20 @@ class Dispatcher:
         active.look_at = time.monotonic() + active.interval_s
 
     def _give_up(self, active: WatchedAttempt) -> None:
-        """Ensure that no process of an attempt without a runner is alive, then record the loss."""
+        """Ensure that nothing of an attempt without a runner lives, then record the loss."""
         if not active.executor.revoke(identity_of(active.claim)):
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
         self._forget(active)
-        if active.was_ahead and not ownership.has_begun(active.folder, active.claim.nonce):
-            self._lines.close([active.claim])
-            self._lose(active.claim, WAITED_SENTENCE, is_counted=False, is_at_once=True, is_fault=False)
+        claim = active.claim
+        if ownership.may_have_begun(active.folder, claim):
+            self._lose(claim, outcomes.LOST_SENTENCE)
+        elif active.was_ahead:
+            self._lines.close([claim])
+            self._lose(claim, WAITED_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
         else:
-            self._lose(active.claim, outcomes.LOST_SENTENCE)
+            delay_s = self._pace.delay_s(claim.attempt - 1)
+            self._lose(claim, outcomes.UNBEGUN_SENTENCE, is_counted=False, delay_s=delay_s)
 
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """How the job ends; None if the attempt was lost, which is recorded here."""
@@ -461,12 +463,13 @@ class Dispatcher:
         reason: str,
         *,
         is_counted: bool = True,
-        is_at_once: bool = False,
+        delay_s: float | None = None,
         is_fault: bool = True,
     ) -> None:
         """Requeue a lost job, or end it if it was to be stopped or was lost too often.
 
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
+        ``delay_s`` (s) until the next attempt grows with the counted losses unless it is given.
         """
         self._choice.ask_again()
         if is_fault:
@@ -478,8 +481,8 @@ class Dispatcher:
         elif is_counted and outcomes.is_exhausted(claim):
             self._finish(claim, outcomes.exhausted_ending(reason))
         else:
-            delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
-            self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
+            delay_s = self._pace.delay_s(claim.losses) if delay_s is None else delay_s
+            self._store.queue.requeue(claim, reason, delay_s=delay_s, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
         self._cleanup.note(self._root / claim.folder)
 
@@ -567,7 +570,7 @@ class Dispatcher:
         was_delivered = ownership.has_begun(folder, claim.nonce) or not is_lasting
         is_undelivered = is_start and not was_delivered and not executor.poll(identity).alive
         if is_undelivered and executor.revoke(identity):
-            self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, is_at_once=True)
+            self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, delay_s=0.0)
         else:
             self._extend_lease(claim, executor)
             declared = self._launcher.need(claim.type)

@@ -13,6 +13,7 @@ from pathlib import Path
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
 from foldnote.service.runner.log_tail import read_tail
+from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import AttemptLocation, Claim
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,11 @@ def has_begun(folder: Path, nonce: str) -> bool:
     if runner is None:
         return False
     return runner.get("nonce") == nonce if "nonce" in runner else _prepared_for(folder) == nonce
+
+
+def may_have_begun(folder: Path, claim: Claim) -> bool:
+    """Whether an attempt that is over may have begun: after a power cut, its files do not show it."""
+    return has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
 
 
 def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | None:

@@ -20,17 +20,23 @@ def find_machine(
     Args:
         need: what the run declares.
         taken: the executor's other runs.
-        machines: the executor's machines.
+        machines: the executor's machines; only those that are open are used.
         runs: maximum number of simultaneous runs of the executor; None for as many as fit.
     """
     if runs is not None and len(taken) >= runs:
         return None
-    for machine in machines:
+    for machine in (each for each in machines if each.is_open):
         here = [each for each in taken if each.machine == machine.machine]
         room = find_room(need, here, machine, machine.slots or None)
         if room is not None:
             return replace(room, machine=machine.machine)
     return None
+
+
+def use_first(need: Capacity, machines: Sequence[Capacity]) -> Capacity | None:
+    """``need`` on the first open machine, whether or not it has room; None if no machine is open."""
+    first = next((each for each in machines if each.is_open), None)
+    return first and replace(need, devices=first.devices[: need.gpus], machine=first.machine)
 
 
 def find_largest(machines: Sequence[Capacity]) -> Capacity | None:

@@ -15,12 +15,13 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.node.agent_link import run_here
+from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.executors.node_executor import NodeExecutor
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
@@ -30,6 +31,7 @@ from foldnote.service.queue.executors.protocol import (
 )
 from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.slots import SlotTerms
+from foldnote.service.runner.attempt import AttemptState
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -119,6 +121,14 @@ class DaskConnection:
     """Abstract resources, by address of the worker."""
 
 
+@dataclass
+class MachineDoubt:
+    """What shows whether a machine is still there, after an attempt was lost on it."""
+
+    seen: float | None = None
+    """The scheduler's time of its last sign of life when that was first asked for; None until then."""
+
+
 class DaskExecutor(NodeExecutor):
     """Slots of a Dask cluster; one thread keeps the connection.
 
@@ -136,6 +146,8 @@ class DaskExecutor(NodeExecutor):
         """Machine and future, by nonce, of what Dask may still start, or of what has followed it there."""
         self._silent: set[str] = set()
         """Machines on which an attempt was lost with its lease and no task of Dask has ended since."""
+        self._doubted: dict[str, MachineDoubt] = {}
+        """Machines on which an attempt was lost, and which Dask may list though they are gone."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -157,9 +169,12 @@ class DaskExecutor(NodeExecutor):
     def capacity(self) -> tuple[Capacity, ...]:
         """See the protocol; no machines while the scheduler cannot be reached.
 
-        Silent ones come last, since Dask may take minutes to notice that a machine cannot be reached.
+        Silent ones come last, since Dask may take minutes to notice that a machine cannot be reached. After
+        the loss of an attempt, a machine is closed until it gives another sign of life.
         """
-        machines, silent = self._machines, self._silent
+        machines, silent, doubted = self._machines, self._silent, self._doubted
+        if doubted:
+            machines = tuple(replace(each, is_open=each.machine not in doubted) for each in machines)
         return tuple(sorted(machines, key=lambda each: each.machine in silent)) if silent else machines
 
     def submit(self, order: AttemptOrder) -> None:
@@ -223,9 +238,9 @@ class DaskExecutor(NodeExecutor):
 
     def _note_done(self, identity: AttemptIdentity, future: Future) -> None:
         if future.status == "error":
-            log.warning(
-                "The Dask worker failed with job %s: %s", identity.job_id, future.exception(timeout=1)
-            )
+            self._decline(identity, f"The Dask worker failed: {future.exception(timeout=1)}.")
+        elif future.status == "finished":
+            self._decline(identity, "The Dask worker could not start the run: it did not reach the service.")
         with self._lock:
             over = [nonce for nonce, row in self._delivered.items() if row[1] is future]
             if future.status == "finished":
@@ -236,6 +251,13 @@ class DaskExecutor(NodeExecutor):
             self.attempts.slots.forget(nonce)
             self._hint(nonce)
 
+    def _decline(self, identity: AttemptIdentity, reason: str) -> None:
+        """Record why an attempt was not begun, if it was not; a worker that never can ends its job so."""
+        if self.attempts.is_wanted(identity) and not self.attempts.has_begun(identity):
+            log.warning("job %s: %s", identity.job_id, reason)
+            with contextlib.suppress(OSError):  # then it is merely tried again
+                self.attempts.decline(identity, reason)
+
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""
         with self._lock:
@@ -243,10 +265,25 @@ class DaskExecutor(NodeExecutor):
         connection = self._connection
         return connection is not None and machine in connection.workers
 
+    def poll(self, identity: AttemptIdentity) -> AttemptState:
+        """See the protocol; an attempt that is reported as lost may have been so with its machine."""
+        state = super().poll(identity)
+        if state.outcome is not None and state.outcome.state == "lost":
+            self._doubt(identity)
+        return state
+
+    def _doubt(self, identity: AttemptIdentity) -> None:
+        """Close the machine of a lost attempt until its next sign of life."""
+        order = NodeOrder.read(self.attempts.root / identity.place)
+        if order is not None:
+            with self._lock:
+                self._doubted = {**self._doubted, order.machine: MachineDoubt()}
+
     def revoke(self, identity: AttemptIdentity) -> bool:
         """See the protocol; the task is dropped, too."""
         is_revoked = super().revoke(identity)
         if is_revoked:
+            self._doubt(identity)
             with self._lock:
                 machine, future = self._delivered.pop(identity.nonce, ("", None))
             if future is not None:
@@ -297,6 +334,7 @@ class DaskExecutor(NodeExecutor):
         """
         if connection.client.status != "running":
             raise ConnectionError("the connection was lost")
+        asked = self._doubted
         found = connection.client.scheduler_info(n_workers=-1)["workers"]
         connection.workers = {address: row["resources"] for address, row in found.items()}
         before, self._machines = self._machines, tuple(_machine(*each) for each in sorted(found.items()))
@@ -305,6 +343,29 @@ class DaskExecutor(NodeExecutor):
                 left = [nonce for nonce, row in self._delivered.items() if row[0] not in found]
             for nonce in left:
                 self._hint(nonce)
+            self._hint("")  # there may be room for waiting jobs
+        if asked:
+            self._open_seen(asked, found)
+
+    def _open_seen(self, asked: Mapping[str, MachineDoubt], found: Mapping[str, Mapping[str, Any]]) -> None:
+        """Open the machines that gave a sign of life since they were first asked for after a loss.
+
+        Args:
+            asked: the machines that were closed before the scheduler was asked.
+            found: its answer; what is not in it is gone.
+        """
+        with self._lock:
+            doubted = dict(self._doubted)
+            for machine, doubt in asked.items():
+                seen = found[machine]["last_seen"] if machine in found else None
+                if doubted.get(machine) is not doubt:  # closed again
+                    continue
+                if seen is None or (doubt.seen is not None and seen > doubt.seen):
+                    del doubted[machine]
+                elif doubt.seen is None:
+                    doubt.seen = seen
+            self._doubted = doubted
+        if len(doubted) < len(asked):
             self._hint("")  # there may be room for waiting jobs
 
     def _drop(self) -> None:

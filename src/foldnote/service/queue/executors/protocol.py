@@ -35,6 +35,9 @@ class Capacity:
     """Name of the machine, or of the one that the run is on; empty where the executor has only one."""
     slots: int = 0
     """Of a machine, the largest number of simultaneous runs; 0 for as many as fit."""
+    is_open: bool = True
+    """Of a machine, whether it may be given runs now. One that is listed but may be gone is not, and still
+    tells what a run can be given at most."""
 
 
 @dataclass(frozen=True, slots=True)
