@@ -18,7 +18,7 @@ from node_checks import assert_once, find_processes, next_runner, runner_in, wai
 from node_service import NodeService
 from own_certificate import write_certificate
 from probe_engine import write_probe_engine
-from service_process import PDB, ServiceProcess
+from service_process import PDB, QUICK, ServiceProcess
 
 pytestmark = [
     pytest.mark.skipif(
@@ -332,6 +332,7 @@ def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_worker
     folder = tmp_path / "service"
     folder.mkdir()
     service = ClusterService(folder, cluster)
+    service.code = QUICK.replace("retry_s=", "sweep_s=600.0, retry_s=")  # nothing but a wake starts a run
     write_probe_engine(service.engines, tools=("propka",), name="near", memory_mb=16)
     config = folder / "home" / "config" / "config.toml"
     config.write_text(config.read_text() + '[executors.engines]\nnear = "local"\n')

@@ -78,7 +78,7 @@ class DispatcherTiming:
 
     def delay_s(self, earlier: int) -> float:
         """Delay before the next attempt of a job, by how many were lost, or did not begin."""
-        return self.retry_s * 2 ** min(earlier, 6)
+        return self.retry_s * 2.0 ** min(earlier, 6)
 
     def until_sweep_s(self, *, has_space: bool) -> float:
         """Time until the next recovery."""

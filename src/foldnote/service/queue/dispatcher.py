@@ -227,6 +227,8 @@ class Dispatcher:
     def _advance(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]]) -> None:
         """Commit ended jobs and claim those that fit, in one transaction; then start the claimed ones."""
         while ended or self._has_fitting():
+            if any(ending.is_tool_failure for _, ending in ended):  # its job may be to run again
+                self._choice.ask_again()
             moved = self._store.queue.advance(
                 [(active.claim, ending) for active, ending in ended], self._chooser(ended)
             )
@@ -454,8 +456,6 @@ class Dispatcher:
             )
             self.history.note_end(claim.type, ending)
             self._has_news = True
-        if ending.is_tool_failure:  # it may wait for another run
-            self._choice.ask_again()
 
     def _lose(
         self,
