@@ -2,7 +2,7 @@
 
 An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
 die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
-``cancel``, ``revoked`` and a large ``result.zip`` are synced, the last not on a node, which keeps nothing: a
+``revoked`` and a large ``result.zip`` are synced, the last not on a node, which keeps nothing: a
 power cut ends every process of an attempt and may leave its other files empty or absent, and then the attempt
 counts as lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and
 kills no process and imports the standard library only, since each runner loads it.
@@ -319,8 +319,11 @@ def write_progress(attempt_dir: Path, fraction: float | None, message: str | Non
 
 
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
-    """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL."""
-    publish_mark(attempt_dir / CANCEL, str(grace_s).encode())
+    """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL.
+
+    Not synced, which would delay the stop: after a power cut no runner is alive.
+    """
+    publish_mark(attempt_dir / CANCEL, str(grace_s).encode(), is_durable=False)
 
 
 def boot_time_s() -> float:
@@ -367,10 +370,10 @@ def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = Tru
     write_atomically(path, json.dumps(content), is_durable=is_durable)
 
 
-def publish_mark(path: Path, content: bytes) -> None:
+def publish_mark(path: Path, content: bytes, *, is_durable: bool = True) -> None:
     """Publish a file whose presence matters most; on a full disk it is empty, which needs no space."""
     try:
-        write_atomically(path, content, is_durable=True)
+        write_atomically(path, content, is_durable=is_durable)
     except OSError as exc:
         if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
