@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -63,8 +63,10 @@ class NodeOrder:
     heartbeat_s: float = 5.0
 
     def as_content(self) -> dict[str, Any]:
-        """The order as a JSON object."""
-        return asdict(self)
+        """The order as a JSON object; it shares its values, except for the inputs."""
+        content = {each.name: getattr(self, each.name) for each in fields(self)}
+        content["inputs"] = [asdict(each) for each in self.inputs]
+        return content
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -31,7 +31,7 @@ from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
-from foldnote.service.http.routes.responses import Here, read_small
+from foldnote.service.http.routes.responses import Here, find_service, read_small
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.nodes import (
     DRAFT,
@@ -201,9 +201,9 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
     return Response(status_code=204)
 
 
-@router.post("/{job_id}/{number}/outcome")
-async def finish_attempt(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> Response:
+async def finish_attempt(request: Request) -> Response:
     """Accept the outcome; the attempt is over. The answer may hold the next attempt for the same place."""
+    service, job_id, number = find_service(request), *_numbers(request)
     body = await read_small(request, service, EndingBody)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
     outputs = {str(name): _decode(each, "outputs") for name, each in body.outputs.items()}
@@ -222,6 +222,17 @@ async def finish_attempt(request: Request, service: Here, job_id: JobId, number:
     finally:
         node.leave()
     return Response(status_code=204) if following is None else _hand_out(service, *following)
+
+
+def _numbers(request: Request) -> tuple[int, int]:
+    job_id, number = request.path_params["job_id"], request.path_params["number"]
+    if not (0 < job_id < 2**63 and 0 < number < 2**31):
+        raise refused()
+    return job_id, number
+
+
+# for every job, and so without what FastAPI does about parameters
+router.add_route(f"{router.prefix}/{{job_id:int}}/{{number:int}}/outcome", finish_attempt, methods=["POST"])
 
 
 class WaitingNode:

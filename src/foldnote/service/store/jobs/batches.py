@@ -12,7 +12,7 @@ from foldnote.models.extensions import ON_FAILURE, STOP
 from foldnote.models.job import PIPELINE
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.database import Database
+from foldnote.service.store.database import Database, has_any
 from foldnote.service.store.events import write_event, write_events
 from foldnote.service.store.jobs.conditions import IS_RUNNING
 from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
@@ -54,6 +54,10 @@ _AGGREGATING = (
     .where(IS_RUNNING, jobs.c.batch_state == str(BatchStatus.AGGREGATING), jobs.c.deleted.is_(None))
     .order_by(jobs.c.id)
 )
+_ANY_AGGREGATING = (
+    f"SELECT 1 FROM jobs WHERE {IS_RUNNING} AND batch_state = '{BatchStatus.AGGREGATING.value}'"  # noqa: S608
+    " AND deleted IS NULL LIMIT 1"
+)
 _PARENT = sa.select(jobs).where(jobs.c.id == sa.bindparam("job"))
 
 
@@ -64,7 +68,9 @@ class BatchStore:
         self._database = database
 
     def aggregating(self) -> list[Parent]:
-        """Batches whose archive is to be built, the oldest first."""
+        """Batches whose archive is to be built, the oldest first; asked at the end of every job."""
+        if not has_any(self._database, _ANY_AGGREGATING):
+            return []
         with self._database.read() as connection:
             return [Parent(*row) for row in connection.execute(_AGGREGATING)]
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 from foldnote.models.extensions import REUSE
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.database import Database
+from foldnote.service.store.database import Database, has_any
 from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.batches import follow_subjob, stop_waiting
 from foldnote.service.store.jobs.conditions import IS_HELD
@@ -78,6 +78,7 @@ _UNFINISHED = sa.select(_before.c.id).where(
     _before.c.state.in_([str(JobStatus.IN_QUEUE), str(JobStatus.RUNNING)]),
     _before.c.deleted.is_(None),
 )
+_ANY_HELD = f"SELECT 1 FROM jobs WHERE {IS_HELD} AND deleted IS NULL LIMIT 1"  # noqa: S608
 _READY = sa.select(jobs).where(*_IS_HELD, ~sa.exists(_UNFINISHED)).order_by(jobs.c.id)
 
 
@@ -109,7 +110,9 @@ class PipelineStore:
         return None if text is None else list(json.loads(text))
 
     def ready(self) -> list[HeldStage]:
-        """Waiting stages whose preceding stages have all ended."""
+        """Waiting stages whose preceding stages have all ended; asked at the end of every job."""
+        if not has_any(self._database, _ANY_HELD):
+            return []
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
