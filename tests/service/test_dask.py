@@ -20,6 +20,8 @@ from own_certificate import write_certificate
 from probe_engine import write_probe_engine
 from service_process import PDB, QUICK, ServiceProcess
 
+from foldnote.service.node.order import NodeOrder
+
 pytestmark = [
     pytest.mark.skipif(
         importlib.util.find_spec("distributed") is None, reason="needs the extra foldnote[dask]"
@@ -105,10 +107,10 @@ def service(tmp_path, cluster):
 
 
 @contextmanager
-def serving(path: Path, cluster: Cluster):
+def serving(path: Path, cluster: Cluster, lease_s: float = 4.0):
     folder = path / "service"
     folder.mkdir()
-    running = ClusterService(folder, cluster)
+    running = ClusterService(folder, cluster, lease_s)
     running.start()
     yield running
     if running.process.poll() is None:
@@ -237,14 +239,19 @@ def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life
 
 
 @pytest.mark.exhaustive
-def test_a_killed_worker_loses_no_job(service, cluster):
-    service.submit("worker.alone.sleep-2.output-1")
-    wait_for_sleep(service, "worker.alone.sleep-2.output-1")
-    cluster.workers[0].kill()
-    cluster.add_worker()
-    service.wait("worker.alone.sleep-2.output-1")
-    assert_once(service, "worker.alone.sleep-2.output-1")
-    assert rows(service, "SELECT max(number) FROM attempts") == [(2,)]
+def test_a_killed_worker_loses_no_job(tmp_path, cluster):
+    """Run and lease are longer than any pause of a busy machine, so that the kill alone loses an attempt."""
+    with serving(tmp_path, cluster, lease_s=60.0) as service:
+        service.submit("worker.alone.sleep-10.output-1")
+        wait_for_sleep(service, "worker.alone.sleep-10.output-1")
+        cluster.workers[0].kill()
+        cluster.add_worker()
+        service.wait("worker.alone.sleep-10.output-1", patience_s=180)
+        assert_once(service, "worker.alone.sleep-10.output-1")
+        folders = [place for (place,) in rows(service, "SELECT folder FROM attempts ORDER BY number")]
+        machines = [NodeOrder.read(service.folder / "data" / "jobs" / place).machine for place in folders]
+        assert machines[0] not in machines[1:]
+        assert rows(service, "SELECT max(number) FROM attempts") == [(2,)]
 
 
 @pytest.mark.exhaustive
