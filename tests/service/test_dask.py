@@ -195,16 +195,35 @@ def test_a_cluster_with_tls_takes_jobs_and_one_without_the_certificate_is_not_he
         cluster.end()
 
 
-@pytest.fixture
-def executor_service(tmp_path, shared_cluster):
+@contextmanager
+def serving_executor(path: Path, cluster: Cluster, node_dir: str):
     """A service without a dispatcher, whose executor has the cluster's workers."""
-    section = {"kind": "dask", "address": shared_cluster.address, "node_dir": str(tmp_path / "node")}
-    engines = write_probe_engine(tmp_path / "engines", memory_mb=16)
-    section["engine_path"] = str(engines)
-    with NodeService(tmp_path, engines, lease_s=4.0, executor=section).serving() as running:
+    engines = write_probe_engine(path / "engines", memory_mb=16)
+    section = {
+        "kind": "dask",
+        "address": cluster.address,
+        "engine_path": str(engines),
+        "node_dir": node_dir,
+    }
+    with NodeService(path, engines, executor=section).serving() as running:
         running.open_executor()
         yield running
         running.executor.close()
+
+
+@pytest.fixture
+def executor_service(tmp_path, shared_cluster):
+    with serving_executor(tmp_path, shared_cluster, str(tmp_path / "node")) as running:
+        yield running
+
+
+def test_a_worker_that_cannot_start_a_run_tells_why(tmp_path, shared_cluster):
+    with serving_executor(tmp_path, shared_cluster, "/proc/absent") as service:
+        order, identity = service.prepare("quick.output-1", service.executor.capacity()[0].machine)
+        service.executor.submit(order)
+        outcome = wait_until(lambda: service.executor.poll(identity).outcome, "the reason")
+        assert (outcome.state, outcome.started) == ("lost", None)
+        assert outcome.error == "The Dask worker failed: The agent of foldnote on this machine has ended."
 
 
 def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life(

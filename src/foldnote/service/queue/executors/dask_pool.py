@@ -238,7 +238,8 @@ class DaskExecutor(NodeExecutor):
 
     def _note_done(self, identity: AttemptIdentity, future: Future) -> None:
         if future.status == "error":
-            self._decline(identity, f"The Dask worker failed: {future.exception(timeout=1)}.")
+            fault = str(future.exception(timeout=1)).rstrip(".")
+            self._decline(identity, f"The Dask worker failed: {fault}.")
         elif future.status == "finished":
             self._decline(identity, "The Dask worker could not start the run: it did not reach the service.")
         with self._lock:
