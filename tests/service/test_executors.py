@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import slurm_stand_in
+from dask_cluster import Cluster
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import PDB, TOOLS
@@ -117,7 +118,8 @@ class NodeMachine:
 
     def make(self, job_name: str, **engine_options) -> Attempt:
         body = next((body for body, options in LIMITED.values() if options == engine_options), {})
-        order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}", **body)
+        machine, *_ = self.executor.capacity()
+        order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}", machine.machine, **body)
         return Attempt(order, self.service.root / identity.place, self)
 
     def folder_of(self, attempt: Attempt) -> Path:
@@ -131,8 +133,13 @@ LIMITED = {
     "narrow": ({"type": "aggrescan3d", "settings": _STRUCTURE}, {"memory_limit_mb": 200}),
 }
 """Other engines of the nodes: the job that each takes, and what it limits."""
-MACHINES = ("local", "node", "batch", pytest.param("slurm", marks=pytest.mark.exhaustive))
-REMOTE = ("node", "batch", "slurm")
+MACHINES = (
+    "local",
+    "node",
+    "batch",
+    *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("dask", "slurm")),
+)
+REMOTE = ("node", "dask", "batch", "slurm")
 """An executor of other machines joins the suite as a machine like `NodeMachine`."""
 
 
@@ -154,6 +161,20 @@ def node_service(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def dask_service(tmp_path_factory):
+    pytest.importorskip("distributed", reason="needs the extra foldnote[dask]")
+    folder = tmp_path_factory.mktemp("dask")
+    cluster = Cluster(folder).start(0)
+    cluster.add_worker("--nthreads", "16")
+    section = {"kind": "dask", "address": cluster.address, "node_dir": str(folder / "node")}
+    try:
+        with serving_executor(folder, section) as service:
+            yield service
+    finally:
+        cluster.end()
+
+
+@pytest.fixture(scope="module")
 def batch_service(tmp_path_factory):
     """Batch jobs by a stand-in of Slurm's commands, which needs no installation."""
     folder = tmp_path_factory.mktemp("batch")
@@ -170,14 +191,21 @@ def slurm_service(tmp_path_factory):
 
 @contextmanager
 def serving_batch(folder: Path, variables: dict[str, str]):
-    engines = write_engines(folder)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
-        with NodeService(folder, engines, executor=batch_section(folder)).serving() as service:
-            service.open_executor()
+        with serving_executor(folder, batch_section(folder)) as service:
             yield service
-            service.executor.close()
+
+
+@contextmanager
+def serving_executor(folder: Path, section: dict):
+    engines = write_engines(folder)
+    section = {**section, "engine_path": str(engines)}
+    with NodeService(folder, engines, executor=section).serving() as service:
+        service.open_executor()
+        yield service
+        service.executor.close()
 
 
 def make_machine(request, tmp_path):
