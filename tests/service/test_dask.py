@@ -226,6 +226,24 @@ def test_a_worker_that_cannot_start_a_run_tells_why(tmp_path, shared_cluster):
         assert outcome.error == "The Dask worker failed: The agent of foldnote on this machine has ended."
 
 
+def test_dask_drops_a_run_that_is_revoked(executor_service, shared_cluster):
+    """The worker stands still meanwhile, so that it does not begin it."""
+    from distributed import Client
+
+    executor, (worker,) = executor_service.executor, shared_cluster.workers
+    order, identity = executor_service.prepare("revoked.output-1", executor.capacity()[0].machine)
+    worker.send_signal(signal.SIGSTOP)
+    try:
+        executor.submit(order)
+        with Client(shared_cluster.address, set_as_default=False) as client:
+            held = lambda: [key for keys in client.processing().values() for key in keys]  # noqa: E731
+            wait_until(held, "the task")
+            assert executor.revoke(identity)
+            wait_until(lambda: not held(), "its end")
+    finally:
+        worker.send_signal(signal.SIGCONT)
+
+
 def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life(
     executor_service, shared_cluster
 ):

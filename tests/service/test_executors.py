@@ -118,7 +118,7 @@ class NodeMachine:
 
     def make(self, job_name: str, **engine_options) -> Attempt:
         body = next((body for body, options in LIMITED.values() if options == engine_options), {})
-        machine, *_ = self.executor.capacity()
+        machine, *_ = wait_until(self.executor.capacity, "a machine")
         order, identity = self.service.prepare(f"{next(_numbers)}.{job_name}", machine.machine, **body)
         return Attempt(order, self.service.root / identity.place, self)
 

@@ -290,7 +290,7 @@ class DaskExecutor(NodeExecutor):
             if future is not None:
                 self._silent = {*self._silent, machine}
                 with contextlib.suppress(Exception):  # the connection may be broken
-                    future.cancel(asynchronous=True)
+                    future.release()  # does not wait: nobody else wants the task, and so Dask drops it
         return is_revoked
 
     # the connection
