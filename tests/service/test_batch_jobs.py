@@ -185,7 +185,8 @@ def test_nodes_fetch_inputs_where_they_reach_the_service_and_not_where_users_do(
 
 @pytest.mark.exhaustive
 def test_without_bundles_each_run_has_a_batch_job_of_its_own(tmp_path, system):
-    service = BatchService(tmp_path / "alone", slurm_stand_in.install(system), bundle_s=0, max_jobs=1)
+    variables = slurm_stand_in.install(system)
+    service = BatchService(tmp_path / "alone", variables, lease_s=30, bundle_s=0, max_jobs=1)
     service.start()
     try:
         for number in range(3):
@@ -355,8 +356,9 @@ def cluster(tmp_path):
 
 
 @pytest.fixture
-def on_slurm(tmp_path, cluster):
-    running = BatchService(tmp_path / "service", cluster.variables)
+def on_slurm(request, tmp_path, cluster):
+    """The parameter, if there is one, is the lease in seconds."""
+    running = BatchService(tmp_path / "service", cluster.variables, lease_s=getattr(request, "param", 4.0))
     running.start()
     yield running
     if running.process.poll() is None:
@@ -427,6 +429,7 @@ def test_a_controller_that_is_killed_and_forgets_everything_loses_no_job(on_slur
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("on_slurm", [60.0], indirect=True)  # longer than a busy machine takes to start it
 def test_a_killed_service_adopts_its_batch_jobs(on_slurm):
     names = [f"service{number}.alone.sleep-4.output-1" for number in range(3)]
     for name in names:
