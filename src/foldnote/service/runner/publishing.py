@@ -35,6 +35,7 @@ _CHUNK_BYTES = 1 << 20
 _ZIP64_BYTES = 1 << 31
 _LARGE_BYTES = 1 << 20
 """Size of archives that take so long to sync that the service must not do it."""
+_FEW_FILES = 100
 MIN_ALLOWANCE_S = 5.0
 _MAX_ALLOWANCE_S = 600.0
 
@@ -137,6 +138,25 @@ def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[
     """Write ``manifest.json`` beside an attempt without archive; with no ``check``, inputs are not hashed."""
     manifest = make_manifest(spec, state, started, [], check)
     files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)
+
+
+def measure_left(spec: AttemptSpec) -> float:
+    """Bytes that packing has to read: outputs, inputs and log; infinity for more than can be told soon."""
+    work = f"{spec.attempt_dir}/{files.WORK}"
+    size = 0.0
+    try:
+        with os.scandir(f"{work}/outputs") as entries:
+            for number, entry in enumerate(entries, start=1):
+                if number > _FEW_FILES or entry.is_dir(follow_symlinks=False):
+                    return math.inf
+                size += entry.stat(follow_symlinks=False).st_size
+        for place in (f"{work}/{each}" for places in spec.files.values() for each in places):
+            size += os.lstat(place).st_size
+        if spec.has(files.LOG):
+            size += os.lstat(f"{spec.attempt_dir}/{files.LOG}").st_size
+    except OSError:
+        return math.inf
+    return size
 
 
 def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:

@@ -3,22 +3,24 @@
 The starter forks it in a session of its own, so that it outlives the service; ``python -m
 foldnote.service.runner.runner ATTEMPT_DIR`` runs a single attempt. It holds the attempt's lock until the
 outcome is published. An attempt that was begun, revoked or ended before is not run again, so an executor may
-deliver it twice. A runner that lost an attempt accepts no other. It knows neither the database nor HTTP and
-imports the standard library only, since there is one runner per running job.
+deliver it twice. A runner that lost an attempt accepts no other. Where the next attempt lies ready for the
+same process of a worker, and the outputs are small, it is begun before the last one is published: the worker
+computes while its runner packs. It knows neither the database nor HTTP and imports the standard library only,
+since there is one runner per running job.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from foldnote.errors import EngineError
 from foldnote.io import write_atomically
@@ -26,6 +28,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.manifest import STAND_IN_NOTE, has_stand_ins
+from foldnote.service.runner.orders import OrderQueue, RunnerOrder, read_spec_or_none
 from foldnote.service.runner.publishing import (
     Deadline,
     LateError,
@@ -33,11 +36,12 @@ from foldnote.service.runner.publishing import (
     ResultArchive,
     Score,
     StoppedError,
+    measure_left,
     publish_result,
     read_score,
     write_manifest,
 )
-from foldnote.service.runner.supervision import EngineExit, Supervisor
+from foldnote.service.runner.supervision import EngineExit, SignalWatch, Supervisor
 from foldnote.service.runner.usage import Usage
 from foldnote.service.runner.worker import WorkerSlot
 from foldnote.text import format_duration
@@ -45,24 +49,9 @@ from foldnote.text import format_duration
 EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
 EXIT_BUSY = 75
-DONE = b"."
-"""Sent by a runner when an attempt has ended and its lock is free."""
 _LOCK_WAIT_S = 2.0
-_ORDER_BYTES = 65_536
-_MORE_FOLLOWS = b"\0"
-
-
-class RunnerOrder(NamedTuple):
-    """An attempt to run."""
-
-    folder: Path
-    worker_key: str
-    """The key of the worker that may run it; empty for none."""
-    at_once: int
-    """With how many other attempts that have such a worker it does not run, but waits for one of them; 0 for
-    any number."""
-    lock: int
-    """Descriptor that holds the attempt's lock."""
+_SMALL_BYTES = 1 << 20
+"""What is larger takes so long to pack that no other attempt runs meanwhile."""
 
 
 def main() -> int:
@@ -75,59 +64,83 @@ def main() -> int:
     if wait_for_lock(folder) is None:
         return EXIT_BUSY
     if not is_spent(folder):
-        _begin(folder)
+        with SignalWatch() as watch:
+            run = AttemptRun(folder, read_spec_or_none(folder), watch)
+            run.compute()
+            run.publish()
         return EXIT_DONE if (folder / files.OUTCOME).exists() else EXIT_UNPUBLISHED
     return EXIT_DONE
 
 
 def serve(orders: socket.socket) -> int:
     """Run the attempts received through ``orders`` until its other end is closed."""
-    workers = WorkerSlot()
+    workers, queue = WorkerSlot(), OrderQueue(orders)
     try:
-        return _serve(orders, workers)
+        while taken := queue.take():
+            if not _run_in_turn(queue, workers, *taken):
+                return EXIT_UNPUBLISHED
+            workers.tidy()
+        return EXIT_DONE
     finally:
+        queue.close()
         workers.clear()
 
 
-def _serve(orders: socket.socket, workers: WorkerSlot) -> int:
-    while order := receive_order(orders):
+def _run_in_turn(
+    queue: OrderQueue, workers: WorkerSlot, order: RunnerOrder, spec: AttemptSpec | None
+) -> bool:
+    """Run an attempt, and those that begin before the one before them is published; False if one was lost."""
+    last: _Turn | None = None
+    with SignalWatch() as watch:  # without an attempt, signals end the runner at once
+        while True:
+            run = AttemptRun(order.folder, spec, watch, workers, order.worker_key, queue)
+            turn = _Turn(queue, order, run)
+            run.compute(last.end if last is not None else _nothing)
+            if last is not None and not last.end():
+                turn.end_untold()
+                return False
+            if not run.is_quickly_packed or not _may_go_on(queue, workers):
+                return turn.end()
+            last, taken = turn, queue.take()
+            assert taken is not None
+            order, spec = taken
+
+
+def _may_go_on(queue: OrderQueue, workers: WorkerSlot) -> bool:
+    """Whether the order that lies ready can be begun before another attempt is published."""
+    order = queue.look()
+    if order is None or queue.spec is None or is_spent(order.folder) or queue.spec.has(files.CANCEL):
+        return False
+    return workers.goes_on(queue.spec, order.worker_key)
+
+
+class _Turn:
+    """An ordered attempt, which is published and told once."""
+
+    def __init__(self, queue: OrderQueue, order: RunnerOrder, run: AttemptRun) -> None:
+        self.run = run
+        self._queue = queue
+        self._order = order
+        self._is_well: bool | None = None
+
+    def end(self) -> bool:
+        """Publish the outcome, free the lock and say so; False if the attempt was lost, which is not said."""
+        if self._is_well is None:
+            self._is_well = self.end_untold()
+            if self._is_well:
+                self._queue.tell_done()
+        return self._is_well
+
+    def end_untold(self) -> bool:
+        """Publish the outcome and free the lock; False if the attempt was lost."""
         try:
-            is_well = is_spent(order.folder) or _begin(order.folder, workers)
+            return self.run.publish()
         finally:
-            os.close(order.lock)
-            for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to report
-                signal.signal(number, signal.SIG_DFL)
-        if not is_well:
-            return EXIT_UNPUBLISHED
-        with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
-            orders.sendall(DONE)
-        workers.tidy()
-    return EXIT_DONE
+            os.close(self._order.lock)
 
 
-def send_order(
-    orders: socket.socket, folder: str | Path, worker_key: str, lock: int, *, at_once: int = 0
-) -> None:
-    """Send an attempt's folder, the key of the worker that may run it, and the descriptor of its lock.
-
-    Raises:
-        OSError: the other end is closed.
-    """
-    parts = (os.fsencode(folder), worker_key.encode(), str(at_once).encode())
-    socket.send_fds(orders, [_MORE_FOLLOWS.join(parts)], [lock])
-
-
-def receive_order(orders: socket.socket) -> RunnerOrder | None:
-    """Receive what ``send_order`` sent; None if the other end is closed."""
-    try:
-        message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
-    except OSError:
-        return None
-    if not message:
-        return None
-    os.set_inheritable(descriptors[0], False)
-    folder, worker_key, at_once = message.split(_MORE_FOLLOWS)
-    return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), int(at_once), descriptors[0])
+def _nothing() -> None:
+    """Nothing is to be done meanwhile."""
 
 
 def is_spent(attempt_dir: Path) -> bool:
@@ -136,66 +149,127 @@ def is_spent(attempt_dir: Path) -> bool:
     return any(os.path.lexists(f"{attempt_dir}/{name}") for name in names)
 
 
-def _begin(attempt_dir: Path, workers: WorkerSlot | None = None) -> bool:
-    """Mark the attempt as begun and run it; False if it was lost."""
-    try:
-        spec = _read_spec(attempt_dir)
-        runner = {"pid": os.getpid(), "started": files.now(), "nonce": spec and spec.nonce}
-        files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
-        return run_attempt(attempt_dir, workers, spec).state != "lost"
-    except OSError:
-        _note_trouble(attempt_dir)
-        return False
+class AttemptRun:
+    """One run of an attempt, whose lock the caller holds: first ``compute``, then ``publish``.
 
-
-def _read_spec(attempt_dir: Path) -> AttemptSpec | None:
-    try:
-        return files.read_spec(attempt_dir)
-    except (OSError, ValueError):  # `run_attempt` fails on it again and reports it
-        return None
-
-
-def run_attempt(
-    attempt_dir: Path, workers: WorkerSlot | None = None, spec: AttemptSpec | None = None
-) -> Outcome:
-    """Run the engine, in a worker where there is one; publish the outcome and return it.
-
-    The caller holds the lock. ``spec`` is read from the folder unless it is given.
-
-    Raises:
-        OSError: the outcome cannot be written.
+    Args:
+        attempt_dir: the attempt's folder.
+        spec: its specification; None if it cannot be read.
+        watch: an open one.
+        workers: where a worker is kept; None for no worker.
+        worker_key: ``worker_key(spec)``.
+        orders: those of which one may lie ready, which is given back if this run takes long.
     """
-    started = files.now()
-    began_s = time.monotonic()
-    nonce = None
-    try:
-        spec = spec or files.read_spec(attempt_dir)
-        nonce = spec.nonce
-        ending, usage = _run_engine(spec, workers)
-        outcome = _publish(spec, ending, started, began_s, usage)
-    except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
-        _note_trouble(attempt_dir)
-        error = f"The runner failed: {files.without_path(exc)}"
-        outcome = Outcome("lost", error, started=started, ended=files.now(), nonce=nonce)
-    files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome), is_durable=False)
-    return outcome
+
+    def __init__(
+        self,
+        attempt_dir: Path,
+        spec: AttemptSpec | None,
+        watch: SignalWatch,
+        workers: WorkerSlot | None = None,
+        worker_key: str = "",
+        orders: OrderQueue | None = None,
+    ) -> None:
+        self._folder = attempt_dir
+        self._spec = spec
+        self._watch = watch
+        self._workers = workers
+        self._worker_key = worker_key
+        self._orders = orders
+        self._is_spent = False
+        self._is_begun = False
+        self._outcome: Outcome | None = None
+        """That of a fault of this runner."""
+        self._ending: EngineExit | None = None
+        self._usage: Usage | None = None
+        self._left = ExitStack()
+
+    def compute(self, meanwhile: Callable[[], object] = _nothing) -> None:
+        """Mark the attempt as begun, and run its engine until none of its processes is left.
+
+        Does nothing for an attempt that must not be started. ``meanwhile`` is called once the engine runs, if
+        it does.
+        """
+        self._is_spent = is_spent(self._folder)
+        if self._is_spent:
+            return
+        self._started = files.now()
+        self._began_s = time.monotonic()
+        try:
+            runner = {"pid": os.getpid(), "started": self._started, "nonce": self._spec and self._spec.nonce}
+            files.write_json(self._folder / files.RUNNER, runner, is_durable=False)
+        except OSError:
+            _note_trouble(self._folder)
+            return
+        self._is_begun = True
+        try:
+            self._spec = self._spec or files.read_spec(self._folder)  # says what is wrong with it
+            self._run_engine(self._spec, meanwhile)
+        except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
+            self._lose(exc)
+
+    def _run_engine(self, spec: AttemptSpec, meanwhile: Callable[[], object]) -> None:
+        if spec.has(files.CANCEL):
+            self._ending = EngineExit("stopped", "The job was stopped before its engine started.")
+            return
+        try:
+            supervisor = self._left.enter_context(
+                Supervisor(spec, self._watch, self._workers, self._worker_key, self._orders)
+            )
+            self._left.callback(supervisor.finish_log)
+            meanwhile()
+            self._ending = supervisor.run()
+            self._usage = supervisor.usage
+        except EngineError as exc:
+            self._ending = EngineExit("failed", exc.message)
+
+    @property
+    def is_quickly_packed(self) -> bool:
+        """Whether it succeeded and so little is to be packed that the next attempt need not wait for it.
+
+        An order that lies ready is given back if it would have to wait for long.
+        """
+        if self._ending is None or self._ending.state != "succeeded" or self._spec is None:
+            return False
+        is_little = measure_left(self._spec) <= _SMALL_BYTES
+        if not is_little and self._orders is not None:
+            self._orders.give_back()
+        return is_little
+
+    def publish(self) -> bool:
+        """Publish the outcome; False if the attempt was lost."""
+        if self._is_spent:
+            return True
+        if not self._is_begun:
+            return False
+        try:
+            self._left.close()
+            if self._outcome is None and self._spec is not None and self._ending is not None:
+                self._outcome = _publish(self._spec, self._ending, self._started, self._began_s, self._usage)
+        except Exception as exc:  # noqa: BLE001  as above
+            self._lose(exc)
+        try:
+            if self._outcome is not None:
+                content = files.as_content(self._outcome)
+                files.write_json(self._folder / files.OUTCOME, content, is_durable=False)
+        except OSError:
+            _note_trouble(self._folder)
+            return False
+        return self._outcome is not None and self._outcome.state != "lost"
+
+    def _lose(self, fault: Exception) -> None:
+        """Note a fault of the runner, after ending what is left of the engine."""
+        _note_trouble(self._folder)
+        self._left.close()
+        nonce = self._spec.nonce if self._spec is not None else None
+        error = f"The runner failed: {files.without_path(fault)}"
+        self._outcome = Outcome("lost", error, started=self._started, ended=files.now(), nonce=nonce)
 
 
 def _note_trouble(attempt_dir: Path) -> None:
     """Write the traceback to the attempt's folder, if the disk has space."""
     with contextlib.suppress(OSError):
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
-
-
-def _run_engine(spec: AttemptSpec, workers: WorkerSlot | None) -> tuple[EngineExit, Usage | None]:
-    if spec.has(files.CANCEL):
-        return EngineExit("stopped", "The job was stopped before its engine started."), None
-    try:
-        with Supervisor(spec, workers) as supervisor:
-            ending = supervisor.run()
-            return ending, supervisor.usage
-    except EngineError as exc:
-        return EngineExit("failed", exc.message), None
 
 
 def _publish(

@@ -5,15 +5,17 @@ the other end of a socket and sends, for each attempt, its folder, the key of th
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
 and sends ``ended FOLDER`` when the attempt is over. An order may say with how many others that have its
 worker it does not run; while so many are busy it is held, answered ``held``, and passed to the first runner
-that is free of them. After ``HOLDS_S`` it is dropped unbegun, and its end is told. If a runner dies, the
-starter ends the remaining processes of its engine. When the other end is closed, idle runners end at once,
-busy ones after their attempt and those that are held, and the starter after the last of them. Each runner has
-its own session and survives the starter.
+that is free of them, or laid ready for a busy one, which gives it back if its attempt takes long. After
+``HOLDS_S`` it is dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
+processes of its engine, and passes on what had only been laid ready. When the other end is closed, idle
+runners end at once, busy ones after their attempt and those that are held, and the starter after the last of
+them. Each runner has its own session and survives the starter.
 A starter that is tied kills its busy runners instead: on a node, nobody would adopt them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import os
@@ -31,14 +33,8 @@ from typing import Never
 
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
-from foldnote.service.runner.runner import (
-    EXIT_UNPUBLISHED,
-    RunnerOrder,
-    receive_order,
-    send_order,
-    serve,
-    wait_for_lock,
-)
+from foldnote.service.runner.orders import GIVEN_BACK, RunnerOrder, receive_order, send_order
+from foldnote.service.runner.runner import EXIT_UNPUBLISHED, is_spent, serve, wait_for_lock
 
 TIED = "--tied"
 """Argument of a starter whose runners are killed when its other end is closed."""
@@ -70,6 +66,13 @@ class Runner:
     """The key of its worker; empty without one."""
     attempts: int = 0
     rests_since: float = 0.0
+    ready: tuple[RunnerOrder, float] | None = None
+    """The order that lies ready for it, or that it has begun before it published the last one; with the
+    moment until which it may wait."""
+    lock: int | None = None
+    """The starter's own descriptor of the attempt's lock, where it lay ready."""
+    is_slow: bool = False
+    """Whether it gave an order back during this attempt."""
 
     @property
     def is_free(self) -> bool:
@@ -128,6 +131,7 @@ class Starter:
         if self._is_to_wait(order):
             self._held.append((order, time.monotonic() + HOLDS_S))
             self._tell(HELD)
+            self._lay_ready()
             return
         try:
             self._tell(f"{STARTED} {self._order(order).pid}")
@@ -152,7 +156,25 @@ class Starter:
                     self._tell(f"ended {order.folder}")
                 finally:
                     os.close(order.lock)
-                return
+                break
+        self._lay_ready()
+
+    def _lay_ready(self) -> None:
+        """Send held orders, the oldest first, to busy runners with their workers; one to each."""
+        for runner in self._runners.values():
+            if runner.folder is None or not runner.worker_key or runner.ready or runner.is_slow:
+                continue
+            if runner.orders.fileno() < 0 or runner.attempts >= MAX_ATTEMPTS:
+                continue
+            suitable = (each for each in self._held if each[0].worker_key == runner.worker_key)
+            found = next(suitable, None)
+            if found is not None:
+                order = found[0]
+                with contextlib.suppress(OSError):  # it has just died
+                    send_order(runner.orders, order.folder, order.worker_key, order.lock)
+                    self._held.remove(found)
+                    runner.ready = found
+                    runner.attempts += 1
 
     def _drop_held(self, moment: float) -> None:
         """Drop the orders that have waited until this moment."""
@@ -208,18 +230,40 @@ class Starter:
         return runner
 
     def _receive(self, runner: Runner) -> None:
-        """A runner became idle, or closed its socket; one that died is reported when it is reaped."""
+        """A runner ended an attempt, gave an order back, or died, which is reported when it is reaped."""
         try:
-            word = runner.orders.recv(_CHUNK_BYTES)
+            words = runner.orders.recv(_CHUNK_BYTES)
         except OSError:
-            word = b""
-        if not word:
+            words = b""
+        if not words:
             self._dismiss(runner)
             return
-        folder, runner.folder = runner.folder, None
+        for word in words:
+            if word == GIVEN_BACK[0]:
+                self._take_back(runner)
+                self._pass_on()
+                continue
+            folder = runner.folder
+            self._finish(runner)
+            self._pass_on()
+            self._tell(f"ended {folder}")
+
+    @staticmethod
+    def _finish(runner: Runner) -> None:
+        """Note that a runner's oldest attempt has ended; it has begun what lay ready, or is about to."""
+        if runner.lock is not None:
+            os.close(runner.lock)
+        ready, runner.ready = runner.ready, None
+        runner.folder, runner.lock = (os.fspath(ready[0].folder), ready[0].lock) if ready else (None, None)
+        runner.is_slow = False
         runner.rests_since = time.monotonic()
-        self._pass_on()
-        self._tell(f"ended {folder}")
+
+    def _take_back(self, runner: Runner) -> None:
+        """Hold the order that lay ready again."""
+        if runner.ready is not None:
+            self._held.appendleft(runner.ready)
+            runner.ready, runner.is_slow = None, True
+            runner.attempts -= 1
 
     def _let_go(self) -> None:
         """Dismiss runners that are no longer needed, and those with workers while memory is short."""
@@ -257,10 +301,21 @@ class Starter:
             runner = self._runners.pop(pid)
             self._dismiss(runner)
             processes.kill_all(lambda: processes.find_descendants(os.getpid(), self._runners))
-            if runner.folder is not None:
-                clear_away(Path(runner.folder))
-                self._tell(f"ended {runner.folder}")
-                self._pass_on()
+            self._clear_after(runner)
+
+    def _clear_after(self, runner: Runner) -> None:
+        """Report the attempts that a dead runner had begun; what lay ready for it is held again."""
+        if runner.folder is None:
+            return
+        is_over = self._is_tied and self._is_closed
+        if runner.ready is not None and not is_over and not is_spent(runner.ready[0].folder):
+            self._take_back(runner)
+        while runner.folder is not None:
+            folder = runner.folder
+            self._finish(runner)
+            clear_away(Path(folder))
+            self._tell(f"ended {folder}")
+        self._pass_on()
 
     def _tell(self, sentence: str) -> None:
         try:
@@ -278,8 +333,12 @@ class Starter:
             others = [each.orders for each in self._runners.values()]
             for end in (self._requests, *others):
                 end.close()
-            for order, _ in self._held:
+            ready = (each.ready for each in self._runners.values() if each.ready is not None)
+            for order, _ in (*self._held, *ready):
                 os.close(order.lock)
+            for each in self._runners.values():
+                if each.lock is not None:
+                    os.close(each.lock)
             os.setsid()
             processes.name_process(RUNNER_NAME)
             code = serve(orders)

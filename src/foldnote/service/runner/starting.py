@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.runner.runner import send_order
+from foldnote.service.runner.orders import send_order
 from foldnote.service.runner.starter import HELD, STARTED, TIED
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")

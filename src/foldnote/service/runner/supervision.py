@@ -22,6 +22,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
 from foldnote.service.runner.gpus import GpuMeter, explain_shortage
+from foldnote.service.runner.orders import SHORT_S, OrderQueue
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
 from foldnote.service.runner.usage import MeasuredProgram, Usage, count_cpu_seconds
@@ -50,34 +51,78 @@ class EngineExit:
     """Whether the engine refused its settings or files, as another run would."""
 
 
+class SignalWatch:
+    """Wakes the supervisors of a runner's attempts when a signal arrives; use as a context manager.
+
+    Attributes:
+        is_terminated: whether this process was asked to end, which without an attempt it does at once.
+    """
+
+    def __init__(self) -> None:
+        self.is_terminated = False
+
+    def __enter__(self) -> Self:
+        processes.adopt_orphans()
+        self.waker = processes.SignalWaker()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note_termination)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.waker.close()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+
+    def _note_termination(self, _number: int, _frame: FrameType | None) -> None:
+        self.is_terminated = True
+
+
 class Supervisor:
     """Runs the engine of ``spec`` once; use as a context manager, which leaves no process of it behind.
 
-    Entering starts the engine, in a worker of ``workers`` where the engine can be run by one.
+    Entering starts the engine, in a worker of ``workers`` where the engine can be run by one. After ``run``
+    the next attempt may begin: what is left until the end of the context takes time and no process.
+
+    Args:
+        spec: what to run.
+        watch: an open one.
+        workers: where a worker is kept; None for no worker.
+        worker_key: ``worker_key(spec)``.
+        orders: the runner's, one of which may lie ready.
 
     Raises:
         EngineError: the engine's program cannot be started.
     """
 
-    def __init__(self, spec: AttemptSpec, workers: WorkerSlot | None = None) -> None:
+    def __init__(
+        self,
+        spec: AttemptSpec,
+        watch: SignalWatch,
+        workers: WorkerSlot | None = None,
+        worker_key: str = "",
+        orders: OrderQueue | None = None,
+    ) -> None:
         self._spec = spec
+        self._watch = watch
         self._workers = workers or WorkerSlot(is_open=False)
+        self._worker_key = worker_key
+        self._orders = orders
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
-        self._is_terminated = False
         self._is_fenced = False
         self._has_succeeded = False
         self._is_cleared = False
         self._started = time.monotonic()
         self._memory_checked = self._started
-        self._guard = processes.ProcessGroupGuard()
+        self._guard: processes.ProcessGroupGuard | None = None
         self._gpu_meter = GpuMeter()
         self._scratch = files.scratch_folder(spec.nonce)
         self._scratch.mkdir(mode=0o700)
 
     def __enter__(self) -> Self:
-        processes.adopt_orphans()
-        self._wake_up_on_signals()
+        self._selector.register(self._watch.waker.receiver, selectors.EVENT_READ)
+        if self._orders is not None and self._orders.look() is None and self._orders.is_open:
+            self._selector.register(self._orders, selectors.EVENT_READ)
         try:
             self._process = self._start()
         except OSError as exc:
@@ -98,8 +143,8 @@ class Supervisor:
     def _close(self) -> None:
         self._sorter.close()
         self._selector.close()
-        self._waker.close()
-        self._guard.cut()
+        if self._guard is not None:
+            self._guard.cut()
         try:
             self._scratch.rmdir()  # most engines leave it empty
         except OSError:
@@ -109,6 +154,8 @@ class Supervisor:
         """Wait for the engine, or end it; return how it ended when none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
+            if self._orders is not None and time.monotonic() - self._started > SHORT_S:
+                self._orders.give_back()
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
         goes_on = ending.state != "succeeded" and self._process.poll() is None
@@ -120,7 +167,13 @@ class Supervisor:
         self._kill_the_rest()
         self._is_cleared = True
         self._drain()
+        if ending.state != "succeeded":
+            self.finish_log()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
+
+    def finish_log(self) -> None:
+        """Write what is left of the log and the progress, once the engine has ended."""
+        self._sorter.finish()
 
     @property
     def usage(self) -> Usage | None:
@@ -139,10 +192,13 @@ class Supervisor:
         return Usage(cpu_seconds, peak, max(filter(None, gpu_peaks), default=None))
 
     def _start(self) -> MeasuredProgram | WorkerJob:
-        job = self._workers.start_job(self._spec, self._scratch, lambda: self._check_orders() is not None)
+        job = self._workers.start_job(
+            self._spec, self._worker_key, self._scratch, lambda: self._check_orders() is not None
+        )
         process = job or self._start_program()
         self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job does not belong to it
-        _prefer_for_out_of_memory(process.pid)
+        if job is None or job.is_first:
+            _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             os.set_blocking(stream.fileno(), False)
@@ -150,6 +206,7 @@ class Supervisor:
         return process
 
     def _start_program(self) -> MeasuredProgram:
+        guard = self._guard = processes.ProcessGroupGuard()
         program = MeasuredProgram(
             self._spec.command,
             cwd=self._spec.folder / files.WORK,
@@ -158,19 +215,10 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            pass_fds=self._guard.inherited,
+            pass_fds=guard.inherited,
         )
-        self._guard.tie(program.pid)
+        guard.tie(program.pid)
         return program
-
-    def _wake_up_on_signals(self) -> None:
-        self._waker = processes.SignalWaker()
-        signal.signal(signal.SIGTERM, self._note_termination)
-        signal.signal(signal.SIGINT, self._note_termination)
-        self._selector.register(self._waker.receiver, selectors.EVENT_READ)
-
-    def _note_termination(self, _number: int, _frame: FrameType | None) -> None:
-        self._is_terminated = True
 
     def _check(self) -> EngineExit | None:
         """The reason to end the run now, in order of precedence; None to continue."""
@@ -182,10 +230,10 @@ class Supervisor:
 
     def _ended_with_runner(self, code: int) -> bool:
         """Whether the engine failed since everything is ended: a shutdown or a batch system ends both."""
-        deadline = time.monotonic() + _TERMINATION_S
-        while code in _TERMINATED and not self._is_terminated and (left := deadline - time.monotonic()) > 0:
+        deadline, watch = time.monotonic() + _TERMINATION_S, self._watch
+        while code in _TERMINATED and not watch.is_terminated and (left := deadline - time.monotonic()) > 0:
             self._pump(left)
-        return self._is_terminated
+        return watch.is_terminated
 
     @staticmethod
     def _terminated() -> EngineExit:
@@ -201,7 +249,7 @@ class Supervisor:
         if spec.has_lease and files.is_lease_over(spec.folder):
             self._is_fenced = True
             return EngineExit("lost", "The node lost its connection to the service for too long.")
-        if self._is_terminated:
+        if self._watch.is_terminated:
             return self._terminated()
         if time.monotonic() - self._started > spec.time_limit_s:
             return EngineExit(
@@ -269,8 +317,11 @@ class Supervisor:
         """Read available output, waiting at most ``timeout_s``; False if there was none."""
         came = False
         for key, _ in self._selector.select(timeout_s):
+            if key.fileobj is self._orders:
+                self._look_at_orders()
+                continue
             chunk = os.read(key.fd, 65_536)
-            if key.fileobj is self._waker.receiver:
+            if key.fileobj is self._watch.waker.receiver:
                 continue
             came = True
             if chunk:
@@ -280,11 +331,15 @@ class Supervisor:
         self._sorter.flush_progress()
         return came
 
+    def _look_at_orders(self) -> None:
+        """Read the order that lies ready, now that the engine runs; there is at most one at a time."""
+        if self._orders is not None and (self._orders.look() is not None or not self._orders.is_open):
+            self._selector.unregister(self._orders)
+
     def _drain(self) -> None:
         deadline = time.monotonic() + _DRAIN_S
         while time.monotonic() < deadline and self._pump(0.0):
             continue
-        self._sorter.finish()
 
     def _explain_exit(self) -> EngineExit:
         code = self._process.wait()

@@ -104,6 +104,11 @@ class WorkerCopy:
         """The descriptors that it must get with its first job."""
         return [self._other.fileno(), *self._guard.inherited]
 
+    @property
+    def is_new(self) -> bool:
+        """Whether it was given no other job than its first."""
+        return self._jobs == 1
+
     def note_start(self, pid: int) -> None:
         """It was made, with this process id."""
         self.pid = pid
@@ -156,6 +161,7 @@ class WorkerJob(MeasuredProcess):
 
     Attributes:
         pid: its process id, which is that of its session and process group, too.
+        is_first: whether it is the first job of its process.
         stdout: what it writes.
         stderr: what it writes to the standard error.
         cpu_correction_s: what to add to the processor time of the children that ended: the job's own if its
@@ -165,6 +171,7 @@ class WorkerJob(MeasuredProcess):
 
     def __init__(self, copy: WorkerCopy, stdout: BinaryIO, stderr: BinaryIO) -> None:
         self.pid = copy.pid
+        self.is_first = copy.is_new
         self.stdout = stdout
         self.stderr = stderr
         self.cpu_correction_s = -copy.cpu_seconds
@@ -192,12 +199,16 @@ class WorkerJob(MeasuredProcess):
 class Worker:
     """Starts the process that loads the engine of ``spec``; it is ready when it answers the first job.
 
+    Args:
+        spec: the first job.
+        key: ``worker_key(spec)``.
+
     Raises:
         OSError: it cannot be started.
     """
 
-    def __init__(self, spec: AttemptSpec) -> None:
-        self.key = worker_key(spec)
+    def __init__(self, spec: AttemptSpec, key: str) -> None:
+        self.key = key
         self.memory_mb = spec.memory_mb
         self._orders, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -309,9 +320,14 @@ class WorkerSlot:
         idle = {self._copy.pid} if self._copy and self._copy.is_idle else set()
         return idle | ({self._worker.pid} if self._worker else set())
 
-    def start_job(self, spec: AttemptSpec, scratch: Path, is_over: Callable[[], bool]) -> WorkerJob | None:
-        """Run the engine of ``spec`` in the worker, which is loaded if need be; None if none can run it."""
-        key = worker_key(spec) if self._is_open else ""
+    def start_job(
+        self, spec: AttemptSpec, key: str, scratch: Path, is_over: Callable[[], bool]
+    ) -> WorkerJob | None:
+        """Run the engine of ``spec`` in the worker, which is loaded if need be; None if none can run it.
+
+        ``key`` is ``worker_key(spec)``.
+        """
+        key = key if self._is_open else ""
         if self._worker and self._worker.key != key:
             self.clear()
         if not key:
@@ -319,7 +335,7 @@ class WorkerSlot:
         try:
             if self._worker is None:
                 files.write_progress(spec.folder, None, f"Loading {spec.engine.get('method') or spec.tool}")
-                self._worker = Worker(spec)
+                self._worker = Worker(spec, key)
         except OSError:
             return None
         if self._copy and self._copy.owner != spec.owner:
@@ -333,6 +349,12 @@ class WorkerSlot:
             self._end_copy()
             self._copy = copy
         return job
+
+    def goes_on(self, spec: AttemptSpec, key: str) -> bool:
+        """Whether the copy waits, and may run ``spec``, whose key this is, with nothing to be done first."""
+        if self._copy is None or self._worker is None or not key:
+            return False
+        return self._copy.is_idle and self._copy.owner == spec.owner and self._worker.key == key
 
     def settle(self, *, has_succeeded: bool) -> None:
         """After a job: keep the copy if it can run another; else end it, and what is left of its group.

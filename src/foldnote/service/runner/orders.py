@@ -1,0 +1,141 @@
+"""Orders of the starter to a runner: attempts, each with the descriptor that holds its lock.
+
+While a runner is busy, one more order may lie ready for it, so that its worker need not wait for the next
+job. A runner whose attempt takes longer than ``SHORT_S`` gives that order back unbegun, for another runner to
+take. Imports the standard library only, since each runner loads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+from array import array
+from pathlib import Path
+from typing import NamedTuple
+
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptSpec
+
+DONE = b"."
+"""Sent by a runner when its oldest attempt has ended and the lock is free."""
+GIVEN_BACK = b"<"
+"""Sent by a runner that does not begin the order that lay ready."""
+SHORT_S = 0.25
+"""How long an attempt may run before the order that lies ready is given back."""
+_ORDER_BYTES = 65_536
+_LOCK_SPACE = socket.CMSG_LEN(array("i").itemsize)
+_MORE_FOLLOWS = b"\0"
+
+
+class RunnerOrder(NamedTuple):
+    """An attempt to run."""
+
+    folder: Path
+    worker_key: str
+    """The key of the worker that may run it; empty for none."""
+    at_once: int
+    """With how many other attempts that have such a worker it does not run, but waits for one of them; 0 for
+    any number."""
+    lock: int
+    """Descriptor that holds the attempt's lock."""
+
+
+def send_order(
+    orders: socket.socket, folder: str | Path, worker_key: str, lock: int, *, at_once: int = 0
+) -> None:
+    """Send an attempt's folder, the key of the worker that may run it, and the descriptor of its lock.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    parts = (os.fsencode(folder), worker_key.encode(), str(at_once).encode())
+    socket.send_fds(orders, [_MORE_FOLLOWS.join(parts)], [lock])
+
+
+def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
+    """Receive what ``send_order`` sent; None if the other end is closed.
+
+    Raises:
+        BlockingIOError: nothing was sent, and ``flags`` say not to wait.
+    """
+    try:
+        message, ancillary, _, _ = orders.recvmsg(_ORDER_BYTES, _LOCK_SPACE, flags)  # recv_fds ignores flags
+    except BlockingIOError:
+        raise
+    except OSError:
+        return None
+    if not message:
+        return None
+    lock = int.from_bytes(ancillary[0][2], sys.byteorder)
+    os.set_inheritable(lock, False)
+    folder, worker_key, at_once = message.split(_MORE_FOLLOWS)
+    return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), int(at_once), lock)
+
+
+class OrderQueue:
+    """A runner's end of the socket, with at most one order that lies ready.
+
+    Attributes:
+        is_open: whether there may be more orders.
+        spec: specification of the attempt that lies ready; None if there is none, or if it cannot be read.
+    """
+
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._ready: RunnerOrder | None = None
+        self.is_open = True
+        self.spec: AttemptSpec | None = None
+
+    def fileno(self) -> int:
+        """Readable when ``look`` has something to do."""
+        return self._orders.fileno()
+
+    def take(self) -> tuple[RunnerOrder, AttemptSpec | None] | None:
+        """The next order, perhaps with its specification; waits for it, and is None when there is none."""
+        if self._ready is None and self.is_open:
+            self._receive(0)
+        ready, self._ready = self._ready, None
+        return None if ready is None else (ready, self.spec)
+
+    def look(self) -> RunnerOrder | None:
+        """The order that lies ready, which stays there; None if there is none now."""
+        if self._ready is None and self.is_open:
+            with contextlib.suppress(BlockingIOError):
+                self._receive(socket.MSG_DONTWAIT)
+        return self._ready
+
+    def give_back(self) -> None:
+        """Give the order that lies ready back to the starter, if there is one."""
+        if self.look() is not None:
+            self.close()
+            self._tell(GIVEN_BACK)
+
+    def tell_done(self) -> None:
+        """Say that the oldest attempt taken has ended and its lock is free."""
+        self._tell(DONE)
+
+    def close(self) -> None:
+        """Free the lock of the order that lies ready, when this runner is about to end."""
+        if self._ready is not None:
+            os.close(self._ready.lock)
+            self._ready = None
+
+    def _tell(self, word: bytes) -> None:
+        with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
+            self._orders.sendall(word)
+
+    def _receive(self, flags: int) -> None:
+        self.spec = None
+        self._ready = receive_order(self._orders, flags)
+        self.is_open = self._ready is not None
+        if self._ready is not None:
+            self.spec = read_spec_or_none(self._ready.folder)
+
+
+def read_spec_or_none(attempt_dir: Path) -> AttemptSpec | None:
+    """The specification of an attempt; None if it cannot be read, which running it will explain."""
+    with contextlib.suppress(OSError, ValueError):
+        return files.read_spec(attempt_dir)
+    return None
