@@ -20,10 +20,11 @@ class Rounds:
 
     Args:
         name: of the thread.
-        work: one round; it asks `is_stopping` between its steps.
+        work: one round; it asks `is_stopping` between its steps, and gives the seconds until the next round
+            is due unasked, or None.
     """
 
-    def __init__(self, name: str, work: Callable[[], None]) -> None:
+    def __init__(self, name: str, work: Callable[[], float | None]) -> None:
         self._name = name
         self._work = work
         self._woken = threading.Event()
@@ -50,13 +51,14 @@ class Rounds:
 
     def _run(self) -> None:
         pause_s: float | None = None
+        failed_s: float | None = None
         while not self.is_stopping:
             self._woken.wait(pause_s)
             self._woken.clear()
             try:
-                self._work()
-                pause_s = None
+                pause_s = self._work()
+                failed_s = None
             except Exception:  # the thread's edge: what comes next must not wait for ever
-                pause_s = min(_MAX_PAUSE_S, 2 * (pause_s or _FIRST_PAUSE_S / 2))
+                pause_s = failed_s = min(_MAX_PAUSE_S, 2 * (failed_s or _FIRST_PAUSE_S / 2))
                 log.exception("A round of %s failed; it is repeated in %g s.", self._name, pause_s)
             self._ended.wait(_REST_S)

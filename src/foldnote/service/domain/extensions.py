@@ -68,33 +68,40 @@ def without_batch_parts(extensions: Mapping[str, Any] | None) -> Mapping[str, An
     return {name: value for name, value in (extensions or {}).items() if name != ON_FAILURE} or None
 
 
-def require_runnable(
-    tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
-) -> None:
-    """Refuse a job that cannot run here, or that lacks something its engine requires, such as consent.
+class RunCheck:
+    """Whether jobs of a tool can run here; its engine is looked at once, for all of them."""
 
-    If the engine is not installed, the refusal gives both reasons.
+    def __init__(self, tool: Tool, toolbox: Toolbox) -> None:
+        engine = toolbox.engine_of(tool.type)
+        self._refusals = engine.refusals if engine is not None else ()
+        self._configured = engine.configured() if engine is not None and engine.refusals else None
+        self._unavailable: RefusalError | None = None
+        try:
+            toolbox.require_engine(tool)
+        except RefusalError as unavailable:
+            self._unavailable = unavailable
 
-    Raises:
-        RefusalError: 400 with what to do.
-    """
-    refusal = find_refusal_of(tool, toolbox, settings, extensions)
-    try:
-        toolbox.require_engine(tool)
-    except RefusalError as unavailable:
+    def require_runnable(self, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> None:
+        """Refuse a job that cannot run here, or that lacks something its engine requires, such as consent.
+
+        If the engine is not installed, the refusal gives both reasons.
+
+        Raises:
+            RefusalError: 400 with what to do.
+        """
+        refusal = self.find_refusal(settings, extensions)
+        if self._unavailable is not None:
+            if refusal is not None:
+                self._unavailable.sentence = f"{self._unavailable.sentence} Once it can: {refusal.sentence}"
+            raise self._unavailable
         if refusal is not None:
-            unavailable.sentence = f"{unavailable.sentence} Once it can: {refusal.sentence}"
-        raise
-    if refusal is not None:
-        raise refusal
+            raise refusal
 
-
-def find_refusal_of(
-    tool: Tool, toolbox: Toolbox, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
-) -> RefusalError | None:
-    """The reason why the tool's engine, installed or not, refuses this job; None if it does not."""
-    engine = toolbox.engine_of(tool.type)
-    if engine is None or not engine.refusals:
-        return None
-    found = find_refusal(engine.refusals, settings, extensions, engine.configured())
-    return None if found is None else bad_request(found.sentence, code=found.code, field=found.field)
+    def find_refusal(
+        self, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
+    ) -> RefusalError | None:
+        """The reason why the tool's engine, installed or not, refuses this job; None if it does not."""
+        if self._configured is None:
+            return None
+        found = find_refusal(self._refusals, settings, extensions, self._configured)
+        return None if found is None else bad_request(found.sentence, code=found.code, field=found.field)

@@ -19,9 +19,8 @@ from foldnote.service.config import Limits
 from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.storage import StorageService
 from foldnote.service.domain.extensions import (
-    find_refusal_of,
+    RunCheck,
     read_extensions,
-    require_runnable,
     without_batch_parts,
 )
 from foldnote.service.domain.file_resolution import FileResolver, Located
@@ -157,9 +156,10 @@ class Intake:
 
     def _require_runnable(self, tool: Tool, jobs: Sequence[NewJob], *, has_rows: bool = False) -> None:
         """Refuse jobs that cannot run here, and those for which their engine lacks the user's consent."""
+        check = RunCheck(tool, self._toolbox)
         for row, job in enumerate(jobs):
             try:
-                require_runnable(tool, self._toolbox, job.normalized, job.extensions)
+                check.require_runnable(job.normalized, job.extensions)
             except RefusalError as refusal:
                 if has_rows and refusal.code != UNAVAILABLE:
                     refusal.row = row
@@ -269,7 +269,7 @@ class Intake:
         checked = self._check(caller, tool, settings, foldnote, is_batch=is_batch)
         if checked.problems or not self._toolbox.can_run(tool.type):
             return checked
-        refusal = find_refusal_of(tool, self._toolbox, checked.normalized, checked.extensions)
+        refusal = RunCheck(tool, self._toolbox).find_refusal(checked.normalized, checked.extensions)
         return checked if refusal is None else replace(checked, problems=(_as_problem(refusal),))
 
     def _make_job(

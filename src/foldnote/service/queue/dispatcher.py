@@ -49,9 +49,8 @@ from foldnote.service.store.store import Store
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
-_GATHER_S = 0.08
-_ENOUGH_IN_LINE = 3
-"""Attempts that wait in line while ends are gathered."""
+_GATHER_S = 0.1
+_LITTLE_BYTES = 64 << 10
 _BUSY_PAUSE_S = 0.05
 """Until a replica tries again to claim jobs whose accounts another one was changing."""
 
@@ -237,7 +236,7 @@ class Dispatcher:
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
-                self._cleanup.note(active.folder)
+                self._cleanup.note(active.folder, may_wait=_left_little(active.claim, ending))
             ended = ()
             for claim in moved.claims:
                 self._launch(claim)
@@ -350,8 +349,8 @@ class Dispatcher:
             self._gathers_until = moment + _GATHER_S
         has_time = bool(fresh)
         for active in fresh:
-            is_enough = self._lines.count_waiting(active.claim, self._active.values()) >= _ENOUGH_IN_LINE
-            active.look_at = min(active.look_at, self._gathers_until) if is_enough else 0.0
+            is_enough = self._lines.has_enough(active.claim, self._active.values())
+            active.look_at = self._gathers_until if is_enough else 0.0
             has_time = has_time and is_enough
         return has_time
 
@@ -592,6 +591,11 @@ class Dispatcher:
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
+
+
+def _left_little(claim: Claim, ending: JobEnd) -> bool:
+    """Whether what an ended run left takes so little space that its removal may wait."""
+    return not claim.inputs and ending.result_size is not None and ending.result_size <= _LITTLE_BYTES
 
 
 def identity_of(claim: Claim) -> AttemptIdentity:

@@ -21,8 +21,9 @@ from foldnote.service.store.jobs.queue import Claim, Waiting
 
 AHEAD_S = 0.5
 """How long the attempts in a line may run together, by the longest of the latest ones."""
-MAX_AHEAD = 8
+MAX_AHEAD = 24
 """Attempts in line for each one that runs."""
+_ENOUGH = 3
 _LATEST = 4
 
 
@@ -69,7 +70,7 @@ def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: flo
     heir = next((each for each in lined if _whose(each.claim) == _whose(ended.claim)), None)
     if has_place and heir is not None:
         heir.is_in_line = False
-        heir.look_at = min(heir.look_at, look_at)
+        heir.look_at = heir.look_at if heir.seems_over else min(heir.look_at, look_at)
 
 
 class JobLines:
@@ -90,10 +91,11 @@ class JobLines:
         for each in jobs:
             self._took_s.pop(_whose(each), None)
 
-    def count_waiting(self, claim: Claim, going: Iterable[WatchedAttempt]) -> int:
-        """How many attempts in the line of this one have not ended, as far as is known."""
+    def has_enough(self, claim: Claim, going: Iterable[WatchedAttempt]) -> bool:
+        """Whether so many attempts in the line of this one have not ended that there is time for others."""
+        key = _whose(claim)
         lined = (each for each in going if each.is_in_line and not each.seems_over)
-        return sum(_whose(each.claim) == _whose(claim) for each in lined)
+        return sum(_whose(each.claim) == key for each in lined) >= max(_ENOUGH, self._depth(key) // 2)
 
     def places(self, going: Iterable[WatchedAttempt]) -> LinePlaces:
         """The places that are free in the lines behind the attempts of ``going`` that run."""

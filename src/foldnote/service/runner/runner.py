@@ -93,7 +93,8 @@ def _run_in_turn(
     last: _Turn | None = None
     with SignalWatch() as watch:  # without an attempt, signals end the runner at once
         while True:
-            run = AttemptRun(order.folder, spec, watch, workers, order.worker_key, queue)
+            spare = last.run.spare_scratch() if last is not None else None
+            run = AttemptRun(order.folder, spec, watch, workers, order.worker_key, queue, spare)
             turn = _Turn(queue, order, run)
             run.compute(last.end if last is not None else _nothing)
             if last is not None and not last.end():
@@ -159,6 +160,7 @@ class AttemptRun:
         workers: where a worker is kept; None for no worker.
         worker_key: ``worker_key(spec)``.
         orders: those of which one may lie ready, which is given back if this run takes long.
+        spare: an empty folder for temporary files that an earlier run no longer needs.
     """
 
     def __init__(
@@ -169,7 +171,10 @@ class AttemptRun:
         workers: WorkerSlot | None = None,
         worker_key: str = "",
         orders: OrderQueue | None = None,
+        spare: Path | None = None,
     ) -> None:
+        self._spare = spare
+        self._supervisor: Supervisor | None = None
         self._folder = attempt_dir
         self._spec = spec
         self._watch = watch
@@ -190,9 +195,16 @@ class AttemptRun:
         Does nothing for an attempt that must not be started. ``meanwhile`` is called once the engine runs, if
         it does.
         """
-        self._is_spent = is_spent(self._folder)
-        if self._is_spent:
-            return
+        try:
+            self._is_spent = is_spent(self._folder)
+            if not self._is_spent:
+                self._begin(meanwhile)
+        finally:
+            if self._spare is not None:
+                with contextlib.suppress(OSError):
+                    self._spare.rmdir()
+
+    def _begin(self, meanwhile: Callable[[], object]) -> None:
         self._started = files.now()
         self._began_s = time.monotonic()
         try:
@@ -214,14 +226,19 @@ class AttemptRun:
             return
         try:
             supervisor = self._left.enter_context(
-                Supervisor(spec, self._watch, self._workers, self._worker_key, self._orders)
+                Supervisor(spec, self._watch, self._workers, self._worker_key, self._orders, self._spare)
             )
+            self._supervisor, self._spare = supervisor, None
             self._left.callback(supervisor.finish_log)
             meanwhile()
             self._ending = supervisor.run()
             self._usage = supervisor.usage
         except EngineError as exc:
             self._ending = EngineExit("failed", exc.message)
+
+    def spare_scratch(self) -> Path | None:
+        """Its folder for temporary files, for the next attempt; None if there is none, or it is not empty."""
+        return self._supervisor.spare_scratch() if self._supervisor is not None else None
 
     @property
     def is_quickly_packed(self) -> bool:

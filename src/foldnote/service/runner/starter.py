@@ -4,7 +4,7 @@ A new interpreter takes tens of milliseconds to start, a fork a few, an idle run
 the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
 and sends ``ended FOLDER`` when the attempt is over. An order may say with how many others that have its
-worker it does not run; while so many are busy it is held, answered ``held``, and passed to the first runner
+worker it does not run. It is not answered; while so many are busy it is held, and passed to the first runner
 that is free of them, or laid ready for a busy one, which gives it back if its attempt takes long. After
 ``HOLDS_S`` it is dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
 processes of its engine, and passes on what had only been laid ready. When the other end is closed, idle
@@ -38,8 +38,8 @@ from foldnote.service.runner.runner import EXIT_UNPUBLISHED, is_spent, serve, wa
 
 TIED = "--tied"
 """Argument of a starter whose runners are killed when its other end is closed."""
-STARTED, HELD = "started", "held"
-"""Answers to an order that a runner has begun, or that waits for one."""
+STARTED = "started"
+"""Answer to an order that a runner has begun."""
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
@@ -130,15 +130,16 @@ class Starter:
             return
         if self._is_to_wait(order):
             self._held.append((order, time.monotonic() + HOLDS_S))
-            self._tell(HELD)
             self._lay_ready()
             return
         try:
-            self._tell(f"{STARTED} {self._order(order).pid}")
+            answer = f"{STARTED} {self._order(order).pid}"
         except OSError as exc:
-            self._tell(f"refused {exc.strerror}")
+            answer = f"ended {order.folder}" if order.at_once else f"refused {exc.strerror}"
         finally:
             os.close(order.lock)
+        if not order.at_once or not answer.startswith(STARTED):
+            self._tell(answer)
 
     def _is_to_wait(self, order: RunnerOrder) -> bool:
         """Whether as many runners with this worker are busy as may be."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.service.runner.orders import send_order
-from foldnote.service.runner.starter import HELD, STARTED, TIED
+from foldnote.service.runner.starter import STARTED, TIED
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")
 _ANSWER_S = 20.0
@@ -60,7 +60,8 @@ class StarterLink:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
         A runner whose worker has the key ``worker_key`` is preferred; the key is empty where no worker may
-        run the attempt. Where ``at_once`` is not 0, it waits while so many of these are busy.
+        run the attempt. Where ``at_once`` is not 0, it waits while so many of these are busy, and no answer
+        is awaited: if it cannot begin, its end is told.
 
         Raises:
             StarterDiedError: it is unknown whether the runner began.
@@ -68,9 +69,13 @@ class StarterLink:
             OSError: no starter can be started.
         """
         with self._lock:
-            answer = self._find_running().ask(folder, worker_key, lock, at_once=at_once)
+            running = self._find_running()
+            if at_once:
+                running.send(folder, worker_key, lock, at_once=at_once)
+                return
+            answer = running.ask(folder, worker_key, lock)
         word, _, rest = answer.partition(" ")
-        if word not in (STARTED, HELD):
+        if word != STARTED:
             raise EngineError(f"No runner could be started: {rest}.")
 
     def close(self) -> None:
@@ -106,16 +111,28 @@ class _Running:
             )
         threading.Thread(target=self._listen, name="starter", daemon=True).start()
 
-    def ask(self, folder: Path, worker_key: str, lock: int, *, at_once: int) -> str:
+    def send(self, folder: Path, worker_key: str, lock: int, *, at_once: int = 0) -> None:
+        """Send an attempt.
+
+        Raises:
+            StarterDiedError: it has not been received.
+        """
+        try:
+            send_order(self._socket, folder, worker_key, lock, at_once=at_once)
+        except OSError as exc:
+            self._kill()
+            raise StarterDiedError from exc
+
+    def ask(self, folder: Path, worker_key: str, lock: int) -> str:
         """Send an attempt and return the answer.
 
         Raises:
             StarterDiedError: there is none.
         """
+        self.send(folder, worker_key, lock)
         try:
-            send_order(self._socket, folder, worker_key, lock, at_once=at_once)
             answer = self._answers.get(timeout=_ANSWER_S)
-        except (OSError, queue.Empty) as exc:
+        except queue.Empty as exc:
             self._kill()
             raise StarterDiedError from exc
         if answer is None:

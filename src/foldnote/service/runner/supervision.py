@@ -6,6 +6,7 @@ is cancelled, too slow or too large. Nothing is published here.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import shutil
@@ -89,6 +90,7 @@ class Supervisor:
         workers: where a worker is kept; None for no worker.
         worker_key: ``worker_key(spec)``.
         orders: the runner's, one of which may lie ready.
+        spare: an empty folder for temporary files that an earlier attempt no longer needs.
 
     Raises:
         EngineError: the engine's program cannot be started.
@@ -101,6 +103,7 @@ class Supervisor:
         workers: WorkerSlot | None = None,
         worker_key: str = "",
         orders: OrderQueue | None = None,
+        spare: Path | None = None,
     ) -> None:
         self._spec = spec
         self._watch = watch
@@ -112,12 +115,17 @@ class Supervisor:
         self._is_fenced = False
         self._has_succeeded = False
         self._is_cleared = False
+        self._has_spared = False
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._guard: processes.ProcessGroupGuard | None = None
         self._gpu_meter = GpuMeter()
         self._scratch = files.scratch_folder(spec.nonce)
-        self._scratch.mkdir(mode=0o700)
+        if spare is None:
+            self._scratch.mkdir(mode=0o700)
+        else:
+            spare.rename(self._scratch)
+            self._scratch.chmod(0o700)
 
     def __enter__(self) -> Self:
         self._selector.register(self._watch.waker.receiver, selectors.EVENT_READ)
@@ -145,10 +153,17 @@ class Supervisor:
         self._selector.close()
         if self._guard is not None:
             self._guard.cut()
-        try:
-            self._scratch.rmdir()  # most engines leave it empty
-        except OSError:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        if not self._has_spared:
+            try:
+                self._scratch.rmdir()  # most engines leave it empty
+            except OSError:
+                shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def spare_scratch(self) -> Path | None:
+        """The folder for temporary files, for the next attempt; None if this one left anything there."""
+        with contextlib.suppress(OSError):
+            self._has_spared = self._is_cleared and next(self._scratch.iterdir(), None) is None
+        return self._scratch if self._has_spared else None
 
     def run(self) -> EngineExit:
         """Wait for the engine, or end it; return how it ended when none of its processes is left."""

@@ -13,7 +13,7 @@ from foldnote.models.job import PIPELINE
 from foldnote.models.names import check_job_name
 from foldnote.models.problem import Problem
 from foldnote.models.tool import Tool
-from foldnote.service.domain.extensions import read_extensions, require_runnable
+from foldnote.service.domain.extensions import RunCheck, read_extensions
 from foldnote.service.domain.file_resolution import FileResolver, file_values
 from foldnote.service.domain.intake import problem_sentence, refusals, require_name
 from foldnote.service.domain.pipelines.references import read_reference, substitute
@@ -91,7 +91,7 @@ class PipelineService:
         rows = [self._make_job(caller, wanted, stages, tool, index) for index, tool in enumerate(tools)]
         for index, (tool, row) in enumerate(zip(tools, rows, strict=True)):
             with _at_stage(index):
-                require_runnable(tool, self._toolbox, row.normalized, row.extensions)
+                RunCheck(tool, self._toolbox).require_runnable(row.normalized, row.extensions)
         settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs(), "stages": saved}
         if extensions:
             rows[0] = replace(rows[0], is_held=True)  # released by the scheduler, unless its result is there
