@@ -8,6 +8,7 @@ take. Imports the standard library only, since each runner loads it.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import sys
@@ -27,6 +28,7 @@ SHORT_S = 0.25
 _ORDER_BYTES = 65_536
 _LOCK_SPACE = socket.CMSG_LEN(array("i").itemsize)
 _MORE_FOLLOWS = b"\0"
+_MARK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class RunnerOrder(NamedTuple):
@@ -74,32 +76,40 @@ def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
     return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), int(at_once), lock)
 
 
+class ReadyOrder(NamedTuple):
+    """An order with what can be done before its attempt is begun."""
+
+    order: RunnerOrder
+    spec: AttemptSpec | None
+    """The attempt's specification; None if it cannot be read."""
+    mark: Path | None
+    """Path of a file that becomes the mark of a begun attempt; None if it could not be written."""
+
+
 class OrderQueue:
     """A runner's end of the socket, with at most one order that lies ready.
 
     Attributes:
         is_open: whether there may be more orders.
-        spec: specification of the attempt that lies ready; None if there is none, or if it cannot be read.
     """
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
-        self._ready: RunnerOrder | None = None
+        self._ready: ReadyOrder | None = None
         self.is_open = True
-        self.spec: AttemptSpec | None = None
 
     def fileno(self) -> int:
         """Readable when ``look`` has something to do."""
         return self._orders.fileno()
 
-    def take(self) -> tuple[RunnerOrder, AttemptSpec | None] | None:
-        """The next order, perhaps with its specification; waits for it, and is None when there is none."""
+    def take(self) -> ReadyOrder | None:
+        """The next order; waits for it, and is None when there is none."""
         if self._ready is None and self.is_open:
             self._receive(0)
         ready, self._ready = self._ready, None
-        return None if ready is None else (ready, self.spec)
+        return ready
 
-    def look(self) -> RunnerOrder | None:
+    def look(self) -> ReadyOrder | None:
         """The order that lies ready, which stays there; None if there is none now."""
         if self._ready is None and self.is_open:
             with contextlib.suppress(BlockingIOError):
@@ -119,7 +129,10 @@ class OrderQueue:
     def close(self) -> None:
         """Free the lock of the order that lies ready, when this runner is about to end."""
         if self._ready is not None:
-            os.close(self._ready.lock)
+            if self._ready.mark is not None:
+                with contextlib.suppress(OSError):
+                    self._ready.mark.unlink()
+            os.close(self._ready.order.lock)
             self._ready = None
 
     def _tell(self, word: bytes) -> None:
@@ -127,11 +140,34 @@ class OrderQueue:
             self._orders.sendall(word)
 
     def _receive(self, flags: int) -> None:
-        self.spec = None
-        self._ready = receive_order(self._orders, flags)
-        self.is_open = self._ready is not None
-        if self._ready is not None:
-            self.spec = read_spec_or_none(self._ready.folder)
+        order = receive_order(self._orders, flags)
+        self.is_open = order is not None
+        if order is not None:
+            spec = read_spec_or_none(order.folder)
+            self._ready = ReadyOrder(order, spec, draft_mark(order.folder, spec))
+
+
+def draft_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path | None:
+    """Write the mark of a begun attempt under another name; None if it cannot be written."""
+    with contextlib.suppress(OSError):
+        return write_mark(attempt_dir, spec)
+    return None
+
+
+def write_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path:
+    """Write the mark of a begun attempt under another name, and return its path.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = attempt_dir / f".{files.RUNNER}.part"
+    content = {"pid": os.getpid(), "started": files.now(), "nonce": spec.nonce if spec is not None else None}
+    descriptor = os.open(path, _MARK_FLAGS, 0o644)
+    try:
+        os.write(descriptor, json.dumps(content).encode())
+    finally:
+        os.close(descriptor)
+    return path
 
 
 def read_spec_or_none(attempt_dir: Path) -> AttemptSpec | None:

