@@ -7,6 +7,8 @@ import time
 import uuid
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from sqlite3 import connect
 
@@ -167,6 +169,67 @@ def test_one_goes_on_when_its_service_is_gone(start, runners):
     end(first)
     end(second)
     assert outcome_of(second).state == "succeeded"
+
+
+# short ones
+
+SHORT_RUN = """
+import os, time
+from pathlib import Path
+
+def main():
+    Path("outputs/began").write_text(str(time.time()))
+    scratch = Path(os.environ["TMPDIR"])
+    mode, found = scratch.stat().st_mode & 0o777, [each.name for each in scratch.iterdir()]
+    Path("outputs/scratch").write_text(f"{scratch.name} {mode:o} {found}")
+    Path("outputs/bytes").write_bytes(os.urandom(SIZE))
+    LEAVE
+    time.sleep(0.02)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def run_short(start, tmp_path):
+    """Run twelve short attempts after one another in one worker; returns their folders."""
+
+    def run(size: int, leave: str = "pass") -> list[Path]:
+        text = SHORT_RUN.replace("SIZE", str(size)).replace("LEAVE", leave)
+        (tmp_path / "engines" / "waits" / "run.py").write_text(text)
+        folders = [start(int(number > 0)) for number in range(12)]
+        assert [outcome_of(folder).state for folder in folders] == ["succeeded"] * 12
+        assert len({runner_of(folder) for folder in folders}) == 1
+        return folders
+
+    return run
+
+
+def count_overlaps(folders: list[Path]) -> int:
+    """How many of them began before the one before them was published."""
+    began = [float((folder / files.WORK / "outputs/began").read_text()) for folder in folders]
+    ended = [datetime.fromisoformat(outcome_of(folder).ended).timestamp() for folder in folders]
+    order = sorted(range(len(folders)), key=began.__getitem__)
+    return sum(began[after] < ended[before] - 0.002 for before, after in pairwise(order))
+
+
+def test_the_next_one_begins_before_the_last_is_published_if_that_takes_no_time(run_short):
+    assert count_overlaps(run_short(900_000)) > 0
+
+
+def test_while_much_is_published_no_other_one_runs(run_short):
+    assert count_overlaps(run_short(2_000_000)) == 0
+
+
+@pytest.mark.parametrize("leave", ["pass", "(scratch / 'left').touch()", "scratch.chmod(0o777)"])
+def test_every_one_finds_an_empty_folder_for_temporary_files_of_its_own(run_short, leave):
+    folders = run_short(1000, leave)
+    for folder in folders:
+        told = (folder / files.WORK / "outputs/scratch").read_text()
+        assert told == f"{files.scratch_folder(folder.name).name} 700 []"
+    left = [folder for folder in folders if files.scratch_folder(folder.name).exists()]
+    wait_until(lambda: not any(files.scratch_folder(each.name).exists() for each in left), "their removal")
 
 
 # the service

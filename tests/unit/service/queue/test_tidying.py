@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldnote.models.status import JobStatus
+from foldnote.service.disk import Disk
 from foldnote.service.files.object_folder import ObjectFolder
 from foldnote.service.queue import cleanup
 from foldnote.service.queue.cleanup import Cleanup, remove_folder
@@ -56,6 +57,29 @@ def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, r
     tidier.take_over()
     tidier.tidy()
     assert sorted(path.name for path in folder.iterdir()) == ["job.log"]
+
+
+def test_what_may_wait_is_removed_when_no_run_has_ended_for_a_while(store, root, tidier):
+    tidier.start()  # before there is anything that an earlier process may have left
+    folders = [end_one(store, root, name)[2] for name in ("one", "two", "three")]
+    for folder in folders:
+        tidier.note(folder, may_wait=True)
+        tidier.wake()
+        tidier.tidy()
+    assert all((folder / "work").exists() for folder in folders)
+    began = time.monotonic()
+    while any((folder / "work").exists() for folder in folders):
+        assert time.monotonic() - began < 60
+        time.sleep(0.01)
+
+
+def test_what_may_wait_is_removed_at_once_when_the_disk_is_full(store, root, tmp_path):
+    _, _, folder = end_one(store, root)
+    disk = Disk(tmp_path, floor_bytes=1 << 62, ballast_bytes=0)
+    tidier = Cleanup(root, store, ObjectFolder(tmp_path / "objects"), disk)
+    tidier.note(folder, may_wait=True)
+    tidier.tidy()
+    assert not (folder / "work").exists()
 
 
 def test_the_work_of_a_run_that_goes_on_is_left_alone(store, root, tidier):
