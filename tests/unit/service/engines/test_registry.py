@@ -25,7 +25,7 @@ def test_bundled_engines_are_complete():
         assert engine.citation
         assert engine.licence_note
         assert engine.homepage
-        assert engine.note
+        assert 0 < len(engine.note) <= 400
         assert engine.outputs.keys() == set(engine.tools)
         assert all(": " in line for files in engine.outputs.values() for line in files)
         assert engine.environment.probe or engine.kind == "adapter"
