@@ -117,8 +117,8 @@ class Cleanup:
 
     def tidy(self) -> None:
         """Remove work folders and archives of noted attempts; log and manifest stay."""
-        is_calm = time.monotonic() >= self._noted_s + _WAIT_S
-        if is_calm or len(self._waiting) > _MOST_WAITING or not self._has_space():
+        is_due = time.monotonic() >= self._noted_s + _WAIT_S
+        if is_due or len(self._waiting) > _MOST_WAITING or not self._has_space():
             while self._waiting:
                 self._ended.append(self._waiting.popleft())
         while self._ended and not self._rounds.is_stopping:
