@@ -31,11 +31,17 @@ HEAVY = (
     "SRWGGDGFYAMDYWGQGTLVTVSS"
 )
 """Variable domain of trastuzumab's heavy chain (INN list 78)."""
+LIGHT = (
+    "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPT"
+    "FGQGTKVEIK"
+)
+"""Variable domain of its light chain."""
 MOLECULES = ("CC(=O)Oc1ccccc1C(=O)O", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", "CC(C)Cc1ccc(cc1)C(C)C(=O)O")
 TOOLS: dict[str, tuple[str, Any]] = {
     "anarci": ("anarci", lambda row: {"sequence": vary(row), "scheme": "imgt"}),
     "antiberty": ("antiberty", lambda row: {"task": "antibody-embeddings", "heavyChain": vary(row)}),
     "admet": ("admet_ai", lambda row: {"smilesStrings": ["C" * (row % 20) + MOLECULES[row % 3]]}),
+    "abodybuilder": ("abodybuilder2", lambda row: {"heavy": vary(row), "light": LIGHT}),
 }
 """Tool, its engine, and the settings of a row."""
 ROW_BY_ROW = """
