@@ -141,6 +141,15 @@ def test_one_that_waits_too_long_is_given_back_unbegun(start, runners, told):
     assert not (second / files.RUNNER).exists()
 
 
+def test_one_does_not_wait_for_the_loading_of_another(start, runners, told, tmp_path):
+    (tmp_path / "engines/waits/serve.py").write_text("import time\n\n\ndef load():\n    time.sleep(300)\n")
+    first, second = start(), start(at_once=1)
+    wait_until(lambda: second in told, "the hint")
+    assert not (second / files.RUNNER).exists()
+    runners.cancel(first, 0.5)
+    assert outcome_of(first).state == "stopped"
+
+
 def test_one_whose_runner_is_killed_before_its_turn_runs_elsewhere(start, runners):
     first, second = start(), start(at_once=1)
     wait_until(lambda: has_begun(first), "the first")

@@ -256,12 +256,12 @@ class AttemptRun:
 
         An order that lies ready is given back if it would have to wait for long.
         """
-        if self._ending is None or self._ending.state != "succeeded" or self._spec is None:
+        if self._ending is None or self._spec is None:
             return False
         is_little = measure_left(self._spec) <= _SMALL_BYTES
         if not is_little and self._orders is not None:
             self._orders.give_back()
-        return is_little
+        return is_little and self._ending.state == "succeeded"
 
     def publish(self) -> bool:
         """Publish the outcome; False if the attempt was lost."""

@@ -169,14 +169,14 @@ class Supervisor:
         """Wait for the engine, or end it; return how it ended when none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
-            if self._orders is not None and time.monotonic() - self._started > SHORT_S:
-                self._orders.give_back()
+            self._let_others_begin()
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
         goes_on = ending.state != "succeeded" and self._process.poll() is None
         asks_again = goes_on and self._spec.gpus and not self._is_fenced
         self._gpu_meter.finish(self._descendants if asks_again else None)
         if goes_on:
+            self._let_others_begin(after_s=0.0)
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"
         self._kill_the_rest()
@@ -185,6 +185,11 @@ class Supervisor:
         if ending.state != "succeeded":
             self.finish_log()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
+
+    def _let_others_begin(self, after_s: float = SHORT_S) -> None:
+        """Give back the order that lies ready if this run takes longer than ``after_s``."""
+        if self._orders is not None and time.monotonic() - self._started > after_s:
+            self._orders.give_back()
 
     def finish_log(self) -> None:
         """Write what is left of the log and the progress, once the engine has ended."""
@@ -207,9 +212,7 @@ class Supervisor:
         return Usage(cpu_seconds, peak, max(filter(None, gpu_peaks), default=None))
 
     def _start(self) -> MeasuredProgram | WorkerJob:
-        job = self._workers.start_job(
-            self._spec, self._worker_key, self._scratch, lambda: self._check_orders() is not None
-        )
+        job = self._workers.start_job(self._spec, self._worker_key, self._scratch, self._is_to_end)
         process = job or self._start_program()
         self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job does not belong to it
         if job is None or job.is_first:
@@ -273,6 +276,11 @@ class Supervisor:
                 " Allow more time, or try a smaller input.",
             )
         return None
+
+    def _is_to_end(self) -> bool:
+        """Whether the run is to be ended while its engine is loaded."""
+        self._let_others_begin()
+        return self._check_orders() is not None
 
     def _check_memory(self) -> EngineExit | None:
         limit = self._spec.memory_limit_mb
