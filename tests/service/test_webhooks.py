@@ -16,11 +16,14 @@ import pytest
 from chosen_store import store_environment
 from free_ports import free_port
 from own_certificate import write_certificate
+from pydantic import SecretStr
 from service_process import SETTINGS, ServiceProcess
 from webhook_receiver import Receiver
 
 from foldnote.cli import main as run_command
-from foldnote.errors import ConfigurationError
+from foldnote.client import Client
+from foldnote.client.local.ledger import Ledger
+from foldnote.errors import ConfigurationError, NotSentWarning
 from foldnote.service.domain.webhooks.signing import sign, write_secret
 from foldnote.service.domain.webhooks.webhook_options import WebhookOptions
 
@@ -157,6 +160,27 @@ def test_a_batch_is_told_once_as_a_whole_and_a_failure_is_said(calling, receiver
     wait_told(calling, name, "Delivered")
     assert calling.job(f"{name}a.fail")["webhook"] is None
     assert len(receiver.of(f"/hooks/{name}")) == 1
+
+
+def test_a_retry_of_a_batch_is_told_where_the_batch_was(calling, receiver, name):
+    url = f"{receiver.url}/hooks/{name}"
+    with Client(base_url=calling.url, api_key=SecretStr(calling.key)) as client:
+        client.batches.submit("anarci", [SETTINGS], name, [f"{name}.fail"], webhook=url).wait()
+        wait_told(calling, name, "Delivered")
+        again = client.batches.get(name).retry()
+        again.wait()
+        wait_told(calling, again.job_name, "Delivered")
+        assert receiver.names().count(name) == receiver.names().count(again.job_name) == 1
+        silent = again.retry(webhook="")
+        silent.wait()
+        assert silent.refresh().webhook is None
+        assert silent.retry().sheet.webhook == ""
+        lost = client.batches.submit("anarci", [SETTINGS], f"{name}b", [f"{name}b.fail"], webhook=url)
+        lost.wait()
+        wait_told(calling, f"{name}b", "Delivered")
+        Ledger(service=client.service).remember_sheet(f"{name}b", "lost")
+        with pytest.warns(NotSentWarning, match=f"a webhook was called, and none is at the end of {name}b-"):
+            client.batches.get(f"{name}b").retry()
 
 
 def test_the_run_of_a_pipeline_is_told_once_as_a_whole(calling, receiver, name):
@@ -356,6 +380,7 @@ def test_a_receiver_that_does_not_answer_delays_neither_jobs_nor_other_accounts(
         receiver.wait_for(f"/hooks/other-{name}")
         assert service.run(f"{name}b")["status"] == "Complete"
         assert len(slow.requests) == 1
+        other.close()
     finally:
         slow.close()
 
@@ -382,6 +407,7 @@ def test_an_account_has_its_own_address_for_all_jobs_and_a_job_may_have_none(cal
     assert own.post("/webhook", json={"url": None}).json()["url"] is None
     assert own.post("/submit-job", json=body | {"jobName": f"{name}c"}).status_code == 200
     assert own.get("/jobs", params={"jobName": f"{name}c"}).json()["webhook"] is None
+    own.close()
 
 
 def test_the_webhooks_of_an_account_that_wait_are_limited(make_service, receiver, name):

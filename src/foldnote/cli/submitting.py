@@ -137,7 +137,7 @@ def run_batch(options: argparse.Namespace) -> int:
     """
     client = connect(options)
     if options.retry:
-        return _end(client.batches.get(options.retry).retry(), options)
+        return _end(client.batches.get(options.retry).retry(webhook=options.webhook), options)
     if options.tool is None or options.table is None:
         raise ArgumentError("Name the tool and the table: foldnote batch TOOL TABLE; or use --retry BATCH.")
     tool = client.tools.get(options.tool)

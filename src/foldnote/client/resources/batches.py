@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
@@ -18,7 +19,13 @@ from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobH
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
 from foldnote.client.submission.experience import read_experience
-from foldnote.client.submission.extensions import Extensions, choose_sent, put_policy, put_webhook
+from foldnote.client.submission.extensions import (
+    Extensions,
+    choose_sent,
+    put_policy,
+    put_webhook,
+    warn_of_lost_webhook,
+)
 from foldnote.client.submission.idempotency import free_name, look_up
 from foldnote.client.submission.preview import Preview
 from foldnote.client.submission.validation import Row, judge_rows, require_valid
@@ -27,6 +34,7 @@ from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobPage, RowVerdict, Tool
+from foldnote.models.extensions import WEBHOOK
 from foldnote.models.job import PIPELINE
 
 if TYPE_CHECKING:
@@ -126,13 +134,19 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         return found
 
     @operation
-    def retry(self) -> Operation[Self]:
+    def retry(self, *, webhook: str | None = None) -> Operation[Self]:
         """Submit the rows whose job failed, was stopped or was deleted again, as a new batch.
 
         Repeating the call finds the same batch. ``results()`` of the new batch covers all rows.
 
+        Args:
+            webhook: address that the service calls when the new batch has ended. By default that of this
+                batch, if it was submitted from this computer; a `NotSentWarning` says where none is called
+                at the end of the new batch, although one was at the end of this one. ``""`` calls none.
+
         Raises:
             FoldnoteError: some jobs are unfinished, or every job is complete.
+            SettingsError: the service no longer calls webhooks; nothing was sent.
             BatchSettingsError: the service refuses some rows.
             ServiceError: the service refused.
         """
@@ -154,7 +168,8 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         tool = yield from recall_tool(self._connection, self.record.tool_type)
         settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
         ledger = Ledger(service=self._connection.service)
-        sent = choose_sent(tool, self.record.extensions, self._connection.service)
+        called = sheet.webhook if webhook is None else webhook
+        sent = choose_sent(tool, put_webhook(self.record.extensions, called), self._connection.service)
         limits = batch_submission.BatchLimits()
         attempt = yield Run(
             lambda: batch_submission.prepare(
@@ -162,7 +177,11 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
             )
         )
         job = (yield from batch_submission.submit_batch(self._connection, ledger, attempt)).job
+        after = replace(after, webhook=called)
         yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
+        if called is None and self.record.webhook is not None:
+            job = yield from job_pages.get_job(self._connection, job.job_name)
+            warn_of_lost_webhook(self.record, job)
         return type(self)(job, self._connection, self._transport, after)
 
 
@@ -254,7 +273,7 @@ class BatchesOperations(Resource, Generic[B]):
         )
         require_valid(attempt.tool, verdicts)
         sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._hold(sent.job, (yield from self._note_sheet(sent, table)))
+        return self._hold(sent.job, (yield from self._note_sheet(sent, table, attempt)))
 
     @operation
     def preview(
@@ -351,11 +370,14 @@ class BatchesOperations(Resource, Generic[B]):
         sent = yield from batch_submission.submit_batch(
             self._connection, self.ledger, preview.attempt, is_judged=True
         )
-        return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows)))
+        return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows, preview.attempt)))
 
-    def _note_sheet(self, sent: batch_submission.SubmittedBatch, rows: Rows) -> Operation[Sheet]:
+    def _note_sheet(
+        self, sent: batch_submission.SubmittedBatch, rows: Rows, attempt: batch_submission.BatchAttempt
+    ) -> Operation[Sheet]:
         """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""
-        sheet = Sheet.of_rows(sent.job.job_name, sent.names, rows)
+        called = (attempt.extensions or {}).get(WEBHOOK)
+        sheet = Sheet.of_rows(sent.job.job_name, sent.names, rows, called)
         yield Run(lambda: self.ledger.remember_sheet(sent.job.job_name, sheet.write()))
         return sheet
 

@@ -136,6 +136,17 @@ def warn_of_webhook(existing: Job, extensions: Extensions | None) -> None:
         )
 
 
+def warn_of_lost_webhook(earlier: Job, job: Job) -> None:
+    """Warn that none is called at the end of ``job``, where one was at the end of the earlier one."""
+    if earlier.webhook is not None and job.webhook is None:
+        warn_caller(
+            f"At the end of {earlier.job_name} a webhook was called, and none is at the end of"
+            f" {job.job_name}: the service forgets an address that it has called, and this computer does not"
+            " know it. `foldnote watch JOB --then COMMAND` runs a command of your own.",
+            NotSentWarning,
+        )
+
+
 def put_policy(
     extensions: Extensions | None, on_failure: str | None, retries: int | None
 ) -> Extensions | None:

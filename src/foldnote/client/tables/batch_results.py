@@ -51,6 +51,8 @@ class Sheet:
         index: the table's index; None for numbers from 0.
         dtypes: dtypes of the table's columns, by name.
         kept: columns of ``inputs`` that feed no setting.
+        webhook: address that the service calls at the end of the batch; empty for none, None where the
+            account's is called or none is known.
     """
 
     batches: tuple[str, ...]
@@ -60,6 +62,7 @@ class Sheet:
     index: pd.Index[Any] | None = None
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    webhook: str | None = None
 
     @classmethod
     def of_jobs(cls, batch_name: str, jobs: Sequence[Job]) -> Sheet:
@@ -68,10 +71,10 @@ class Sheet:
         return cls((batch_name,), tuple(job.job_name for job in jobs), settings, settings)
 
     @classmethod
-    def of_rows(cls, batch_name: str, names: Sequence[str], rows: Rows) -> Sheet:
+    def of_rows(cls, batch_name: str, names: Sequence[str], rows: Rows, webhook: str | None = None) -> Sheet:
         """Make the sheet of a newly submitted batch."""
         settings, inputs = tuple(rows.settings), tuple(rows.inputs)
-        return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes, rows.kept)
+        return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes, rows.kept, webhook)
 
     @classmethod
     def read(cls, text: str) -> Sheet:
@@ -90,6 +93,7 @@ class Sheet:
             None if index is None else _read_index(index),
             kept["dtypes"],
             tuple(kept.get("kept", ())),  # sheets of 0.1 before it was recorded
+            kept.get("webhook"),
         )
 
     def write(self) -> str:
@@ -102,6 +106,7 @@ class Sheet:
             "index": _write_index(self.index),
             "dtypes": {name: str(kind) for name, kind in self.dtypes.items()},
             "kept": self.kept,
+            "webhook": self.webhook,
         }
         return json.dumps(kept, default=_write_value)
 
