@@ -19,9 +19,11 @@ export const CommandIDs = {
   downloadJob: 'foldnote:download-job',
   copyJob: 'foldnote:copy-job-name',
   tagJob: 'foldnote:tag-job',
+  shareJob: 'foldnote:share-job',
   keepJob: 'foldnote:keep-job',
   stopJob: 'foldnote:stop-job',
   deleteJob: 'foldnote:delete-job',
+  openShared: 'foldnote:open-shared',
   /** Takes {@link FileArgs}. */
   insertFile: 'foldnote:insert-file',
   deleteFile: 'foldnote:delete-file',

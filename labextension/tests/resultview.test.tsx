@@ -35,6 +35,7 @@ function view(state: Partial<ResultState> = {}, change: Partial<ResultViewProps>
     readLog: () => Promise.resolve('line of the log'),
     readSettings: () => Promise.resolve('{"heavy": "EVQL"}'),
     onInsert: vi.fn(),
+    onShare: null,
     onAgain: vi.fn(),
     onDownload: vi.fn(),
     onInsertFile: vi.fn(),

@@ -113,6 +113,21 @@ export type AccountAnswer = Known<Schemas['AccountAnswer']>;
 /** A result, rendered for display. */
 export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 
+/** A link by which colleagues open a job; only a new one has its address. */
+export type ShareRecord = Known<Schemas['Share']>;
+
+/** The account's valid links to one job. */
+export interface SharesAnswer {
+  readonly shares: readonly ShareRecord[];
+}
+
+/** What a colleague's link leads to. */
+export interface SharedAnswer {
+  readonly job: JobRecord;
+  readonly settings: string;
+  readonly result: ResultAnswer;
+}
+
 /** An answer that may be "not modified": `body` is null if the tag still matches. */
 export interface Tagged<T> {
   readonly body: T | null;

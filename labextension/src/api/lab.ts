@@ -38,6 +38,9 @@ export class LabApi {
     this.requests = new Requests(settings);
   }
 
+  /** Sends the requests, also those of parts that are loaded later. */
+  readonly requests: Requests;
+
   /** Name of the profile whose service is used; null for the one that notebooks use. */
   get profile(): string | null {
     return this.requests.profile;
@@ -247,8 +250,6 @@ export class LabApi {
     const body = action === 'install' || action === 'complete' ? bodies[action] : { action };
     await this.requests.post(`engines/${encodeURIComponent(name)}`, body);
   }
-
-  private readonly requests: Requests;
 }
 
 /** Outcome of a deletion. */

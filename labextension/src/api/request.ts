@@ -53,9 +53,9 @@ export class Requests {
   }
 
   /** Sends a POST request with a JSON body. */
-  async post<T>(path: string, body: object = {}): Promise<T> {
+  async post<T>(path: string, body: object = {}, query: Query = {}): Promise<T> {
     const init = { method: 'POST', body: JSON.stringify(body) };
-    return (await (await this.send(path, {}, init)).json()) as T;
+    return (await (await this.send(path, query, init)).json()) as T;
   }
 
   /** Sends a DELETE request. */

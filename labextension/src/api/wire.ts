@@ -745,6 +745,85 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * Share
+         * @description A link to a job or batch of yours.
+         */
+        Share: {
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /**
+             * Expires
+             * Format: date-time
+             */
+            expires: string;
+            /** Jobname */
+            jobName: string;
+            /** Name */
+            name: string;
+            /**
+             * Openings
+             * @default []
+             */
+            openings: components["schemas"]["ShareOpening"][];
+            /**
+             * Organization
+             * @default null
+             */
+            organization: string | null;
+            /**
+             * Url
+             * @default null
+             */
+            url: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * SharedAnswer
+         * @description What a colleague's link leads to.
+         */
+        SharedAnswer: {
+            job: components["schemas"]["PageJob"];
+            result: components["schemas"]["ResultAnswer"];
+            /** Settings */
+            settings: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ShareOpening
+         * @description That a colleague has opened a link.
+         */
+        ShareOpening: {
+            /** Count */
+            count: number;
+            /** Email */
+            email: string;
+            /**
+             * Last
+             * Format: date-time
+             */
+            last: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * SharesAnswer
+         * @description The account's valid links to one job, newest first; only a new one has its address.
+         */
+        SharesAnswer: {
+            /**
+             * Shares
+             * @default []
+             */
+            shares: components["schemas"]["Share"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * StatusCounts
          * @description Numbers of jobs by status; all four keys are always present.
          */

@@ -28,12 +28,18 @@ export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
   readonly toolName: string;
   /** Whether the sidebar shows another service. */
   readonly isElsewhere: boolean;
+  /** Whether it was opened by a colleague's link. */
+  readonly isShared?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
-  readonly readLog: () => Promise<string>;
+  /** Null where the reader may not see it. */
+  readonly readLog: (() => Promise<string>) | null;
   readonly readSettings: () => Promise<string>;
   readonly onInsert: () => void;
-  readonly onAgain: () => void;
+  /** Null for what is read-only. */
+  readonly onAgain: (() => void) | null;
+  /** Null where no link for colleagues can be made. */
+  readonly onShare: (() => void) | null;
   /** Null for the whole archive. */
   readonly onDownload: (file: string | null) => void;
 }
@@ -49,7 +55,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
   const tabs: readonly Tab<View>[] = [
     { key: 'result', label: trans.__('Result') },
     { key: 'files', label: trans.__('Files') },
-    { key: 'log', label: trans.__('Log') },
+    ...(props.readLog === null ? [] : [{ key: 'log', label: trans.__('Log') } as const]),
     { key: 'settings', label: trans.__('Settings') },
     { key: 'manifest', label: trans.__('Provenance') }
   ];
@@ -62,7 +68,9 @@ export function ResultView(props: ResultViewProps): ReactElement {
       {job ? (
         <Tabs id={props.id} label={visibleText(name)} tabs={tabs} chosen={view} onChoose={setView}>
           <div className="fn-Result-body">
-            {view === 'log' && <LogPane name={name} isLive={isLive(job)} read={props.readLog} />}
+            {view === 'log' && props.readLog !== null && (
+              <LogPane name={name} isLive={isLive(job)} read={props.readLog} />
+            )}
             {view === 'settings' && <Settings {...props} />}
             {view !== 'log' &&
               view !== 'settings' &&
@@ -107,6 +115,7 @@ function Head(props: ResultViewProps): ReactElement {
   const score = job ? findScore(job) : null;
   const facts = job
     ? [
+        props.isShared ? trans.__('Shared with you, read-only') : '',
         props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
         props.isElsewhere ? servicePlace(props.service, trans) : '',
         findLabel(job) === '' ? '' : visibleText(props.name),
@@ -130,9 +139,11 @@ function Head(props: ResultViewProps): ReactElement {
         <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onInsert}>
           <Glyph icon={addBelowIcon} /> {trans.__('Insert cell')}
         </button>
-        <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onAgain}>
-          {trans.__('Change and run again')}
-        </button>
+        {props.onAgain !== null && (
+          <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onAgain}>
+            {trans.__('Change and run again')}
+          </button>
+        )}
         <button
           type="button"
           className="fn-Button"
@@ -141,6 +152,11 @@ function Head(props: ResultViewProps): ReactElement {
         >
           <Glyph icon={downloadIcon} /> {trans.__('Download')}
         </button>
+        {props.onShare !== null && (
+          <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onShare}>
+            {trans.__('Share …')}
+          </button>
+        )}
       </div>
       <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>
       {job?.webhook && <p className="fn-Result-facts">{trans.__('Webhook: %1', visibleText(job.webhook))}</p>}

@@ -54,6 +54,16 @@ export function againCode(
   return `import foldnote as fn\n\njob = ${record}\nfn.form(job.tool_type, **job.settings${named(profile)})`;
 }
 
+/** Code that shows the job behind a colleague's link. */
+export function sharedCode(url: string): string {
+  return `import foldnote as fn\n\nshared = fn.open_shared(${quote(url)})\nshared`;
+}
+
+/** Code that writes a file of the result behind a colleague's link to a folder that is named like the job. */
+export function sharedFileCode(url: string, path: string): string {
+  return `import foldnote as fn\n\nshared = fn.open_shared(${quote(url)})\nshared.result.save_to(shared.job_name, [${quote(path)}])`;
+}
+
 /** A line that assigns the result of another member's job to a variable. */
 export function keptResultLine(name: string, member: string, profile: string | null = null): string {
   return `result = ${memberResult(name, member, profile)}`;

@@ -72,6 +72,11 @@ export class ProfilesModel extends Store<ProfilesState> {
     return name === null || name === this.meant();
   }
 
+  /** Whether jobs of this profile (by default the selected one) can be shared: this computer's service has one user. */
+  canShare(name: string | null): boolean {
+    return (name ?? this.meant() ?? EMBEDDED) !== EMBEDDED;
+  }
+
   /** The profile that code must name to use a service (by default the selected one); null if none. */
   forCode(name: string | null = null): string | null {
     const meant = name ?? this.state().chosen;

@@ -24,6 +24,8 @@ export interface ResultOptions {
   readonly foldnote: IFoldnote;
   readonly onInsert: () => void;
   readonly onAgain: () => void;
+  /** Null where the service makes no links for colleagues. */
+  readonly onShare: (() => void) | null;
   readonly onDownload: (file: string | null) => void;
   readonly onInsertFile: (path: string) => void;
   /** Looks for the job at the service of another profile, replacing this widget. */

@@ -7,7 +7,6 @@ import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { fileCode, formCode, jobFileCode } from '../models/code';
 import { sentenceOf, visibleText } from '../models/text';
 import { insertAtCursor, runInCell } from '../notebooks';
-import { askConnection } from '../panels/connection';
 import { IFoldnote } from '../tokens';
 
 /** Category in the palette. */
@@ -25,7 +24,12 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     addFileCommands(app, foldnote);
     addServiceCommands(app, foldnote);
     if (palette) {
-      for (const command of [CommandIDs.refresh, CommandIDs.connect, CommandIDs.exampleNotebook]) {
+      for (const command of [
+        CommandIDs.refresh,
+        CommandIDs.connect,
+        CommandIDs.openShared,
+        CommandIDs.exampleNotebook
+      ]) {
         palette.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       }
       offerTools(foldnote, palette);
@@ -114,6 +118,7 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     execute: async () => {
       const service = jobs.state().service;
       const before = service && !service.isEmbedded ? { name: service.profile, url: service.url ?? '' } : undefined;
+      const { askConnection } = await import('../panels/connection');
       const name = await askConnection(api, trans, before);
       if (name !== null) {
         await profiles.load();
@@ -152,7 +157,7 @@ export async function isConfirmed(
 }
 
 /** The result, or null after showing the error. */
-export async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
+export async function orNotify<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {

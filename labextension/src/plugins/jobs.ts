@@ -37,6 +37,7 @@ const MENU = [
   CommandIDs.downloadJob,
   CommandIDs.copyJob,
   CommandIDs.tagJob,
+  CommandIDs.shareJob,
   CommandIDs.stopJob,
   CommandIDs.keepJob,
   CommandIDs.deleteJob
@@ -65,6 +66,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     });
     addEndingCommands(app, foldnote);
     addTagCommand(app, foldnote);
+    addShareCommands(app, foldnote);
     MENU.forEach((command, rank) => {
       palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       app.contextMenu.addItem({ command, selector: '.fn-JobRow', rank });
@@ -173,6 +175,24 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
+/** Makes links for colleagues, and opens theirs. */
+function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { profiles, trans } = foldnote;
+  const load = () => orNotify(import('../panels/sharing'));
+  addJobCommand(app, foldnote, CommandIDs.shareJob, {
+    label: trans.__('Share …'),
+    isThere: given => isOwn(given) && profiles.canShare(given.profile),
+    canRun: given => given.names.length === 1 && isOwn(given) && profiles.canShare(given.profile),
+    run: async ({ names: [job = ''], ...where }) => (await load())?.shareJob(foldnote, { job, ...where })
+  });
+  app.commands.addCommand(CommandIDs.openShared, {
+    label: trans.__('Open a Shared Link …'),
+    mnemonic: 0,
+    describedBy: { args: null },
+    execute: async () => (await load())?.openShared(app, foldnote)
+  });
+}
+
 /** Compares two or more of your own jobs in a cell; the service's record says which are batches. */
 function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { profiles, trans } = foldnote;
@@ -250,6 +270,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
     foldnote,
     onInsert: () => run(CommandIDs.loadJob),
     onAgain: () => run(CommandIDs.againJob),
+    onShare: profiles.canShare(place.profile) && member === null ? () => run(CommandIDs.shareJob) : null,
     onDownload: file => run(CommandIDs.downloadJob, file === null ? {} : { file }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onElsewhere: other => {

@@ -41,6 +41,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     menu.addItem({ type: 'separator' });
     menu.addItem({ command: CommandIDs.refresh });
     menu.addItem({ command: CommandIDs.connect });
+    menu.addItem({ command: CommandIDs.openShared });
     mainMenu.addMenu(menu, false, { rank: RANK });
     let shown: unknown;
     const fill = (): void => {

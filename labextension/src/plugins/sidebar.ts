@@ -1,24 +1,23 @@
 /** The sidebar with jobs, tools and files. */
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Dialog, ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
-import { Widget } from '@lumino/widgets';
 
-import type { EngineRecord } from '../api/answers';
 import { CommandIDs, mnemonicOf, readText, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
 import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
 import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
-import { formatSize } from '../models/size';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
-import type { Trans } from '../models/words';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, isConfirmed } from './commands';
+import { CATEGORY, orNotify } from './commands';
 import { SETTINGS } from './settings';
+
+/** The questions about engines, loaded when first asked. */
+const installing = () => orNotify(import('./installing'));
 
 /** The sidebar. */
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
@@ -93,8 +92,8 @@ function createSidebar(
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
     onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
-    onInstall: engine => void install(foldnote, engine),
-    onRemove: engine => void remove(foldnote, engine),
+    onInstall: engine => void installing().then(loaded => loaded?.install(foldnote, engine)),
+    onRemove: engine => void installing().then(loaded => loaded?.remove(foldnote, engine)),
     onCancelEngine: engine => void foldnote.engines.change(engine.name, 'cancel'),
     onRefresh: () => run(CommandIDs.refresh),
     onConnect: () => run(CommandIDs.connect),
@@ -166,111 +165,4 @@ function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
   };
   jobs.changed.connect(show);
   show();
-}
-
-async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void> {
-  if (engine.isInstalled) {
-    await addWeights(foldnote, engine);
-    return;
-  }
-  const { engines, trans } = foldnote;
-  const title = trans.__('Install %1?', engine.method);
-  const size = engine.diskMb > 0 ? formatSize(engine.diskMb * 1e6) : trans.__('gigabytes');
-  const body = paragraphs(
-    trans.__('Licence: %1', engine.licence || trans.__('not stated')),
-    engine.licenceNote,
-    ...describeLacking(engine, false, trans),
-    ...describeTerms(engine, false, trans),
-    engine.weightsNote,
-    trans.__(
-      'It is downloaded and installed in its own environment on this computer. This may take several minutes and needs at least %1 of disk space.',
-      size
-    )
-  );
-  const act = nameInstallation(engine, false, trans);
-  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
-    await engines.change(engine.name, 'install');
-  }
-}
-
-/** Fetches the optional weights of an installed engine after a question. */
-async function addWeights({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
-  const title = trans.__('Add the optional weights of %1?', engine.method);
-  const body = paragraphs(
-    trans.__('With them it runs %1.', engine.optionalMethod),
-    engine.licenceNote,
-    ...describeLacking(engine, true, trans),
-    ...describeTerms(engine, true, trans)
-  );
-  const act = nameInstallation(engine, true, trans);
-  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
-    await engines.change(engine.name, 'complete');
-  }
-}
-
-function describeLacking(engine: EngineRecord, isOptional: boolean, trans: Trans): string[] {
-  return listLacking(engine, isOptional).map(each => describeWeights(each, trans));
-}
-
-function listLacking({ weights }: EngineRecord, isOptional: boolean): EngineRecord['weights'] {
-  return weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
-}
-
-/** The button that begins an installation: it accepts terms only where there is something to accept. */
-function nameInstallation(engine: EngineRecord, isOptional: boolean, trans: Trans): string {
-  return listAsked(engine, isOptional).length > 0 ? trans.__('Accept and Install') : trans.__('Install');
-}
-
-/** The terms that an installation asks to accept. */
-function listAsked({ terms }: EngineRecord, isOptional: boolean): EngineRecord['terms'] {
-  return terms.filter(each => each.isAsked && each.isOptional === isOptional);
-}
-
-/** What the button accepts, with links to the terms, and that it is recorded; empty where there is nothing to accept. */
-function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans): HTMLElement[] {
-  const rows = listAsked(engine, isOptional).map(({ name, licence, source, url }) => {
-    const said = paragraph(trans.__('You must accept the licence of %1: %2 (%3).', name, licence, source));
-    said.classList.add('fn-Terms');
-    if (url !== '') {
-      const link = document.createElement('a');
-      Object.assign(link, { href: url, target: '_blank', rel: 'noopener', textContent: trans.__('Read it') });
-      said.append(' ', link);
-    }
-    return said;
-  });
-  const record = trans.__('Your acceptance is recorded on this computer, with your user name and the time.');
-  return rows.length > 0 ? [...rows, paragraph(record)] : [];
-}
-
-/** What is fetched from the authors of a model, how large it is, and under which terms. */
-function describeWeights(weights: EngineRecord['weights'][number], trans: Trans): string {
-  const { host, isExact, licence, name, sizeBytes, source } = weights;
-  const size = sizeBytes > 0 ? formatSize(sizeBytes) : trans.__('of unknown size');
-  const words = sizeBytes > 0 && !isExact ? trans.__('about %1', size) : size;
-  return trans.__('Weights: %1, %2, from %3 (%4). Licence: %5.', name, words, host, source, licence);
-}
-
-function paragraph(text: string): HTMLElement {
-  const node = document.createElement('p');
-  node.textContent = text;
-  return node;
-}
-
-function paragraphs(...parts: readonly (string | HTMLElement)[]): Widget {
-  const body = new Widget();
-  for (const part of parts.filter(Boolean)) {
-    body.node.append(typeof part === 'string' ? paragraph(part) : part);
-  }
-  body.addClass('fn-Paragraphs');
-  return body;
-}
-
-async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
-  const title = trans.__('Remove %1?', engine.method);
-  const body = engine.isInstalled
-    ? trans.__('Its environment is deleted from this computer. Jobs and results are kept.')
-    : trans.__('The partial installation is deleted from this computer.');
-  if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
-    await engines.change(engine.name, 'remove');
-  }
 }

@@ -22,6 +22,7 @@ from foldnote.lab.known_jobs import KnownJobs, page_record, page_records
 from foldnote.lab.local_notes import Notes
 from foldnote.models.file import FileRecord
 from foldnote.models.job import Job, JobPage, StatusCounts
+from foldnote.models.share import Share
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
 
@@ -339,6 +340,21 @@ class ResultAnswer(WireModel):
     """The manifest as JSON text, indented; empty when the result has none."""
 
 
+class SharesAnswer(WireModel):
+    """The account's valid links to one job, newest first; only a new one has its address."""
+
+    shares: tuple[Share, ...] = ()
+
+
+class SharedAnswer(WireModel):
+    """What a colleague's link leads to."""
+
+    job: PageJob
+    settings: str
+    """Indented JSON; contents of files are shortened."""
+    result: ResultAnswer
+
+
 class SettingsAnswer(WireModel):
     """The settings that a job was submitted with."""
 
@@ -362,7 +378,7 @@ class PageResponse:
 _ANSWERS = (
     *(JobsAnswer, OlderAnswer, RecordAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
     *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
-    UploadAnswer,
+    *(UploadAnswer, SharesAnswer, SharedAnswer),
 )
 
 
@@ -387,6 +403,12 @@ def write_older(page: JobPage, notes: Notes) -> PageResponse:
 def write_record(job: Job | None, notes: Notes) -> PageResponse:
     """The response with one job, or null."""
     return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
+
+
+def write_shared(job: Job, settings: str, result: bytes) -> bytes:
+    """The response about a shared job, with its rendered result, which is JSON."""
+    head = _dump({"job": page_record(job), "settings": settings})
+    return head[:-1] + b',"result":' + result + b"}"
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foldnote.client import AsyncClient
+from foldnote.client.resources.shares import OpenedShare
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.lab.account import AccountCache
 from foldnote.lab.connection import Connect, ProfileConnection, connect
@@ -32,6 +33,7 @@ from foldnote.lab.responses import (
 )
 from foldnote.models.job import Job, JobPage
 from foldnote.models.settings_table import find_note, format_output, list_outputs, list_settings
+from foldnote.models.share import Share, ShareList
 from foldnote.models.tool import Tool
 from foldnote.settings import EMBEDDED
 
@@ -96,8 +98,7 @@ class ServiceSession:
 
         ``member`` is the address of another member of the organization whose job it is.
         """
-        job = await self._ask(lambda client: client.jobs.record(name, job_email=member))
-        return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
+        return write_settings(await self._ask(lambda client: client.jobs.record(name, job_email=member)))
 
     async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
         """The account of the API key; for the embedded service, which has no accounts, no request is made."""
@@ -146,6 +147,22 @@ class ServiceSession:
         return await self._ask(
             lambda client: client.jobs.download(name, file_name, job_email=member), _TRANSFER_S
         )
+
+    async def list_shares(self, name: str) -> ShareList:
+        """The account's valid links to a job or batch, newest first."""
+        return await self._ask(lambda client: client.shares.list(name))
+
+    async def share(self, name: str, days: float) -> Share:
+        """Make a link to a job or batch that is valid for ``days``; this once, it has its address."""
+        return await self._ask(lambda client: client.shares.make(name, days))
+
+    async def revoke_share(self, share: str) -> None:
+        """End the link of this name."""
+        await self._ask(lambda client: client.shares.revoke(share))
+
+    async def open_shared(self, url: str) -> OpenedShare:
+        """The record of a colleague's job, and its result archive in the cache folder of this computer."""
+        return await self._ask(lambda client: client.shares.open(url), _TRANSFER_S)
 
     async def describe(self, tool_type: str) -> ToolAnswer:
         """The settings, outputs and citation of a tool."""
@@ -249,6 +266,11 @@ def describe_tool(tool: Tool) -> ToolAnswer:
         map(format_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )
     return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
+
+
+def write_settings(job: Job) -> str:
+    """A job's settings as indented JSON; contents of files are shortened."""
+    return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
 
 
 def _shorten(value: Any) -> Any:

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client import AsyncClient
+from foldnote.client.resources.shares import find_link_profile
 from foldnote.errors import (
     ConfigurationError,
     FoldnoteError,
@@ -48,6 +49,15 @@ class SessionRegistry:
         if name not in self._registry:
             self._registry[name] = ServiceSession(name, self._open_connection, self._pace)
         return self._registry[name]
+
+    def find_sharing(self, url: str) -> ServiceSession:
+        """The session of the profile whose service made a colleague's link; the active one without any.
+
+        Raises:
+            ArgumentError: it is no link to a shared job.
+            ConfigurationError: the configuration cannot be read.
+        """
+        return self.find(find_link_profile(url))
 
     def list_profiles(self) -> ProfilesAnswer:
         """The services that can be chosen.

@@ -34,6 +34,8 @@ class Share(WireModel):
     job_name: str
     created: datetime
     expires: datetime
+    organization: str | None = None
+    """Name of your organization, whose members open it; None where every account of the service does."""
     openings: tuple[ShareOpening, ...] = ()
     """Who has opened it, the last one first."""
     url: str | None = Field(default=None, repr=False)
@@ -46,7 +48,9 @@ class Share(WireModel):
 
     def __str__(self) -> str:
         until = f"{self.expires:%Y-%m-%d %H:%M} UTC"
-        return f"{self.url or self.name}\n{self.job_name}, until {until}, opened {count(self.opened, 'time')}"
+        readers = f"members of {self.organization}" if self.organization else "every account of the service"
+        opened = f"opened {count(self.opened, 'time')}"
+        return f"{self.url or self.name}\n{self.job_name}, for {readers}, until {until}, {opened}"
 
 
 class ShareList(tuple[Share, ...]):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from foldnote.client import JobHandle
-from foldnote.client.resources.shares import is_same_service, read_token
+from foldnote.client.resources.shares import find_link_profile
 from foldnote.models.share import Share
 from foldnote.notebook.connection import find_client
 from foldnote.notebook.verbs import verb
 from foldnote.results import ExportedJob, open_result
-from foldnote.settings import active_profile, profiles
 
 
 @verb
@@ -51,13 +50,6 @@ def open_shared(url: str, /, *, profile: str | None = None) -> ExportedJob:
         UnfinishedJobError: the job has no result yet.
         ServiceError: the service refused.
     """
-    read_token(url)
-    if profile is None:
-        fitting = [each for each in (active_profile(), *profiles()) if _is_of(each.base_url, url)]
-        profile = fitting[0].name if fitting else None
-    job, path = find_client(profile).shares.open(url)
+    found = find_link_profile(url)
+    job, path = find_client(profile or found).shares.open(url)
     return ExportedJob(open_result(path), job.to_wire(), job.label)
-
-
-def _is_of(base_url: str | None, url: str) -> bool:
-    return base_url is not None and is_same_service(url, base_url)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from foldnote import settings
 from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
@@ -133,6 +134,18 @@ def is_same_service(url: str, base_url: str) -> bool:
     """Whether a link is of the service at this address, whichever prefix either has."""
     one, other = urlsplit(url.strip()), urlsplit(base_url)
     return (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
+
+
+def find_link_profile(url: str) -> str | None:
+    """Name of the profile of a link's service, the active one before others; None where there is none.
+
+    Raises:
+        ArgumentError: it is no link to a shared job.
+    """
+    read_token(url)
+    known = (settings.active_profile(), *settings.profiles())
+    fitting = [each.name for each in known if each.base_url and is_same_service(url, each.base_url)]
+    return fitting[0] if fitting else None
 
 
 class Shares(SyncApi, SharesOperations):

@@ -10,8 +10,9 @@ import base64
 import secrets
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jupyter_core.utils import ensure_async
@@ -209,18 +210,23 @@ class DownloadHandler(FoldnoteHandler):
         file_name = self.file_name
         path = await self.ask(self.session.download(name, file_name, self.member))
         shown = (file_name or f"{name}.zip").rpartition("/")[2]
-        self.set_header("Content-Type", "application/octet-stream")
-        self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(shown, safe='')}")
-        self.set_header("Content-Length", str(path.stat().st_size))
-        self.set_header("X-Content-Type-Options", "nosniff")
         with path.open("rb") as stream:
-            while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
-                self.write_file(chunk)
-                try:
-                    await self.flush()
-                except StreamClosedError:
-                    return
-        self.finish(set_content_type="application/octet-stream")
+            await send_file(self, stream, path.stat().st_size, shown)
+
+
+async def send_file(handler: FoldnoteHandler, stream: IO[bytes], size_bytes: int, name: str) -> None:
+    """Respond with a file that a browser saves under ``name``."""
+    handler.set_header("Content-Type", "application/octet-stream")
+    handler.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(name, safe='')}")
+    handler.set_header("Content-Length", str(size_bytes))
+    handler.set_header("X-Content-Type-Options", "nosniff")
+    while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
+        handler.write_file(chunk)
+        try:
+            await handler.flush()
+        except StreamClosedError:
+            return
+    handler.finish(set_content_type="application/octet-stream")
 
 
 class ResultHandler(FoldnoteHandler):
@@ -231,7 +237,7 @@ class ResultHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """Respond with the rendered result."""
         path = await self.ask(self.session.download(name, member=self.member))
-        await _answer_layout(self, "result", path, name)
+        await answer_layout(self, "result", path, name)
 
 
 class FileViewHandler(FoldnoteHandler):
@@ -243,16 +249,22 @@ class FileViewHandler(FoldnoteHandler):
         """Respond with the rendered file."""
         path = self.get_query_argument("path")
         with await spool_contents(self.contents_manager, path) as spool:
-            await _answer_layout(self, "file", Path(spool.name), path.rpartition("/")[2])
+            await answer_layout(self, "file", Path(spool.name), path.rpartition("/")[2])
 
 
-async def _answer_layout(handler: FoldnoteHandler, what: str, path: Path, title: str) -> None:
-    """Respond with the rendered result or file at ``path``."""
+async def answer_layout(
+    handler: FoldnoteHandler,
+    what: str,
+    path: Path,
+    title: str,
+    complete: Callable[[bytes], bytes] = lambda layout: layout,
+) -> None:
+    """Respond with the rendered result or file at ``path``; ``complete`` makes the response of it."""
     from foldnote.lab.rendering import lay_out
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
-    handler.finish(await handler.ask(lay_out(what, path, title, colors)))
+    handler.finish(complete(await handler.ask(lay_out(what, path, title, colors))))
 
 
 class _Spool:

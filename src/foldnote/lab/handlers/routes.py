@@ -11,6 +11,7 @@ from foldnote.lab.handlers import files as files
 from foldnote.lab.handlers import jobs as jobs
 from foldnote.lab.handlers import lists as lists
 from foldnote.lab.handlers import setup as setup
+from foldnote.lab.handlers import sharing as sharing
 
 STATIC = Path(__file__).parents[2] / "static"
 """Folder of 3Dmol.js; filled by the build."""
@@ -32,6 +33,10 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/jobs/{_NAME}/settings", jobs.SettingsHandler),
     (f"{_ROOT}/jobs/{_NAME}/result", files.DownloadHandler),
     (f"{_ROOT}/jobs/{_NAME}/view", files.ResultHandler),
+    (f"{_ROOT}/jobs/{_NAME}/shares", sharing.SharesHandler),
+    (f"{_ROOT}/shares/{_NAME}", sharing.ShareHandler),
+    (f"{_ROOT}/shared", sharing.SharedHandler),
+    (f"{_ROOT}/shared/result", sharing.SharedFileHandler),
     (f"{_ROOT}/refresh", jobs.RefreshHandler),
     (f"{_ROOT}/tools", jobs.ToolsHandler),
     (f"{_ROOT}/tools/{_NAME}", jobs.ToolHandler),

@@ -40,6 +40,10 @@ class Sharing:
         self._store = store
         self._results = results
 
+    def find_readers(self, caller: Caller) -> str | None:
+        """Name of the organization whose members open the caller's links; None for every account."""
+        return self._store.accounts.find_organization(caller.account_id)
+
     def make(self, caller: Caller, job_name: str, days: float) -> tuple[str, ShareRow]:
         """Make a link to a job or batch of the caller; returns its token, which is not kept, and the link.
 
@@ -137,14 +141,15 @@ def no_share() -> RefusalError:
     )
 
 
-def describe(row: ShareRow) -> dict[str, Any]:
-    """A link as its owner sees it, on the wire."""
+def describe(row: ShareRow, organization: str | None) -> dict[str, Any]:
+    """A link as its owner, who is of this organization, sees it, on the wire."""
     fields = asdict(row)
     return {
         "name": row.name,
         "jobName": row.job_name,
         "created": row.created,
         "expires": row.expires,
+        "organization": organization,
         "openings": [dict(each) for each in fields["openings"]],
     }
 

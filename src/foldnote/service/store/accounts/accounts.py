@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
 from foldnote.service.store.database import KEYS_AT_ONCE, Database, marks, repeat_last
-from foldnote.service.store.schema import accounts, keys, secrets
+from foldnote.service.store.schema import accounts, keys, organizations, secrets
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,17 @@ class AccountStore:
         with self._database.read() as connection:
             found = connection.execute(query).scalars().all()
         return len(found) == 2 and found[0] is not None and found[0] == found[1]
+
+    def find_organization(self, account_id: int) -> str | None:
+        """Name of an account's organization; None for none."""
+        query = (
+            sa.select(organizations.c.name)
+            .join(accounts, accounts.c.organization_id == organizations.c.id)
+            .where(accounts.c.id == account_id)
+        )
+        with self._database.read() as connection:
+            found: str | None = connection.execute(query).scalar()
+        return found
 
     def members(self, organization_id: int) -> dict[str, int]:
         """Map each member's address to its account."""

@@ -58,8 +58,9 @@ async def share_job(request: Request, caller: Admitted, service: Here) -> Respon
     wanted = await read_small(request, service, NewLink)
     make = service.sharing.make
     token, made = await run_in_threadpool(make, caller, wanted.job_name, wanted.expires_in_days)
+    readers = await run_in_threadpool(service.sharing.find_readers, caller)
     url = f"{absolute(request, service, '/shared')}#{token}"
-    return JSONResponse({**describe(made), "url": url}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({**describe(made, readers), "url": url}, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/shares")
@@ -67,7 +68,8 @@ def list_shares(
     caller: Admitted, service: Here, job_name: Annotated[str | None, Query(alias="jobName")] = None
 ) -> Response:
     """The caller's valid links with who has opened them, newest first."""
-    return JSONResponse({"shares": [describe(each) for each in service.sharing.all(caller, job_name)]})
+    readers, found = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
+    return JSONResponse({"shares": [describe(each, readers) for each in found]})
 
 
 @router.delete("/shares/{name}")

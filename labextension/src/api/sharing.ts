@@ -1,0 +1,37 @@
+/** The routes about links by which colleagues open a job. A link goes in the body, so that no log has its token. */
+import type { JobPlace, SharedAnswer, ShareRecord, SharesAnswer } from './answers';
+import type { LabApi } from './lab';
+
+/** Lists the account's valid links to a job. */
+export async function listShares({ requests }: LabApi, place: JobPlace): Promise<readonly ShareRecord[]> {
+  return (await requests.get<SharesAnswer>(sharesOf(place), at(place))).shares;
+}
+
+/** Makes a link that is valid for `days`; its address is in this answer only. */
+export function makeShare({ requests }: LabApi, place: JobPlace, days: number): Promise<ShareRecord> {
+  return requests.post(sharesOf(place), { days }, at(place));
+}
+
+/** Ends the link of this name. */
+export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<void> {
+  await requests.delete(`shares/${encodeURIComponent(name)}`, at(place));
+}
+
+/** Opens a colleague's link, with the key of the profile that has its address. */
+export function openLink({ colors, requests }: LabApi, url: string): Promise<SharedAnswer> {
+  return requests.post('shared', { url }, { colors });
+}
+
+/** Gets the result archive behind a colleague's link, or one file of it. */
+export async function fetchLinked({ requests }: LabApi, url: string, file: string | null): Promise<Blob> {
+  const body = JSON.stringify({ url, file });
+  return (await requests.send('shared/result', {}, { method: 'POST', body })).blob();
+}
+
+function sharesOf({ job }: JobPlace): string {
+  return `jobs/${encodeURIComponent(job)}/shares`;
+}
+
+function at({ profile }: JobPlace): { readonly profile?: string } {
+  return profile === null ? {} : { profile };
+}

@@ -1,0 +1,163 @@
+/** Links by which colleagues open a job: make one, copy it, see who has opened it, and revoke it. */
+import { useEffect, useState, type ReactElement } from 'react';
+
+import type { ShareRecord } from '../api/answers';
+import { sentenceOf, visibleText } from '../models/text';
+import { formatMoment } from '../models/time';
+import type { Trans } from '../models/words';
+import { CodeText } from './CodeText';
+import { useWords } from './words';
+
+const DAYS = [7, 30, 90, 366] as const;
+
+/** Props of the box. */
+export interface ShareBoxProps {
+  readonly list: () => Promise<readonly ShareRecord[]>;
+  readonly make: (days: number) => Promise<ShareRecord>;
+  readonly revoke: (name: string) => Promise<void>;
+  readonly copy: (text: string) => void;
+}
+
+/** The links to one job. */
+export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElement {
+  const trans = useWords();
+  const [shares, setShares] = useState<readonly ShareRecord[] | null>(null);
+  const [made, setMade] = useState<ShareRecord | null>(null);
+  const [days, setDays] = useState<number>(30);
+  const [isBusy, setBusy] = useState(false);
+  const [said, setSaid] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const act = async (work: () => Promise<string>): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    setSaid('');
+    try {
+      setSaid(await work());
+      setShares(await list());
+    } catch (error) {
+      setFault(sentenceOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  useEffect(() => {
+    list().then(setShares, (error: unknown) => setFault(sentenceOf(error)));
+  }, [list]);
+  const words: Readonly<Record<number, string>> = {
+    7: trans.__('7 days'),
+    30: trans.__('30 days'),
+    90: trans.__('90 days'),
+    366: trans.__('1 year')
+  };
+  return (
+    <div className="fn-Share" aria-busy={isBusy}>
+      <p>
+        {trans.__(
+          'A colleague opens the link with a key of their own, and sees settings and result, read-only: a member of your organization or, if you are in none, whoever has an account at the service.'
+        )}
+      </p>
+      <div className="fn-Share-row">
+        <label>
+          {trans.__('Valid for')}{' '}
+          <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
+            {DAYS.map(each => (
+              <option key={each} value={each}>
+                {words[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="fn-Button"
+          disabled={isBusy}
+          onClick={() =>
+            void act(async () => {
+              setMade(await make(days));
+              return '';
+            })
+          }
+        >
+          {trans.__('Make a link')}
+        </button>
+      </div>
+      {made?.url && (
+        <div className="fn-Share-made">
+          <div className="fn-Share-row">
+            <input
+              className="jp-mod-styled"
+              readOnly
+              value={made.url}
+              aria-label={trans.__('The new link')}
+              onFocus={event => event.currentTarget.select()}
+            />
+            <button
+              type="button"
+              className="fn-Button"
+              onClick={() => {
+                copy(made.url ?? '');
+                setSaid(trans.__('Copied.'));
+              }}
+            >
+              {trans.__('Copy')}
+            </button>
+          </div>
+          <p>
+            {readersOf(made, trans)} {trans.__('Copy it now: it is not shown again.')}
+          </p>
+        </div>
+      )}
+      <p role="status">{said}</p>
+      {fault !== null && (
+        <p className="fn-JobRow-error fn-mod-whole" role="alert">
+          <CodeText text={fault} />
+        </p>
+      )}
+      {shares !== null && shares.length > 0 && (
+        <>
+          <h3>{trans.__('Links to this job')}</h3>
+          <ul>
+            {shares.map(share => (
+              <li key={share.name} className="fn-Share-row">
+                <span>
+                  <bdi>{trans.__('Until %1', formatMoment(share.expires))}</bdi>
+                  <span className="fn-Tool-method">{openingsOf(share, trans)}</span>
+                </span>
+                <button
+                  type="button"
+                  className="fn-Button fn-mod-small"
+                  disabled={isBusy}
+                  aria-label={trans.__('Revoke the link that is valid until %1', formatMoment(share.expires))}
+                  onClick={() =>
+                    void act(async () => {
+                      await revoke(share.name);
+                      setMade(before => (before?.name === share.name ? null : before));
+                      return trans.__('The link leads nowhere now.');
+                    })
+                  }
+                >
+                  {trans.__('Revoke')}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Who can open a link, and until when. */
+function readersOf({ expires, organization }: ShareRecord, trans: Trans): string {
+  const until = formatMoment(expires);
+  return organization
+    ? trans.__('For members of %1, until %2.', visibleText(organization), until)
+    : trans.__('For whoever has an account at the service, until %1.', until);
+}
+
+/** How often a link was opened, and by whom. */
+function openingsOf({ openings }: ShareRecord, trans: Trans): string {
+  return openings.length === 0
+    ? trans.__('Not opened yet')
+    : openings.map(({ count, email }) => trans.__('%1 (%2×)', visibleText(email), count)).join(', ');
+}
