@@ -225,6 +225,86 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
     expect(child).to_be_visible()
 
 
+def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
+    lab.execute("foldnote:open-job", job="kept.output-2", profile="lab")
+    panel = panel_of(lab, "kept.output-2")
+    expect(panel).to_contain_text("Complete", timeout=120_000)
+    said = []
+    lab.page.on("response", lambda answer: said.append(answer) if "/shares" in answer.url else None)
+    panel.get_by_role("button", name="Share …").click()
+    dialog = lab.page.get_by_role("dialog")
+    dialog.get_by_label("Valid for").select_option("7 days")
+    dialog.get_by_role("button", name="Make a link").click()
+    link = dialog.get_by_label("The new link")
+    expect(link).to_have_value(re.compile(rf"^{re.escape(hosted.url)}/shared#\S{{40,}}$"))
+    expect(dialog).to_contain_text("Not opened yet")
+    for theme in ("dark", "light"):
+        lab.set_theme(theme)
+        lab.picture(f"share-{theme}")
+    assert lab.accessibility_faults(".jp-Dialog-content") == []
+    url = link.input_value()
+    dialog.get_by_role("button", name="Copy", exact=True).click()
+    expect(dialog).to_contain_text("Copied.")
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(dialog).to_contain_text("The link leads nowhere now.")
+    expect(link).to_have_count(0)
+    expect(dialog.get_by_role("listitem")).to_have_count(0)
+    answer = httpx.post(
+        f"{hosted.url}/shared", json={"token": url.partition("#")[2]}, headers={"x-api-key": hosted.key}
+    )
+    assert answer.status_code == 404
+    dialog.get_by_role("button", name="Close").click()
+    assert len(said) >= 4
+    assert not any(hosted.key in json.dumps(each.request.headers) + each.text() for each in said)
+
+
+def test_only_a_job_of_a_service_with_colleagues_can_be_shared(lab):
+    seen = """([profile]) => window.jupyterapp.commands.isVisible('foldnote:share-job', { job: 'any', profile })"""
+    assert lab.page.evaluate(seen, ["lab"])
+    assert not lab.page.evaluate(seen, ["embedded"])
+
+
+def test_the_link_of_a_colleague_opens_in_a_tab_and_is_read_only(lab, hosted):
+    key = hosted.manage("issue-key", "cat@lab.org")["key"]
+    hosted.submit("cats.output-2", key)
+    headers = {"x-api-key": key}
+    asked = {"headers": headers, "timeout": 60}
+    for _ in range(600):
+        if (
+            httpx.get(f"{hosted.url}/jobs", params={"jobName": "cats.output-2"}, **asked).json()["status"]
+            == "Complete"
+        ):
+            break
+        lab.page.wait_for_timeout(100)
+    made = httpx.post(f"{hosted.url}/shares", json={"jobName": "cats.output-2"}, **asked).json()
+    paste_link(lab, made["url"])
+    panel = panel_of(lab, "cats.output-2")
+    expect(panel).to_contain_text("Shared with you, read-only · ")
+    expect(panel.get_by_role("button", name="Change and run again")).to_have_count(0)
+    expect(panel.get_by_role("tab")).to_have_text(["Result", "Files", "Settings", "Provenance"])
+    look(lab, "shared", "dark", "light")
+    panel.get_by_role("tab", name="Settings").click()
+    expect(panel).to_contain_text(SEQUENCE[:20])
+    panel.get_by_role("tab", name="Files").click()
+    with lab.page.expect_download() as saved:
+        panel.get_by_role("button", name="file-1.txt", exact=True).click()
+    assert saved.value.suggested_filename == "file-1.txt"
+    assert saved.value.path().stat().st_size > 0
+    httpx.delete(f"{hosted.url}/shares/{made['name']}", **asked)
+    paste_link(lab, made["url"])
+    told = lab.page.locator(".Toastify__toast")
+    expect(told.filter(has_text="There is nothing to open by this link for you")).to_be_visible()
+    paste_link(lab, "http://127.0.0.1:9/elsewhere")
+    expect(told.filter(has_text="This is not a link to a shared job")).to_be_visible()
+
+
+def paste_link(lab, url):
+    lab.page.evaluate("() => void window.jupyterapp.commands.execute('foldnote:open-shared')")
+    dialog = lab.page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill(url)
+    dialog.get_by_role("button", name="Open").click()
+
+
 def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab, server, tmp_path):
     (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
     sidebar = lab.show_sidebar("files", 300)

@@ -140,6 +140,14 @@ def test_the_link_of_an_owner_without_an_organization_is_for_accounts_but_not_fo
     assert open_link(house, "trial", made).status_code == 404
 
 
+def test_a_link_says_whose_members_open_it(house, name):
+    for who, organization in (("owner", "lab"), ("alone", None)):
+        finish(house, who, f"{name}{who}")
+        assert make(house, who, f"{name}{who}")["organization"] == organization
+        (listed,) = ask(house, who, "GET", "/shares", params={"jobName": f"{name}{who}"}).json()["shares"]
+        assert listed["organization"] == organization
+
+
 def test_a_download_ends_with_its_link(house, name):
     finish(house, "alone", name)
     made = make(house, "alone", name)

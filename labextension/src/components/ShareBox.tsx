@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ShareRecord } from '../api/answers';
 import { sentenceOf, visibleText } from '../models/text';
-import { formatMoment } from '../models/time';
+import { formatClock } from '../models/time';
 import type { Trans } from '../models/words';
 import { CodeText } from './CodeText';
 import { useWords } from './words';
@@ -120,14 +120,14 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
             {shares.map(share => (
               <li key={share.name} className="fn-Share-row">
                 <span>
-                  <bdi>{trans.__('Until %1', formatMoment(share.expires))}</bdi>
+                  <bdi>{trans.__('Until %1', formatClock(share.expires, Date.now()))}</bdi>
                   <span className="fn-Tool-method">{openingsOf(share, trans)}</span>
                 </span>
                 <button
                   type="button"
                   className="fn-Button fn-mod-small"
                   disabled={isBusy}
-                  aria-label={trans.__('Revoke the link that is valid until %1', formatMoment(share.expires))}
+                  aria-label={trans.__('Revoke the link that is valid until %1', formatClock(share.expires, Date.now()))}
                   onClick={() =>
                     void act(async () => {
                       await revoke(share.name);
@@ -149,7 +149,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
 
 /** Who can open a link, and until when. */
 function readersOf({ expires, organization }: ShareRecord, trans: Trans): string {
-  const until = formatMoment(expires);
+  const until = formatClock(expires, Date.now());
   return organization
     ? trans.__('For members of %1, until %2.', visibleText(organization), until)
     : trans.__('For whoever has an account at the service, until %1.', until);
