@@ -127,7 +127,10 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
                   type="button"
                   className="fn-Button fn-mod-small"
                   disabled={isBusy}
-                  aria-label={trans.__('Revoke the link that is valid until %1', formatClock(share.expires, Date.now()))}
+                  aria-label={trans.__(
+                    'Revoke the link that is valid until %1',
+                    formatClock(share.expires, Date.now())
+                  )}
                   onClick={() =>
                     void act(async () => {
                       await revoke(share.name);
