@@ -7,6 +7,8 @@ from pathlib import Path
 
 import foreign_archives
 import nbformat
+import pandas as pd
+import pypdf
 import pytest
 from lab_server import ROOT
 from page_audit import find_page_faults
@@ -106,6 +108,20 @@ def test_saved_pages_of_results_can_be_read_on_a_phone_and_in_the_dark(chromium,
 def test_saved_pages_of_other_programs_results_can_be_read_as_well(chromium, tmp_path):
     more = open_archives(tmp_path / "archives", MORE_ARCHIVES)
     assert find_page_faults(chromium, save_pages(tmp_path, more)) == []
+
+
+def test_a_long_table_is_printed_on_a4_with_its_head_on_every_page(chromium, tmp_path):
+    rows = pd.DataFrame({"job": [f"variant-{n}" for n in range(1, 181)], "melting point": range(180)})
+    place = write_page(tmp_path / "long.html", "A long table", [rows])
+    page = chromium.new_page()
+    page.goto(place.as_uri())
+    page.locator(".fnt-box td").first.wait_for()
+    page.pdf(path=tmp_path / "long.pdf", format="A4", print_background=True)
+    page.close()
+    printed = [each.extract_text() for each in pypdf.PdfReader(tmp_path / "long.pdf").pages]
+    assert len(printed) > 2
+    assert all("melting point" in " ".join(text.split()) for text in printed)
+    assert all(f"variant-{n}" in " ".join(printed).split() for n in range(1, 181))
 
 
 def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp_path, results):
