@@ -96,6 +96,30 @@ def test_an_untrusted_notebook_shows_the_saved_text_sanitised(notebook, server):
     assert notebook.page.evaluate("window.hacked") is None
 
 
+def test_an_error_is_a_sentence_and_the_debugger_opens_behind_it(notebook, server):
+    server.write_notebook("debugged.ipynb", "import foldnote as fn\nfn.open_result('missing.zip')")
+    notebook.turn_to("debugged.ipynb")
+    notebook.run_all()
+    output = notebook.page.locator(".jp-OutputArea-output").first
+    expect(output).to_contain_text("Line 2 of the cell. %tb shows the traceback.", timeout=90_000)
+    assert len(output.inner_text().strip().splitlines()) <= 3
+    notebook.page.evaluate(
+        """() => { const notebook = window.jupyterapp.shell.currentWidget.content;
+                   notebook.model.sharedModel.insertCell(1, { cell_type: 'code', source: '%debug' });
+                   notebook.activeCellIndex = 1;
+                   void window.jupyterapp.commands.execute('notebook:run-cell'); }"""
+    )
+    prompt = notebook.page.locator(".jp-Stdin-input:visible")
+    expect(prompt).to_have_count(1)
+    prompt.fill("p type(__import__('sys').last_value).__name__")
+    prompt.press("Enter")
+    expect(notebook.page.locator(".jp-Cell").nth(1)).to_contain_text("Error'")
+    expect(prompt.last).to_have_value("")
+    prompt.last.fill("q")
+    prompt.last.press("Enter")
+    notebook.wait_for_kernel()
+
+
 def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
     later = _WIDGET.replace('{"version": 1}', '{"version": 2}').replace(
         "display(bundle", 'bundle.pop("application/vnd.jupyter.widget-view+json")\ndisplay(bundle'
