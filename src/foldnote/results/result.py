@@ -123,6 +123,8 @@ class Result:
 
         Raises:
             ArchiveError: a file exists already; it is not overwritten.
+            ResultError: a file cannot be written, since the disk is full or the folder is not writable; what
+                was unpacked before it stays.
         """
         target = Path(folder)
         for name in self.match(patterns):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from result_archives import FV, write_fv_result, write_zip
 
-from foldnote.errors import ArchiveError, UnreadableFileError
+from foldnote.errors import ArchiveError, ResultError, UnreadableFileError
 from foldnote.results import open_archive, open_result
 from foldnote.results.archives.archive import check_name
 from foldnote.results.archives.compression import unpack_single
@@ -126,6 +126,24 @@ def test_a_folder_and_a_single_file_open_like_an_archive(tmp_path):
 
     assert open_result(target).structure.name == "antibody.pdb"
     assert len(open_result(target / "antibody.pdb").structure.chains) == 2
+
+
+def test_a_file_that_cannot_be_written_whole_is_told_and_is_not_taken_for_a_damaged_one(tmp_path):
+    resource = pytest.importorskip("resource", reason="files are limited in size as POSIX does")
+    result = open_result(write_fv_result(tmp_path / "r.zip"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(
+            ResultError, match=r"out/antibody\.pdb cannot be written: File too large\. Free"
+        ) as told:
+            result.save_to(tmp_path / "out", ["antibody.pdb"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "the result is still whole in r.zip" in str(told.value)
+    assert result.problems == ()
+    assert list((tmp_path / "out").iterdir()) == []
+    assert (result.save_to(tmp_path / "out") / "antibody.pdb").stat().st_size > 1000
 
 
 def test_saving_never_overwrites(tmp_path):

@@ -7,20 +7,21 @@ and a single file behave like an archive, too. For the formats see
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
-import shutil
 import tarfile
 import threading
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from foldnote.errors import ArchiveError, UnreadableFileError
+from foldnote.errors import ArchiveError, ResultError, UnreadableFileError
 from foldnote.results.core.messages import explain
 
 MAX_MEMBERS = 10_000
@@ -42,6 +43,8 @@ BROKEN = (
     tarfile.TarError,
 )
 """Exceptions of the standard library for damaged, encrypted or unsupported members."""
+
+_NAME_FAULTS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
 
 
 @dataclass(frozen=True)
@@ -108,19 +111,35 @@ class Archive(ABC):
             raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     def copy(self, name: str, place: Path) -> None:
-        """Write a member to ``place`` in chunks; a damaged one leaves no file behind.
+        """Write a member to ``place`` in chunks; no partial file remains.
 
         Raises:
-            UnreadableFileError: there is no such member, it is damaged, or ``place`` cannot be written.
+            UnreadableFileError: there is no such member, it is damaged, or a file cannot have its name here.
+            ResultError: ``place`` cannot be written: the disk is full, or the folder is not writable.
         """
         self._find_size(name)
         try:
-            with self.open(name) as stream, place.open("wb") as target:
-                shutil.copyfileobj(stream, target, 1024**2)
-        except BaseException as exc:  # also an interruption: no partial file may remain
-            place.unlink(missing_ok=True)
-            if not isinstance(exc, BROKEN):
+            with place.open("wb") as target:
+                for chunk in self._read_chunks(name):
+                    target.write(chunk)
+        except BaseException as exc:  # also an interruption
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+            if not isinstance(exc, OSError):
                 raise
+            if exc.errno in _NAME_FAULTS:
+                raise UnreadableFileError(f"{name} cannot be a file's name here: {explain(exc)}.") from exc
+            raise ResultError(
+                f"{place} cannot be written: {explain(exc)}. Free some space, or choose another folder; the"
+                f" result is still whole in {self.path.name}."
+            ) from exc
+
+    def _read_chunks(self, name: str) -> Iterator[bytes]:
+        try:
+            with self.open(name) as stream:
+                while chunk := stream.read(1024**2):
+                    yield chunk
+        except BROKEN as exc:
             raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     @abstractmethod
