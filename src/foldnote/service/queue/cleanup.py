@@ -26,6 +26,7 @@ from foldnote.service.lock import may_remove_contents
 from foldnote.service.runner.attempt import RESULT, WORK
 from foldnote.service.runner.processes import remove_left_scratch
 from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.jobs.queue import Claim, JobEnd
 from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
 
@@ -37,8 +38,14 @@ _STOP_LIMIT_S = 2.0
 _WAIT_S = 2.0
 """How long no attempt must have ended before what may wait is removed."""
 _MOST_WAITING = 2000
+_LITTLE_BYTES = 64 << 10
 _LEFT_BY_EARLIER_PROCESS = 3000
 """More attempts than can wait, or end shortly before a process dies."""
+
+
+def takes_little(claim: Claim, ending: JobEnd) -> bool:
+    """Whether what an ended run left takes so little space that its removal may wait."""
+    return not claim.inputs and ending.result_size is not None and ending.result_size <= _LITTLE_BYTES
 
 
 class Cleanup:

@@ -25,7 +25,7 @@ from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
 from foldnote.service.queue.choosing import JobChoice
-from foldnote.service.queue.cleanup import Cleanup
+from foldnote.service.queue.cleanup import Cleanup, takes_little
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
     AttemptOrder,
@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
 _GATHER_S = 0.1
-_LITTLE_BYTES = 64 << 10
 _BUSY_PAUSE_S = 0.05
 """Until a replica tries again to claim jobs whose accounts another one was changing."""
 
@@ -236,7 +235,7 @@ class Dispatcher:
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
-                self._cleanup.note(active.folder, may_wait=_left_little(active.claim, ending))
+                self._cleanup.note(active.folder, may_wait=takes_little(active.claim, ending))
             ended = ()
             for claim in moved.claims:
                 self._launch(claim)
@@ -591,11 +590,6 @@ class Dispatcher:
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
-
-
-def _left_little(claim: Claim, ending: JobEnd) -> bool:
-    """Whether what an ended run left takes so little space that its removal may wait."""
-    return not claim.inputs and ending.result_size is not None and ending.result_size <= _LITTLE_BYTES
 
 
 def identity_of(claim: Claim) -> AttemptIdentity:
