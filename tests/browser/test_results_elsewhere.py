@@ -226,8 +226,8 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
 
 
 def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
-    lab.execute("foldnote:open-job", job="kept.output-2", profile="lab")
-    panel = panel_of(lab, "kept.output-2")
+    lab.execute("foldnote:open-job", job="theirs.output-2", profile="lab")
+    panel = panel_of(lab, "theirs.output-2")
     expect(panel).to_contain_text("Complete", timeout=120_000)
     said = []
     lab.page.on("response", lambda answer: said.append(answer) if "/shares" in answer.url else None)
@@ -249,9 +249,8 @@ def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
     expect(dialog).to_contain_text("The link leads nowhere now.")
     expect(link).to_have_count(0)
     expect(dialog.get_by_role("listitem")).to_have_count(0)
-    answer = httpx.post(
-        f"{hosted.url}/shared", json={"token": url.partition("#")[2]}, headers={"x-api-key": hosted.key}
-    )
+    asked = {"json": {"token": url.partition("#")[2]}, "headers": {"x-api-key": hosted.key}, "timeout": 60}
+    answer = httpx.post(f"{hosted.url}/shared", **asked)
     assert answer.status_code == 404
     dialog.get_by_role("button", name="Close").click()
     assert len(said) >= 4
