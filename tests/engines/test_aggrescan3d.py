@@ -66,7 +66,7 @@ class TestContract(EngineContract):
     rare_odd_inputs = ("pdbFile-gaps", "pdbFile-insertion codes", "pdbFile-5000 letters")
 
     def test_the_manifest_says_what_is_not_included(self, run):
-        assert "dynamic mode and the mutation modes" in read_manifest(run)["engine"]["note"]
+        assert "without the dynamic and mutation modes" in read_manifest(run)["engine"]["note"]
 
 
 def test_the_figures_of_5eep_are_those_of_the_original(run):
