@@ -137,7 +137,7 @@ VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADT
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 one = fn.stage("first.structure", "abodybuilder", heavy=VH, light=VL)
 two = fn.stage("second.structure", "abodybuilder", heavy=VH[1:], light=VL)
-both = fn.stage("both.sleep-3.structure", "align-pdbs", pdbFiles=[one.file("model.pdb"), two.file("model.pdb")])
+both = fn.stage("both.sleep-9.structure", "align-pdbs", pdbFiles=[one.file("model.pdb"), two.file("model.pdb")])
 last = fn.stage("last.fail", "align-pdbs", pdbFiles=[each.file("model.pdb") for each in (one, two, both)])
 fn.pipeline("steps", [one, two, both, last], job_name="steps")
 """
@@ -147,7 +147,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page
     notebook_page.set_theme("light")
     notebook_page.run_code(_PIPELINE)
     graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
-    stage = graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Running")
+    stage = graph.get_by_role("button", name="both.sleep-9.structure: align-pdbs, Running")
     expect(stage).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="last.fail: align-pdbs, Waits for")).to_be_visible()
     notebook_page.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
@@ -155,7 +155,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page
     stage.focus()
     failed = graph.get_by_role("button", name="last.fail: align-pdbs, Failed")
     expect(failed).to_be_visible(timeout=60_000)
-    expect(graph.get_by_role("button", name="both.sleep-3.structure: align-pdbs, Complete")).to_be_focused()
+    expect(graph.get_by_role("button", name="both.sleep-9.structure: align-pdbs, Complete")).to_be_focused()
     failed.press("Enter")
     expect(notebook_page.page.locator(".fnt-pane")).to_contain_text("The probe was asked to fail.")
     assert notebook_page.accessibility_faults(".foldnote-card") == []

@@ -2,12 +2,11 @@
 
 from playwright.sync_api import expect
 
-SHARES_SERVER = True
 _FAILING = """
 import foldnote as fn
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
-fold = fn.stage("fold.structure", "abodybuilder", heavy=VH[2:], light=VL)
+fold = fn.stage("fold.structure", "abodybuilder", heavy=VH, light=VL)
 align = fn.stage("align.fail", "align-pdbs", pdbFiles=[fold.file("model.pdb"), fold.file("model.pdb")])
 last = fn.stage("last.structure", "align-pdbs", pdbFiles=[fold.file("model.pdb"), align.file("model.pdb")])
 fn.pipeline("goes-on", [fold, align, last], job_name="goes-on", label="Fold and align")
