@@ -275,6 +275,16 @@ def test_keys_of_a_control_are_no_shortcuts_of_the_notebook(show, notebook):
     assert notebook.page.locator(".jp-MarkdownCell").count() == 0
 
 
+def test_the_call_of_a_form_becomes_a_cell_below_it(show, notebook):
+    form = show("anarci", f', sequence="{VH}"')
+    code = code_of(form)
+    expect(code).to_contain_text(VH)
+    form.get_by_role("button", name="Insert as a cell below").press("Enter")
+    expect(form.get_by_role("button", name="Inserted")).to_be_visible()
+    expect(notebook.page.locator(".jp-CodeCell")).to_have_count(2)
+    assert notebook.cells()[1] == code.text_content()
+
+
 def test_the_notebook_keeps_what_was_submitted_and_the_form_stays_in_place(show, notebook, server):
     form = show("abodybuilder", ', job_name="kept.sleep-2"')
     control(form, "Heavy chain").fill(VH)
