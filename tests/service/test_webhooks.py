@@ -21,7 +21,7 @@ from service_process import SETTINGS, ServiceProcess
 from webhook_receiver import Receiver
 
 from foldnote.cli import main as run_command
-from foldnote.client import Client
+from foldnote.client import Client, Stage
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError, NotSentWarning
 from foldnote.service.domain.webhooks.signing import sign, write_secret
@@ -181,6 +181,24 @@ def test_a_retry_of_a_batch_is_told_where_the_batch_was(calling, receiver, name)
         Ledger(service=client.service).remember_sheet(f"{name}b", "lost")
         with pytest.warns(NotSentWarning, match=f"a webhook was called, and none is at the end of {name}b-"):
             client.batches.get(f"{name}b").retry()
+
+
+def test_what_runs_again_is_told_where_an_address_is_given_and_says_so_where_none_is(calling, receiver, name):
+    url = f"{receiver.url}/hooks/{name}"
+    with Client(base_url=calling.url, api_key=SecretStr(calling.key)) as client:
+        saved = client.pipelines.submit(name, [Stage("only", "anarci", SETTINGS)])
+        for run in (
+            client.jobs.submit("anarci", SETTINGS, job_name=f"{name}a", webhook=url),
+            client.pipelines.run(saved, job_name=f"{name}b", webhook=url),
+        ):
+            run.wait()
+            wait_told(calling, run.job_name, "Delivered")
+            with pytest.warns(NotSentWarning, match=r"a webhook was called, and none .* webhook=… gives one"):
+                run.refresh().run_again().wait()
+            again = run.refresh().run_again(webhook=url)
+            again.wait()
+            wait_told(calling, again.job_name, "Delivered")
+            assert receiver.names().count(again.job_name) == 1
 
 
 def test_the_run_of_a_pipeline_is_told_once_as_a_whole(calling, receiver, name):

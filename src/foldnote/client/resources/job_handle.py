@@ -24,7 +24,7 @@ from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.pipeline_plan import settle_files
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
-from foldnote.client.submission.extensions import read_label
+from foldnote.client.submission.extensions import read_label, warn_of_lost_webhook
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
 from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError, NotFoundError
@@ -377,10 +377,14 @@ class JobHandleOperations(Api):
         return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress))
 
     @operation
-    def run_again(self) -> Operation[Self]:
+    def run_again(self, *, webhook: str | None = None) -> Operation[Self]:
         """Submit the job's settings again as a new job, named after this one; returns the new job.
 
         The job of a stage is run by itself, with the same files of earlier stages.
+
+        Args:
+            webhook: address that the service calls when the new job has ended, see ``jobs.submit``. A
+                `NotSentWarning` says where none is called, although one was at the end of this job.
 
         Raises:
             ArgumentError: it is a batch or pipeline, or a stage that takes files which its settings do not
@@ -403,8 +407,12 @@ class JobHandleOperations(Api):
             job_name=old.job_name,
             project_tag=old.project_tag,
             extensions=old.extensions,
+            webhook=webhook,
             again=True,
         )
+        if webhook is None and old.webhook is not None:
+            job = yield from job_pages.get_job(connection, job.job_name)
+            warn_of_lost_webhook(old, job)
         return type(self)(job, connection, self._transport)
 
     @operation

@@ -17,7 +17,12 @@ from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
-from foldnote.client.submission.extensions import choose_sent, require_webhooks, warn_of_webhook
+from foldnote.client.submission.extensions import (
+    choose_sent,
+    require_webhooks,
+    warn_of_lost_webhook,
+    warn_of_webhook,
+)
 from foldnote.client.submission.idempotency import Post, look_up, start_once
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
@@ -92,7 +97,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         return plan_stages(run, read_pipeline(run, jobs, tools).stages, jobs, tools)
 
     @operation
-    def run_again(self, *, reuse: bool = True) -> Operation[Self]:
+    def run_again(self, *, reuse: bool = True, webhook: str | None = None) -> Operation[Self]:
         """Run the same stages again as a new run, named after this one; returns the new run.
 
         Complete stages are not computed again where the service reuses results: they have those of this run.
@@ -101,6 +106,8 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
         Args:
             reuse: whether results of complete stages are taken; without it all stages are computed.
+            webhook: address that the service calls when the new run has ended, see ``jobs.submit``. A
+                `NotSentWarning` says where none is called, although one was at the end of this run.
 
         Raises:
             FoldnoteError: the run has not ended; or the service keeps no stages with a run, and the job of
@@ -116,10 +123,16 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         ran = read_pipeline(run, jobs, tools)
         saved = yield from _save(self._connection, name_again(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
-        beside = {REUSE: True} if reuse and _takes_reuse(tools.values()) else {}
+        url = require_webhooks(webhook, tools.values())
+        beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
+        if reuse and _takes_reuse(tools.values()):
+            beside[REUSE] = True
         _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, beside))
         record = yield from _start(self._connection, post, run.project_tag, again=True)
         yield Run(lambda: _remember_following(ledger, run.job_name, record.job_name))
+        if webhook is None and run.webhook is not None:
+            record = yield from job_pages.get_job(self._connection, record.job_name)
+            warn_of_lost_webhook(run, record)
         return type(self)(record, self._connection, self._transport)
 
     def _read_run(self) -> Operation[tuple[Job, Sequence[Job], dict[str, Tool]]]:

@@ -142,7 +142,7 @@ def warn_of_lost_webhook(earlier: Job, job: Job) -> None:
         warn_caller(
             f"At the end of {earlier.job_name} a webhook was called, and none is at the end of"
             f" {job.job_name}: the service forgets an address that it has called, and this computer does not"
-            " know it. `foldnote watch JOB --then COMMAND` runs a command of your own.",
+            " know it. webhook=… gives one; `foldnote watch JOB --then COMMAND` runs a command of your own.",
             NotSentWarning,
         )
 
