@@ -48,7 +48,7 @@ from foldnote.service.runner.publishing import (
     read_score,
     write_manifest,
 )
-from foldnote.service.runner.supervision import EngineExit, SignalWatch, Supervisor
+from foldnote.service.runner.supervision import EngineExit, RunnerResources, SignalWatch, Supervisor
 from foldnote.service.runner.usage import Usage
 from foldnote.service.runner.worker import WorkerSlot
 from foldnote.text import format_duration
@@ -73,7 +73,7 @@ def main() -> int:
     if not is_spent(folder):
         with SignalWatch() as watch:
             spec = read_spec_or_none(folder)
-            run = AttemptRun(folder, spec, draft_mark(folder, spec), watch)
+            run = AttemptRun(folder, spec, draft_mark(folder, spec), RunnerResources(watch))
             run.compute()
             run.publish()
         return EXIT_DONE if (folder / files.OUTCOME).exists() else EXIT_UNPUBLISHED
@@ -103,7 +103,8 @@ def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> b
             assert ready is not None
             order, spec, mark = ready
             spare = last.run.spare_scratch() if last is not None else None
-            run = AttemptRun(order.folder, spec, mark, watch, workers, order.worker_key, queue, spare)
+            resources = RunnerResources(watch, workers, order.worker_key, queue, spare)
+            run = AttemptRun(order.folder, spec, mark, resources)
             turn = _Turn(queue, order, run)
             run.compute(last.end if last is not None else _nothing)
             if last is not None and not last.end():
@@ -164,33 +165,18 @@ class AttemptRun:
         attempt_dir: the attempt's folder.
         spec: its specification; None if it cannot be read.
         mark: path of a file that becomes the mark of a begun attempt; None if it could not be written.
-        watch: an open one.
-        workers: where a worker is kept; None for no worker.
-        worker_key: ``worker_key(spec)``.
-        orders: those of which one may lie ready, which is given back if this run takes long.
-        spare: an empty folder for temporary files that an earlier run no longer needs.
+        resources: those of its runner.
     """
 
     def __init__(
-        self,
-        attempt_dir: Path,
-        spec: AttemptSpec | None,
-        mark: Path | None,
-        watch: SignalWatch,
-        workers: WorkerSlot | None = None,
-        worker_key: str = "",
-        orders: OrderQueue | None = None,
-        spare: Path | None = None,
+        self, attempt_dir: Path, spec: AttemptSpec | None, mark: Path | None, resources: RunnerResources
     ) -> None:
-        self._spare = spare
+        self._resources = resources
+        self._spare = resources.spare
         self._supervisor: Supervisor | None = None
         self._folder = attempt_dir
         self._spec = spec
         self._mark = mark
-        self._watch = watch
-        self._workers = workers
-        self._worker_key = worker_key
-        self._orders = orders
         self._is_spent = False
         self._is_begun = False
         self._outcome: Outcome | None = None
@@ -235,9 +221,7 @@ class AttemptRun:
             self._ending = EngineExit("stopped", "The job was stopped before its engine started.")
             return
         try:
-            supervisor = self._left.enter_context(
-                Supervisor(spec, self._watch, self._workers, self._worker_key, self._orders, self._spare)
-            )
+            supervisor = self._left.enter_context(Supervisor(spec, self._resources))
             self._supervisor, self._spare = supervisor, None
             self._left.callback(supervisor.finish_log)
             meanwhile()
@@ -259,8 +243,8 @@ class AttemptRun:
         if self._ending is None or self._spec is None:
             return False
         is_little = measure_left(self._spec) <= _SMALL_BYTES
-        if not is_little and self._orders is not None:
-            self._orders.give_back()
+        if not is_little and self._resources.orders is not None:
+            self._resources.orders.give_back()
         return is_little and self._ending.state == "succeeded"
 
     def publish(self) -> bool:

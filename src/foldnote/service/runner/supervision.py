@@ -78,38 +78,42 @@ class SignalWatch:
         self.is_terminated = True
 
 
+@dataclass(frozen=True, slots=True)
+class RunnerResources:
+    """What a runner has for the run of an attempt."""
+
+    watch: SignalWatch
+    """An open one."""
+    workers: WorkerSlot | None = None
+    """Where a worker is kept; None for no worker."""
+    worker_key: str = ""
+    """``worker_key`` of the attempt's specification."""
+    orders: OrderQueue | None = None
+    """Those of which one may lie ready; it is given back if the run takes long."""
+    spare: Path | None = None
+    """An empty folder for temporary files that an earlier run no longer needs."""
+
+
 class Supervisor:
     """Runs the engine of ``spec`` once; use as a context manager, which leaves no process of it behind.
 
-    Entering starts the engine, in a worker of ``workers`` where the engine can be run by one. After ``run``
+    Entering starts the engine, in a worker of ``resources`` where the engine can be run by one. After ``run``
     the next attempt may begin: what is left until the end of the context takes time and no process.
 
     Args:
         spec: what to run.
-        watch: an open one.
-        workers: where a worker is kept; None for no worker.
-        worker_key: ``worker_key(spec)``.
-        orders: the runner's, one of which may lie ready.
-        spare: an empty folder for temporary files that an earlier attempt no longer needs.
+        resources: those of the runner.
 
     Raises:
         EngineError: the engine's program cannot be started.
     """
 
-    def __init__(
-        self,
-        spec: AttemptSpec,
-        watch: SignalWatch,
-        workers: WorkerSlot | None = None,
-        worker_key: str = "",
-        orders: OrderQueue | None = None,
-        spare: Path | None = None,
-    ) -> None:
+    def __init__(self, spec: AttemptSpec, resources: RunnerResources) -> None:
         self._spec = spec
-        self._watch = watch
-        self._workers = workers or WorkerSlot(is_open=False)
-        self._worker_key = worker_key
-        self._orders = orders
+        self._watch = resources.watch
+        self._workers = resources.workers or WorkerSlot(is_open=False)
+        self._worker_key = resources.worker_key
+        self._orders = resources.orders
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
         self._is_fenced = False
@@ -121,10 +125,10 @@ class Supervisor:
         self._guard: processes.ProcessGroupGuard | None = None
         self._gpu_meter = GpuMeter()
         self._scratch = files.scratch_folder(spec.nonce)
-        if spare is None:
+        if resources.spare is None:
             self._scratch.mkdir(mode=0o700)
         else:
-            spare.rename(self._scratch)
+            resources.spare.rename(self._scratch)
             self._scratch.chmod(0o700)
 
     def __enter__(self) -> Self:
