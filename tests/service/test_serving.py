@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from types import SimpleNamespace
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from free_ports import free_port
 from service_process import SETTINGS
 
 from foldnote.cli import main as run_command
@@ -120,6 +122,18 @@ def test_a_port_in_use_is_reported(make_service, tmp_path):
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
     assert b"cannot listen" in errors
+
+
+def test_a_port_that_a_killed_service_still_holds_is_waited_for(tmp_path):
+    """A program that it was starting when it was killed has the port until its own code is loaded."""
+    with socket.create_server(("127.0.0.1", free_port())) as holder:
+        port = holder.getsockname()[1]
+        process = serve(tmp_path, "--port", str(port))
+        time.sleep(0.4)
+    try:
+        assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
+    finally:
+        end(process)
 
 
 def test_health_says_the_version(make_service):

@@ -18,6 +18,7 @@ import shlex
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,6 +65,7 @@ from foldnote.text import visible
 
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
+_PORT_IN_USE_S = 1.0
 _HANDSHAKES_PART = 8
 """For this many connections there may be one more whose TLS handshake is incomplete."""
 _COLLECT_AFTER = (20_000, 20, 20)
@@ -287,18 +289,27 @@ def _uvicorn_config(app: FastAPI, limits: ConnectionLimits, config: ServiceConfi
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    """Listen at the address; a port in use is waited for, since its service may just have been killed.
+
+    A program that it was starting holds the port until its own code is loaded.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio requires the protocol
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(ACCEPTED_AT_ONCE)
-    except (OSError, OverflowError) as exc:
-        listener.close()
-        reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
-        sentence = f"The service cannot listen on {host}:{port}: {reason}. {_advise_address(exc)}."
-        raise ConfigurationError(sentence) from exc
-    return listener
+    until = time.monotonic() + _PORT_IN_USE_S
+    while True:
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio requires it
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(ACCEPTED_AT_ONCE)
+        except (OSError, OverflowError) as exc:
+            listener.close()
+            if getattr(exc, "errno", None) == errno.EADDRINUSE and time.monotonic() < until:
+                time.sleep(0.02)
+                continue
+            reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
+            sentence = f"The service cannot listen on {host}:{port}: {reason}. {_advise_address(exc)}."
+            raise ConfigurationError(sentence) from exc
+        return listener
 
 
 def _advise_address(exc: Exception) -> str:
