@@ -65,7 +65,8 @@ class DispatcherTiming:
         need_s: the same while the disk is full, so that deleted data is removed at once.
         poll_min_s: shortest interval between polls of a running attempt.
         poll_max_s: longest interval between polls.
-        retry_s: delay before the second attempt; doubled for each further one.
+        retry_s: delay before the second attempt; doubled for each further one, up to ``max_retry_s``.
+        max_retry_s: longest delay before an attempt.
         grace_s: time between TERM and KILL.
     """
 
@@ -74,11 +75,12 @@ class DispatcherTiming:
     poll_min_s: float = 0.05
     poll_max_s: float = 1.0
     retry_s: float = 5.0
+    max_retry_s: float = 60.0
     grace_s: float = 10.0
 
     def delay_s(self, earlier: int) -> float:
         """Delay before the next attempt of a job, by how many were lost, or did not begin."""
-        return self.retry_s * 2.0 ** min(earlier, 6)
+        return min(self.max_retry_s, self.retry_s * 2.0 ** min(earlier, 10))
 
     def until_sweep_s(self, *, has_space: bool) -> float:
         """Time until the next recovery."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from foldnote.service.config import DispatcherTiming
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
 from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours
@@ -78,3 +79,8 @@ def test_a_refused_input_is_told_from_other_failures_and_only_of_a_failure():
     assert ending_of(refused, cores=1, has_result=False, is_cancelled=False).is_input_refused
     assert not ending("failed", error="No.").is_input_refused
     assert not ending_of(refused, cores=1, has_result=False, is_cancelled=True).is_input_refused
+
+
+def test_pauses_between_attempts_double_up_to_a_minute():
+    pace = DispatcherTiming()
+    assert [pace.delay_s(earlier) for earlier in (0, 1, 2, 3, 4, 50)] == [5, 10, 20, 40, 60, 60]
