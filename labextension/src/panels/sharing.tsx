@@ -10,12 +10,12 @@ import { ResultView } from '../components/ResultView';
 import { ShareBox } from '../components/ShareBox';
 import { Words } from '../components/words';
 import { dragFrom } from '../dragging';
-import { markIcon } from '../icons';
 import { toolType } from '../models/batch';
 import { sharedCode, sharedFileCode } from '../models/code';
 import { shownName } from '../models/label';
 import { sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
+import { addTab } from '../tabs';
 import type { IFoldnote } from '../tokens';
 
 /** Shows the links to a job, and makes new ones. */
@@ -67,13 +67,7 @@ function show(app: JupyterFrontEnd, foldnote: IFoldnote, url: string, shared: Sh
   const widget = new MainAreaWidget({ content });
   widget.title.label = shownName(shared.job);
   widget.title.caption = foldnote.trans.__('Shared with you, read-only');
-  widget.title.icon = markIcon;
-  widget.title.closable = true;
-  app.shell.add(widget, 'main');
-  if (!widget.isAttached) {
-    widget.addClass('fn-mod-below');
-    app.shell.add(widget, 'down'); // Notebook 7 has one document per page
-  }
+  addTab(app, widget);
   app.shell.activateById(widget.id);
 }
 

@@ -12,7 +12,6 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { JobPlace, JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
-import { markIcon } from '../icons';
 import { isBatch } from '../models/batch';
 import { againCode, compareCode, jobCode } from '../models/code';
 import { canCompare } from '../models/comparing';
@@ -24,6 +23,7 @@ import { changeTags, commonTags, readTags } from '../models/tags';
 import { formatCount, sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
+import { addTab } from '../tabs';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, isConfirmed, orNotify, textArgument } from './commands';
 
@@ -281,13 +281,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
   });
   const widget = new MainAreaWidget({ content });
   widget.title.caption = captionOf(place, foldnote);
-  widget.title.icon = markIcon;
-  widget.title.closable = true;
-  app.shell.add(widget, 'main');
-  if (!widget.isAttached) {
-    widget.addClass('fn-mod-below');
-    app.shell.add(widget, 'down'); // Notebook 7 has one document per page
-  }
+  addTab(app, widget);
   void tracker.add(widget);
   app.shell.activateById(widget.id);
 }
