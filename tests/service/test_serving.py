@@ -18,7 +18,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 from free_ports import free_port
-from service_process import SETTINGS
+from service_process import SETTINGS, ServiceProcess
 
 from foldnote.cli import main as run_command
 from foldnote.models.runtime_file import read_runtime
@@ -128,12 +128,13 @@ def test_a_port_that_a_killed_service_still_holds_is_waited_for(tmp_path):
     """A program that it was starting when it was killed has the port until its own code is loaded."""
     with socket.create_server(("127.0.0.1", free_port())) as holder:
         port = holder.getsockname()[1]
-        process = serve(tmp_path, "--port", str(port))
-        time.sleep(0.4)
+        service = ServiceProcess(tmp_path, "--port", str(port))
+        service.process = service.spawn()
+        time.sleep(0.6)  # on a machine that is not too busy, it has found the port in use
     try:
-        assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
+        assert json.loads(service.process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
     finally:
-        end(process)
+        service.kill()
 
 
 def test_health_says_the_version(make_service):
