@@ -1,26 +1,17 @@
 """What tests of attempts on this machine have in common."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+
+import waiting
 
 from foldnote.service.runner.attempt import Outcome
 from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.settings import process_environment
 
-PATIENCE_S = 30
-T = TypeVar("T")
-
-
-def wait_until(condition: Callable[[], T], what: str) -> T:
-    """What ``condition`` gives once it is true; it fails after half a minute."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)
-    return found
+wait_until = partial(waiting.wait_until, patience_s=30)
 
 
 def outcome_of(folder: Path) -> Outcome:

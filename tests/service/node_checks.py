@@ -1,19 +1,11 @@
 """What must be true of jobs that ran on other machines, and the processes that they have there."""
 
 import json
-import time
 from pathlib import Path
 
 from chaos import marked, rows
 from service_process import ServiceProcess
-
-
-def wait_until(condition, what: str, patience_s: float = 60):
-    deadline = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
+from waiting import wait_until
 
 
 def wait_for_sleep(service: ServiceProcess, name: str) -> None:

@@ -18,9 +18,10 @@ import pytest
 import slurm_stand_in
 from chaos import Clients, Ledger, check, marked, rows
 from free_ports import free_port
-from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
+from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep
 from service_process import PDB, ServiceProcess
 from slurm_cluster import SlurmCluster, batch_section
+from waiting import wait_until
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.queue.executors.batch_options import BatchOptions

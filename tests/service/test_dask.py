@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
 from dask_cluster import Cluster, ClusterService
-from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep, wait_until
+from node_checks import assert_once, find_processes, next_runner, runner_in, wait_for_sleep
 from node_service import NodeService
 from own_certificate import write_certificate
 from probe_engine import write_probe_engine
 from service_process import PDB, QUICK, ServiceProcess
+from waiting import wait_until
 
 from foldnote.service.node.order import NodeOrder
 

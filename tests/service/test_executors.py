@@ -18,6 +18,7 @@ from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import PDB, TOOLS
 from slurm_cluster import SlurmCluster, batch_section
+from waiting import wait_until
 
 from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.node.agent_link import close_agents
@@ -28,8 +29,6 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptState, Outcome, prepare_attempt
 from foldnote.settings import process_environment
-
-PATIENCE_S = 60
 
 # Runners outlive the executor that started them, on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
@@ -234,14 +233,6 @@ def local(tmp_path):
     made = LocalMachine(tmp_path)
     yield made
     made.close()
-
-
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
 
 
 def is_alive(spec: Attempt) -> bool:

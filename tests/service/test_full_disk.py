@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 from chaos import fault_of_result, rows
 from service_process import ServiceProcess
+from waiting import wait_until
 
 MB = 1 << 20
 SIZE = 160
@@ -70,13 +71,6 @@ def small(tmp_path):
 
 def free_mb(service) -> float:
     return shutil.disk_usage(service.folder / "data").free / MB
-
-
-def wait_until(condition, what: str, patience_s: float = 60) -> None:
-    until = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < until, f"waited in vain for {what}"
-        time.sleep(0.05)
 
 
 def delete(service, name: str):

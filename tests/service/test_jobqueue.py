@@ -7,8 +7,9 @@ import sys
 
 import pytest
 from dask_cluster import ClusterService
-from node_checks import assert_once, wait_until
+from node_checks import assert_once
 from slurm_cluster import SlurmCluster
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.exhaustive,

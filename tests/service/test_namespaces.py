@@ -12,8 +12,9 @@ import pytest
 from chaos import rows
 from dask_cluster import Cluster, ClusterService
 from namespaces import Host, Network, UnavailableError
-from node_checks import assert_once, runner_in, wait_until
+from node_checks import assert_once, runner_in
 from service_process import PDB
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.exhaustive,

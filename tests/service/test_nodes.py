@@ -8,11 +8,11 @@ import socket
 import httpx
 import pytest
 from node_attempts import RunningNode, archive, refused, start
-from node_checks import wait_until
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import FINAL, PDB, SETTINGS, TOOLS
 from thread_executor import node_environment
+from waiting import wait_until
 
 from foldnote.errors import ConfigurationError
 from foldnote.models.status import JobStatus

@@ -14,10 +14,10 @@ import psycopg
 import pytest
 from chaos import kill_at_random, rows
 from chosen_store import cluster
-from node_checks import wait_until
 from postgres_cluster import PostgresCluster
 from service_process import QUICK, SETTINGS, ServiceProcess
 from test_full_disk import mount
+from waiting import wait_until
 
 pytestmark = pytest.mark.exhaustive
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "12"))

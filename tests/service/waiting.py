@@ -1,0 +1,16 @@
+"""Waiting for what becomes true."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], what: str, patience_s: float = 60) -> T:
+    """What ``condition`` gives once it is true; it fails when the time is over."""
+    deadline = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.02)
+    return found
