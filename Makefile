@@ -56,6 +56,7 @@ $(VENV)/bin/python:
 	@scripts/check-machine $(PYTHON) $(MAKECMDGOALS)
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # Python 3.11 brings 23.2, which takes three times the processor time
 
 node_modules/.installed: package.json package-lock.json | $(VENV)/bin/python
 	@echo "== Installing the front end's packages (about half a minute)"
