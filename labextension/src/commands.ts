@@ -10,6 +10,8 @@ export const CommandIDs = {
   /** The same, labelled with the tool's name alone: for menus and cards. */
   launchTool: 'foldnote:launch-tool',
   browseTools: 'foldnote:browse-tools',
+  /** Applies to the active cell of the current notebook. */
+  formOfCell: 'foldnote:form-of-cell',
   exampleNotebook: 'foldnote:example-notebook',
   /** Takes {@link JobArgs}, as the next ones do. Without a job, they apply to the selected ones. */
   openJob: 'foldnote:open-job',

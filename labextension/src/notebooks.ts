@@ -154,7 +154,7 @@ async function writeCell(app: JupyterFrontEnd, { content }: NotebookLike, code: 
 }
 
 /** The current notebook, else a visible one, else the only open one: a result's tab may be in front. */
-function findNotebook(app: JupyterFrontEnd): NotebookLike | null {
+export function findNotebook(app: JupyterFrontEnd): NotebookLike | null {
   const current = app.shell.currentWidget;
   if (isNotebook(current)) {
     return current;

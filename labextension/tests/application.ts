@@ -31,7 +31,13 @@ class SettingsConnector extends DataConnector<ISettingRegistry.IPlugin, string> 
 
   override fetch(id: string): Promise<ISettingRegistry.IPlugin> {
     const data = { composite: {}, user: {} };
-    return Promise.resolve({ id, raw: this.raw, schema: schema as ISettingRegistry.ISchema, data, version: '1' });
+    return Promise.resolve({
+      id,
+      raw: this.raw,
+      schema: schema as unknown as ISettingRegistry.ISchema,
+      data,
+      version: '1'
+    });
   }
 
   override save(_: string, raw: string): Promise<void> {

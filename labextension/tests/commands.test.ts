@@ -22,6 +22,64 @@ afterAll(() => running.stop());
 
 const run = (command: string, args = {}): Promise<unknown> => running.app.commands.execute(command, args);
 
+describe('the form of a cell that was not run', () => {
+  const ANARCI = { label: 'anarci, line 1', code: 'fn.form("anarci")', unread: [] };
+  const VINA = { label: 'vina, line 2', code: 'fn.form("vina")', unread: ['receptor, which is computed'] };
+  const CODE = 'fn.submit("anarci")\nfn.submit("vina", receptor=f())';
+  const say = (body: object, status = 200): unknown => running.server.instead.set('cells/forms', { status, body });
+
+  it('goes below the cell and is run; the cell is sent, and not run', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
+    say({ cells: [ANARCI] });
+    await run(CommandIDs.formOfCell);
+    expect(running.server.bodyOf('cells/forms')).toEqual({ code: CODE });
+    expect([notebook.sources(), notebook.runs()]).toEqual([[CODE, ANARCI.code], [ANARCI.code]]);
+    expect(notices()).toEqual([]);
+  });
+
+  it('is chosen where the cell has several calls, and says what it lacks', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
+    say({ cells: [ANARCI, VINA] });
+    const done = run(CommandIDs.formOfCell);
+    const list = (await openDialog()).querySelector('select');
+    expect([...(list?.options ?? [])].map(each => each.text)).toEqual([ANARCI.label, VINA.label]);
+    Object.assign(list ?? {}, { value: VINA.label });
+    await press('Open');
+    await done;
+    expect(notebook.runs()).toEqual([VINA.code]);
+    expect(notices()[0]).toContain('could not be read from the cell: receptor.');
+  });
+
+  it('is not shown after Cancel', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell(CODE)]);
+    say({ cells: [ANARCI, VINA] });
+    const done = run(CommandIDs.formOfCell);
+    await press('Cancel');
+    await done;
+    expect(notebook.sources()).toEqual([CODE]);
+  });
+
+  it('is refused in one sentence for other cells, and where no cell is active', async () => {
+    await run(CommandIDs.formOfCell);
+    addNotebook(running.app, running.rendermime, [new Cell('# Title', 'markdown')]);
+    await run(CommandIDs.formOfCell);
+    const sentence = 'Select a code cell that submits a job first.';
+    expect(notices()).toEqual([sentence, sentence]);
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = 1')]);
+    say({ error: 'This cell submits no job.' }, 400);
+    await run(CommandIDs.formOfCell);
+    expect(notices()[0]).toBe('This cell submits no job.');
+    expect(notebook.sources()).toEqual(['x = 1']);
+  });
+
+  it('is offered in the palette and in the menu', () => {
+    const menu = running.mainMenu.menus.find(each => each.id === 'jp-mainmenu-foldnote');
+    for (const items of [menu?.items ?? [], running.palette.items]) {
+      expect(items.map(item => item.command)).toContain(CommandIDs.formOfCell);
+    }
+  });
+});
+
 describe('a cell with a form', () => {
   const insert = (args = {}): Promise<unknown> => run(CommandIDs.newCell, { tool: 'abodybuilder', ...args });
 

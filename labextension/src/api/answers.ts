@@ -116,6 +116,12 @@ export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 /** A link by which colleagues open a job; only a new one has its address. */
 export type ShareRecord = Known<Schemas['Share']>;
 
+/** The forms of the calls in a cell; at least one. */
+export type FormCellsAnswer = Known<Schemas['FormCellsAnswer']>;
+
+/** A cell that shows the form of one call in another cell. */
+export type FormCell = Known<Schemas['FormCellRecord']>;
+
 /** The account's valid links to one job. */
 export interface SharesAnswer {
   readonly shares: readonly ShareRecord[];

@@ -402,6 +402,33 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * FormCellRecord
+         * @description A cell that shows the form of one call in another cell.
+         */
+        FormCellRecord: {
+            /** Code */
+            code: string;
+            /** Label */
+            label: string;
+            /**
+             * Unread
+             * @default []
+             */
+            unread: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * FormCellsAnswer
+         * @description The form of each call of a tool in a cell, in the order of the calls; at least one.
+         */
+        FormCellsAnswer: {
+            /** Cells */
+            cells: components["schemas"]["FormCellRecord"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * JobsAnswer
          * @description All jobs that the poller knows, or those that have changed since the page's state.
          */

@@ -20,7 +20,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IFoldnote],
   optional: [ICommandPalette],
   activate: (app: JupyterFrontEnd, foldnote: IFoldnote, palette: ICommandPalette | null) => {
-    addCellCommand(app, foldnote);
+    addCellCommands(app, foldnote);
     addFileCommands(app, foldnote);
     addServiceCommands(app, foldnote);
     if (palette) {
@@ -28,7 +28,8 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
         CommandIDs.refresh,
         CommandIDs.connect,
         CommandIDs.openShared,
-        CommandIDs.exampleNotebook
+        CommandIDs.exampleNotebook,
+        CommandIDs.formOfCell
       ]) {
         palette.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       }
@@ -37,7 +38,8 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldnote): void {
+function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { tools, profiles, trans } = foldnote;
   app.commands.addCommand(CommandIDs.newCell, {
     label: args => {
       const type = readText(args, 'tool');
@@ -53,6 +55,12 @@ function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldn
       const code = formCode(readText(args, 'tool'), profiles.forCode());
       return orNotify(runInCell(app, code, readText(args, 'cwd')));
     }
+  });
+  app.commands.addCommand(CommandIDs.formOfCell, {
+    label: trans.__('Open the Settings of This Cell as a Form'),
+    mnemonic: 9,
+    describedBy: { args: null },
+    execute: args => orNotify(import('../panels/cellform').then(({ openForm }) => openForm(app, foldnote, args)))
   });
 }
 

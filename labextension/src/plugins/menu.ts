@@ -34,6 +34,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     catalog.title.mnemonic = 0;
     menu.addItem({ type: 'submenu', submenu: catalog });
     menu.addItem({ command: CommandIDs.exampleNotebook });
+    menu.addItem({ command: CommandIDs.formOfCell });
     menu.addItem({ type: 'separator' });
     for (const command of VIEWS) {
       menu.addItem({ command });

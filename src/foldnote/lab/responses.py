@@ -375,10 +375,26 @@ class PageResponse:
     tag: str
 
 
+class FormCellRecord(WireModel):
+    """A cell that shows the form of one call in another cell."""
+
+    label: str
+    """Tool and line of the call."""
+    code: str
+    unread: tuple[str, ...] = ()
+    """What the form lacks, each with the reason."""
+
+
+class FormCellsAnswer(WireModel):
+    """The form of each call of a tool in a cell, in the order of the calls; at least one."""
+
+    cells: tuple[FormCellRecord, ...]
+
+
 _ANSWERS = (
     *(JobsAnswer, OlderAnswer, RecordAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
     *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
-    *(UploadAnswer, SharesAnswer, SharedAnswer),
+    *(UploadAnswer, SharesAnswer, SharedAnswer, FormCellsAnswer),
 )
 
 

@@ -19,6 +19,8 @@ from foldnote.notebook.verbs import verb
 from foldnote.text import escape_html
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from foldnote.client import BatchHandle, JobHandle
     from foldnote.client.core.progress import ProgressCallback
     from foldnote.forms import SchemaForm
@@ -116,6 +118,26 @@ class NotebookForm(KeptForm):
         if self.job is None:
             raise ArgumentError("This form has no job yet: press Submit, or call submit().")
         return self.job.result(patterns, timeout_s=timeout_s, pdbs_only=pdbs_only, progress=progress)
+
+    def add_table(
+        self,
+        table: DataFrame | Sequence[Mapping[str, Any]] | str | Path,
+        columns: Mapping[str, str] | None = None,
+        names: str | None = None,
+    ) -> None:
+        """Add the rows of a table to the form's batch, as *Add to batch* does; nothing is sent.
+
+        Args:
+            table: a DataFrame, a list of mappings, or the path of a CSV, TSV, FASTA or Excel file. Settings
+                that a row lacks are those of the form.
+            columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``; by default
+                names and contents of the columns decide.
+            names: the column of the jobs' names.
+
+        Raises:
+            ArgumentError: it cannot be read, or a column or setting is unknown. No row was added then.
+        """
+        self.batch_table.add_table(table, columns, names)
 
     def _take_job(self, handle: JobHandle) -> None:
         from foldnote.notebook.live_outputs import make_card, make_live

@@ -3,11 +3,13 @@
 import re
 
 import ipywidgets as widgets
+import pandas as pd
 import pytest
 from form_builders import make_tool
 from page import Page, classes_of, send
 
 from foldnote import catalog
+from foldnote.errors import ArgumentError
 from foldnote.forms import Form
 
 FV = catalog.tool("abodybuilder")
@@ -51,6 +53,51 @@ def test_columns_are_proposed_in_drop_down_lists_and_can_be_changed():
     assert choice(form, "Clone").label == "kept with results"
     assert "'Clone' is kept beside the results" in Page(form.widget).text.replace("&#x27;", "'")
     assert form.batch_table.job_names() == ["0.5", "12"]
+
+
+def test_a_table_of_code_is_added_with_its_columns_and_names():
+    form = Form(DESIGN, None)
+    frame = pd.DataFrame({"Clone": ["AB-1", "AB-2"], "Seq1": [HEAVY, LIGHT], "id": [7, 8], "T": [0.5, None]})
+    form.batch_table.add_table(frame, {"Seq1": "chain", "T": "temperature"}, "Clone")
+    assert form.batch_table.job_names() == ["AB-1", "AB-2"]
+    assert form.batch_table.rows == [{"chain": HEAVY, "temperature": 0.5}, {"chain": LIGHT}]
+    assert choice(form, "id").label == "kept with results"
+
+
+def test_rows_of_code_and_files_are_added_as_those_of_the_page(tmp_path):
+    (tmp_path / "plate.csv").write_bytes(CSV)
+    form = Form(FV, None)
+    form.batch_table.add_table(str(tmp_path / "plate.csv"))
+    assert choice(form, "Seq1").label == "Heavy chain"
+    assert form.batch_table.job_names() == ["mAb-1", "mAb-2"]
+    form.batch_table.add_table(
+        [
+            {
+                "heavy": HEAVY,
+                "light": LIGHT,
+            }
+        ],
+        {"light": "light", "heavy": "heavy"},
+    )
+    assert [row.get("heavy") for row in form.batch_table.rows][2:] == [HEAVY]
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "names", "sentence"),
+    [
+        ([{"heavy": HEAVY}], {"VH": "heavy"}, None, "no column 'VH'"),
+        ([{"heavy": HEAVY}], {"heavy": "nothing"}, None, "no setting 'nothing'"),
+        ([{"heavy": HEAVY}], None, "id", "no column 'id'"),
+        ([], None, None, "at least one row"),
+        (7, None, None, "at least one row"),
+        ("none.csv", None, None, "cannot be read"),
+    ],
+)
+def test_a_table_of_code_that_cannot_be_added_is_refused_and_adds_nothing(table, columns, names, sentence):
+    form = Form(FV, None)
+    with pytest.raises(ArgumentError, match=sentence):
+        form.batch_table.add_table(table, columns, names)
+    assert not form.batch_table.rows
 
 
 def test_a_column_that_is_swapped_is_doubted_at_its_list_and_its_rows():

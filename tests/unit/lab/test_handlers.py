@@ -49,6 +49,18 @@ async def test_nothing_new_is_answered_with_304(jupyter, submitted, service):
     assert again.content == b""
 
 
+async def test_the_code_of_a_cell_is_answered_with_its_forms_and_a_reason_where_there_is_none(jupyter):
+    await wait_for_state(jupyter, "ok")
+    page = LOGIN | {"X-XSRFToken": jupyter.cookies.get("_xsrf", "")}
+    code = 'fn.submit("anarci", sequence=f())\nfn.submit("ablang")'
+    cells = (await jupyter.post("cells/forms", json={"code": code}, headers=page)).json()["cells"]
+    assert [cell["label"] for cell in cells] == ["anarci, line 1", "ablang, line 2"]
+    assert cells[0]["unread"] == ["sequence, which is computed"]
+    refused = await jupyter.post("cells/forms", json={"code": "x = 1"}, headers=page)
+    assert refused.status_code == 400
+    assert refused.json()["error"].startswith("This cell submits no job")
+
+
 async def test_tools_come_without_their_schemas(jupyter):
     await wait_for_state(jupyter, "ok")
     body = (await jupyter.get("tools", headers=LOGIN)).json()

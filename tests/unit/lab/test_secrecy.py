@@ -70,6 +70,7 @@ ASKED = {
     "tools": [("GET", "tools", None)],
     "tools/NAME": [("GET", "tools/anarci", None), ("GET", "tools/none", None)],
     "advice": [("POST", "advice", {"prompt": "number an antibody"})],
+    "cells/forms": [("POST", "cells/forms", {"code": 'fn.submit("anarci")'}), ("POST", "cells/forms", {})],
     "files": [
         ("GET", "files", None),
         ("DELETE", "files?path=local.pdb", None),
@@ -100,7 +101,7 @@ ASKED = {
 }
 """What is asked of each route, in this order: method, path, body. What deletes stands last."""
 
-WITHOUT_SERVICE = {"view", "profiles", "engines", "engines/NAME", "static/(3Dmol-min\\.js)"}
+WITHOUT_SERVICE = {"cells/forms", "view", "profiles", "engines", "engines/NAME", "static/(3Dmol-min\\.js)"}
 """Routes that say the same whatever the service says."""
 
 

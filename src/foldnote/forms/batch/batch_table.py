@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any, Protocol
 
 import ipywidgets as widgets
 
 from foldnote import catalog
-from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes
+from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, read_text
 from foldnote.errors import BatchSettingsError, FoldnoteError
 from foldnote.forms.batch.cautions import find_differing
 from foldnote.forms.batch.column_choices import ColumnChoices
-from foldnote.forms.batch.column_mapping import Target, list_header_words
+from foldnote.forms.batch.column_mapping import Target, choose_uses, list_header_words
 from foldnote.forms.batch.draft_batch import DraftBatch, DraftRow
+from foldnote.forms.batch.mapped_table import write_text_table
 from foldnote.forms.batch.policy_controls import PolicyControls
 from foldnote.forms.batch.row_editor import RowEditor
 from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
@@ -101,6 +103,26 @@ class BatchTable:
     def add_file(self, data: bytes, name: str) -> bool:
         """Add the rows of a file, by its bytes; if it cannot be read, show why and return False."""
         return self._add(lambda words: read_table_bytes(data, name, words), name)
+
+    def add_table(
+        self, table: Any, columns: Mapping[str, str] | None = None, names: str | None = None
+    ) -> None:
+        """Add the rows of a table.
+
+        Args:
+            table: a DataFrame, a list of mappings, or the path of a file.
+            columns: which column feeds which setting, in either direction; the others are kept then.
+            names: the column of the jobs' names.
+
+        Raises:
+            ArgumentError: it cannot be read, or a column or setting is unknown. No row was added then.
+        """
+        specs, path = self._specs(), Path(table) if isinstance(table, str | Path) else None
+        text = read_table_file(path, list_header_words(specs)) if path else write_text_table(table)
+        uses = choose_uses(text, [spec.name for spec in specs], columns, names)
+        self._open()
+        notes = self.batch.add_table(text, specs, path.name if path else "", uses)
+        self._show_added(" ".join((f"{count(len(text.rows), 'row')} added.", *notes)))
 
     def _add(self, read: Callable[[Collection[str]], TextTable], file_name: str = "") -> bool:
         self._open()

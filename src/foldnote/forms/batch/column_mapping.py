@@ -364,3 +364,34 @@ def orient_columns(
             raise ArgumentError(f"The columns {found[setting]} and {name} both mean the setting {setting}.")
         found[setting] = name
     return found
+
+
+def choose_uses(
+    table: TextTable, settings: Collection[str], columns: Mapping[str, str] | None, names: str | None
+) -> dict[str, Target]:
+    """What each column is for that ``columns`` and ``names`` speak of; with ``columns``, others are kept.
+
+    Args:
+        table: the table.
+        settings: the tool's settings.
+        columns: which column feeds which setting, in either direction.
+        names: the column of the jobs' names.
+
+    Raises:
+        ArgumentError: there is no such column or setting.
+    """
+    known = ColumnMapping(dict.fromkeys(table.columns, Purpose.KEPT))
+    found: dict[str, Target] = {}
+    if columns is not None:
+        fed = orient_columns(columns, table.columns, settings)
+        if {*fed.values()} <= {*settings} and not {*fed} <= {*settings}:
+            fed = {setting: column for column, setting in fed.items()}  # a column that the table lacks
+        names = names or find_name_column(table, fed.values())
+        found |= known.targets
+        for setting, column in fed.items():
+            if setting not in settings:
+                raise ArgumentError(f"The tool has no setting {setting!r}. It has: {', '.join(settings)}.")
+            found[column] = known.with_target(column, setting).targets[column]
+    if names is not None:
+        found[names] = known.with_target(names, Purpose.JOB_NAME).targets[names]
+    return found

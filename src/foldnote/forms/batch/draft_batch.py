@@ -64,13 +64,27 @@ class DraftBatch:
         self.file_name = ""
         self.rows.append(DraftRow(own=dict(settings)))
 
-    def add_table(self, table: TextTable, specs: Sequence[FieldSpec], file_name: str = "") -> tuple[str, ...]:
+    def add_table(
+        self,
+        table: TextTable,
+        specs: Sequence[FieldSpec],
+        file_name: str = "",
+        uses: Mapping[str, Target] | None = None,
+    ) -> tuple[str, ...]:
         """Add the rows of a table; returns what was assumed, as sentences.
 
         A column that an earlier table had, or that means the same setting, continues that column.
+
+        Args:
+            table: the rows.
+            specs: the tool's settings.
+            file_name: name of the file that was read.
+            uses: what columns are for; it is proposed for the others.
         """
         self.file_name = file_name if not self.rows else ""
         proposed = propose_mapping(table, specs)
+        for column, use in (uses or {}).items():
+            proposed = replace(proposed.with_target(column, use), notes=proposed.notes)
         places, notes = self._place_columns(proposed)
         for cells in table.rows:
             pairs = zip(table.columns, cells, strict=True)

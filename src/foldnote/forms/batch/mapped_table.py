@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,6 +126,24 @@ def map_table(
     table = _type_texts(table, found.columns, specs)
     smiles = _find_inlined(found.columns, specs)
     return MappedTable(table, found.columns, found.job_names, names is None, smiles)
+
+
+def write_text_table(table: Any) -> TextTable:
+    """A DataFrame or a list of mappings as the text that a form's batch holds.
+
+    Raises:
+        ArgumentError: it has no rows with named columns.
+    """
+    heads = _read_heads(table)
+    if hasattr(table, "columns"):
+        columns = [[_write(value) for value in table.iloc[:, place]] for place in range(len(heads))]
+    else:
+        columns = [[_write(row.get(head)) for row in table] for head in heads]
+    if not columns or not columns[0]:
+        raise ArgumentError(
+            "A table is a DataFrame, a list of mappings, or the path of a file, with at least one row."
+        )
+    return TextTable(tuple(heads), tuple(zip(*columns, strict=True)))
 
 
 def list_specs(tool: Tool) -> tuple[FieldSpec, ...]:
@@ -311,6 +330,8 @@ def _sample(table: Any, heads: Sequence[str]) -> TextTable:
 
 
 def _write(value: Any) -> str:
+    if isinstance(value, list | dict | bool):
+        return json.dumps(value, ensure_ascii=False)
     return value.strip() if isinstance(value, str) else "" if value is None or value != value else str(value)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from jupyter_server.base.handlers import FileFindHandler
 
+from foldnote.lab.handlers import cells as cells
 from foldnote.lab.handlers import files as files
 from foldnote.lab.handlers import jobs as jobs
 from foldnote.lab.handlers import lists as lists
@@ -46,6 +47,7 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/files/uploads/{_NAME}", files.UploadHandler),
     (f"{_ROOT}/files/uploads/{_NAME}/finish", files.UploadEndHandler),
     (f"{_ROOT}/files/contents", files.UploadContentsHandler),
+    (f"{_ROOT}/cells/forms", cells.FormCellsHandler),
     (f"{_ROOT}/view", files.FileViewHandler),
     (f"{_ROOT}/profiles", setup.ProfilesHandler),
     (f"{_ROOT}/account", setup.AccountHandler),

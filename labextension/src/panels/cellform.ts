@@ -1,0 +1,55 @@
+/** Shows the job that a cell submits as a form below it, without running the cell. Loaded when first used. */
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { InputDialog, Notification } from '@jupyterlab/apputils';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import type { FormCell, FormCellsAnswer } from '../api/answers';
+import { findNotebook, runInCell } from '../notebooks';
+import type { IFoldnote } from '../tokens';
+
+/**
+ * Reads the active cell of the current notebook, or the one whose context menu is open, and shows the form of its call in a cell below. Of several calls the user
+ * chooses one.
+ *
+ * @throws Error if no cell is active, or its code submits no job
+ */
+export async function openForm(
+  app: JupyterFrontEnd,
+  { api, trans }: IFoldnote,
+  { isContextMenu }: ReadonlyPartialJSONObject
+): Promise<void> {
+  const content = findNotebook(app)?.content;
+  const clicked =
+    isContextMenu === true ? app.contextMenuHitTest(node => node.classList.contains('jp-Cell')) : undefined;
+  const index = content?.widgets.findIndex(({ node }) => node === clicked) ?? -1;
+  if (content && index >= 0) {
+    content.activeCellIndex = index; // a right click activates no cell
+  }
+  const cell = content?.activeCell;
+  const code = cell?.model.type === 'code' ? cell.model.sharedModel.getSource() : '';
+  if (code.trim() === '') {
+    throw new Error(trans.__('Select a code cell that submits a job first.'));
+  }
+  const { cells } = await api.requests.post<FormCellsAnswer>('cells/forms', { code });
+  const chosen = await choose(cells, trans.__('Which job should the form show?'), trans.__('Open'));
+  if (!chosen) {
+    return;
+  }
+  await runInCell(app, chosen.code, '');
+  if (chosen.unread.length > 0) {
+    const missing = chosen.unread.map(each => each.replace(/,.*/s, '')).join(', ');
+    Notification.warning(
+      trans.__('The form lacks what could not be read from the cell: %1. The comments above it say why.', missing),
+      { autoClose: 8000 }
+    );
+  }
+}
+
+async function choose(cells: readonly FormCell[], title: string, okLabel: string): Promise<FormCell | undefined> {
+  if (cells.length < 2) {
+    return cells[0];
+  }
+  const items = cells.map(each => each.label);
+  const { button, value } = await InputDialog.getItem({ title, items, okLabel });
+  return button.accept ? cells[items.indexOf(value ?? '')] : undefined;
+}

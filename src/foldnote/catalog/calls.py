@@ -1,0 +1,527 @@
+"""Calls of tools in the code of a cell, read without running it, and the form that shows each.
+
+A setting is known if it is written out, or is a variable that the cell itself assigns before the call. A
+variable of another cell becomes ``fn.variable``, which reads what is stored. Whatever is computed is named.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from foldnote.catalog.bundle import list_types, read_tool
+from foldnote.catalog.functions import find_python_name, read_arguments
+from foldnote.errors import ArgumentError
+
+MAX_CELL_LENGTH: Final = 2_000_000
+"""Characters."""
+_MAX_PARTS: Final = 200_000
+"""Parts of an expression that are read, so that lists of lists of lists end."""
+
+_VERBS: Final = ("submit", "quote", "validate", "submit_batch")
+TAKEN: Final = ("job_name", "label", "profile")
+"""Arguments of ``fn.submit``, besides settings, that ``fn.form`` takes, too."""
+LEFT: Final = ("project_tag", "extensions", "webhook", "max_runtime_s", "weighted_hours_budget", "again")
+"""Those that it does not take."""
+TABLE: Final = ("columns", "names")
+"""Arguments of ``fn.submit_batch`` that ``form.add_table`` takes, too."""
+LEFT_OF_BATCHES: Final = ("sweep", "batch_name", "on_failure", "retries", "preview", "ask")
+"""Those that neither takes."""
+
+_NO_CALL = (
+    "This cell submits no job: it has none of fn.submit, fn.submit_batch, fn.quote, fn.validate and functions"
+    " of tools, such as fn.tools.anarci."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FormCell:
+    """A cell that shows the form of one call."""
+
+    label: str
+    """Tool and line of the call, to choose by."""
+    code: str
+    unread: tuple[str, ...]
+    """What the form lacks, each with the reason."""
+
+
+def read_form_cells(source: str) -> tuple[FormCell, ...]:
+    """The form of each call of a tool in a cell, in the order of the calls.
+
+    Args:
+        source: the cell; lines with magics and shell commands are skipped.
+
+    Raises:
+        ArgumentError: it is not Python, has no such call, or none whose tool is known before it runs.
+    """
+    if len(source) > MAX_CELL_LENGTH:
+        raise ArgumentError("This cell is too long to be read.")
+    try:
+        module = ast.parse(_skip_magics(source))
+        reader = _CellReader(module)
+        calls = reader.calls
+    except SyntaxError as exc:
+        raise ArgumentError(f"This cell is not valid Python: line {exc.lineno}, {exc.msg}.") from exc
+    except (ValueError, RecursionError, MemoryError) as exc:
+        raise ArgumentError("This cell cannot be read as Python.") from exc
+    if not calls:
+        raise ArgumentError(_NO_CALL)
+    cells, faults = [], []
+    for call in calls:
+        try:
+            cells.append(reader.write(call))
+        except _UnreadError as exc:
+            faults.append(f"The tool of the call in line {call.node.lineno} {exc}.")
+        except RecursionError:
+            faults.append(f"The call in line {call.node.lineno} is too deeply nested to be read.")
+    if not cells:
+        raise ArgumentError(faults[0])
+    return tuple(cells)
+
+
+Place = tuple[float, int]
+"""Line and column."""
+
+
+class _UnreadError(Exception):
+    """Why a value cannot be read without running the cell: the end of a sentence about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """A value that is written as it stands here."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class _Binding(NamedTuple):
+    """A place where a cell gives a name a value."""
+
+    place: Place
+    value: ast.expr | None
+    """None unless it is a plain assignment of the cell itself."""
+
+
+@dataclass(slots=True)
+class _Call:
+    node: ast.Call
+    function: str
+    """Such as ``submit`` or ``tools.anarci``."""
+    place: Place
+    """Where it reads variables: in a function, after all of the cell."""
+    is_client: bool = False
+    """Whether a client is called, which takes the settings as one mapping."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What was read of one call."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    table: dict[str, Any] = field(default_factory=dict)
+    """Arguments of ``form.add_table``; the table itself is ``""``."""
+    unread: list[str] = field(default_factory=list)
+
+
+class _CellReader:
+    """The names and calls of one cell."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._bindings: dict[str, list[_Binding]] = {}
+        self._loads: dict[str, list[Place]] = {}
+        self._modules = {"fn", "foldnote"}
+        self._verbs: dict[str, str] = {}
+        self._module = module
+        self._parts = 0
+        plain = {id(each): each for each in module.body}
+        for node in ast.walk(module):
+            self._note(node, id(node) in plain)
+        self._modules -= {name for name in ("fn", "foldnote") if name in self._bindings}
+        self._calls = sorted(self._find_calls(), key=lambda call: _place(call.node))
+        self._own = {
+            _place(each) for call in self._calls for each in ast.walk(call.node) if isinstance(each, ast.Name)
+        }
+        self._limit: Place = (math.inf, 0)
+
+    def _note(self, node: ast.AST, is_plain: bool) -> None:
+        """Note what a node binds and reads."""
+        match node:
+            case ast.Import(names=names):
+                for each in names:
+                    bound = each.asname or each.name.partition(".")[0]
+                    if each.name == "foldnote":
+                        self._modules.add(bound)
+                    else:
+                        self._bind(bound, node)
+            case ast.ImportFrom(module="foldnote", names=names):
+                for each in names:
+                    self._verbs[each.asname or each.name] = each.name
+            case ast.ImportFrom(names=names):
+                for each in names:
+                    self._bind(each.asname or each.name, node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_plain:
+                self._bind(name, node, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if is_plain:
+                self._bind(name, node, value)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                self._bind(name, node)
+            case ast.Name(id=name):
+                self._loads.setdefault(name, []).append(_place(node))
+            case ast.arg(arg=name):
+                self._bind(name, node)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                self._bind(name, node)
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                self._bind(name, node)
+            case ast.MatchMapping(rest=str(name)):
+                self._bind(name, node)
+            case _:
+                pass
+
+    def _bind(self, name: str, node: Any, value: ast.expr | None = None) -> None:
+        found = self._bindings.setdefault(name, [])
+        place = _place(node)
+        if any(each.place == place and each.value is not None for each in found):
+            return  # the target of a plain assignment
+        found.append(_Binding(place, value))
+
+    @property
+    def calls(self) -> list[_Call]:
+        """The calls of tools, in their order."""
+        return self._calls
+
+    def _find_calls(self) -> Iterator[_Call]:
+        functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        later = {
+            id(each)
+            for node in ast.walk(self._module)
+            if isinstance(node, functions)
+            for each in ast.walk(node)
+        }
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Call):
+                place: Place = (math.inf, 0) if id(node) in later else _place(node)
+                if (call := self._recognize(node, place)) is not None:
+                    yield call
+
+    def _recognize(self, node: ast.Call, place: Place) -> _Call | None:
+        match node.func:
+            case ast.Name(id=name) if self._verbs.get(name) in _VERBS:
+                return _Call(node, self._verbs[name], place)
+            case ast.Attribute(value=ast.Name(id=name), attr=verb) if (
+                name in self._modules and verb in _VERBS
+            ):
+                return _Call(node, verb, place)
+            case ast.Attribute(value=tools, attr=name) if self._is_tools(tools):
+                return _Call(node, f"tools.{name}", place)
+            case ast.Attribute(
+                value=ast.Attribute(attr="jobs"), attr=("submit" | "quote" | "validate") as verb
+            ):
+                return _Call(node, verb, place, is_client=True)
+        return None
+
+    def _is_tools(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="tools"):
+                return name in self._modules
+            case ast.Name(id=name):
+                return self._verbs.get(name) == "tools"
+        return False
+
+    def write(self, call: _Call) -> FormCell:
+        """The cell with the form of a call.
+
+        Raises:
+            _UnreadError: which tool it is cannot be read.
+        """
+        self._limit = call.place
+        tool = self._read_tool(call)
+        draft = _Draft()
+        if call.is_client and len(call.node.args) > 1:
+            self._spread(call.node.args[1], "settings", draft, call)
+        for each in call.node.keywords:
+            if each.arg is None:
+                self._spread(each.value, f"**{ast.unparse(each.value)}", draft, call)
+            else:
+                self._take(each.arg, each.value, draft, call)
+        if call.function == "submit_batch":
+            self._take_rows(call, draft)
+        if call.function.startswith("tools."):
+            draft.settings = _rename(tool, draft.settings)
+        return FormCell(f"{tool}, line {call.node.lineno}", _write(tool, draft), tuple(draft.unread))
+
+    def _read_tool(self, call: _Call) -> str:
+        if call.function.startswith("tools."):
+            name = call.function.removeprefix("tools.")
+            known = {find_python_name(each): each for each in sorted(list_types(), reverse=True)}
+            return known.get(name, name.replace("_", "-"))
+        if not call.node.args or isinstance(call.node.args[0], ast.Starred):
+            raise _UnreadError("is not written out")
+        node = call.node.args[0]
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="tool"), args=[only], keywords=[]
+            ) if name in self._modules:
+                node = only
+        found = self._read(node, call.place)
+        if not isinstance(found, str):
+            raise _UnreadError("is not the name of one")
+        return found
+
+    def _spread(self, node: ast.expr, name: str, draft: _Draft, call: _Call) -> None:
+        """Take the items of a mapping as arguments."""
+        place = call.place
+        try:
+            mapping, place = self._find_mapping(node, place)
+        except _UnreadError as exc:
+            draft.unread.append(f"{name}, which {exc}")
+            return
+        for key, value in zip(mapping.keys, mapping.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                self._take(key.value, value, draft, call, place)
+            elif key is None:
+                self._spread(value, f"**{ast.unparse(value)}", draft, call)
+            else:
+                draft.unread.append(f"{ast.unparse(key)}, which is computed")
+
+    def _find_mapping(self, node: ast.expr, place: Place) -> tuple[ast.Dict, Place]:
+        """The dict that an expression is, and where it stands.
+
+        Raises:
+            _UnreadError: it is none that is written out.
+        """
+        match node:
+            case ast.Dict():
+                return node, place
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if (
+                "dict" not in self._bindings
+            ):
+                keys: list[ast.expr | None] = [
+                    None if each.arg is None else ast.Constant(each.arg) for each in keywords
+                ]
+                return ast.Dict(keys, [each.value for each in keywords]), place
+            case ast.Name(id=name):
+                binding = self._find_binding(name, place)
+                if binding is None:
+                    raise _UnreadError("is a variable of another cell")
+                if isinstance(binding.value, ast.Dict | ast.Call):
+                    self._require_unused(node, binding)
+                    return self._find_mapping(binding.value, binding.place)
+        raise _UnreadError("is computed")
+
+    def _take(
+        self, name: str, node: ast.expr, draft: _Draft, call: _Call, place: Place | None = None
+    ) -> None:
+        """Take one argument."""
+        is_batch = call.function == "submit_batch"
+        into = (
+            draft.table if is_batch and name in TABLE else draft.options if name in TAKEN else draft.settings
+        )
+        if name in LEFT or (is_batch and name in (*LEFT_OF_BATCHES, "job_name")):
+            draft.unread.append(f"{name}, which a form does not take")
+            return
+        try:
+            value = self._read(node, place or call.place, may_be_variable=into is draft.settings)
+        except _UnreadError as exc:
+            draft.unread.append(f"{name}, which {exc}")
+            return
+        if value is not None:
+            into[name] = value
+
+    def _take_rows(self, call: _Call, draft: _Draft) -> None:
+        """Take the table of a batch: a path, rows that are written out, or a variable of another cell."""
+        node = call.node.args[1] if len(call.node.args) > 1 else None
+        try:
+            if node is None or isinstance(node, ast.Starred):
+                raise _UnreadError("are computed")
+            if isinstance(node, ast.Name) and self._find_binding(node.id, call.place) is None:
+                draft.table = {"": _Code(node.id), **draft.table}
+                return
+            table = self._read(node, call.place)
+            is_rows = isinstance(table, list) and all(isinstance(each, dict) for each in table)
+            if not is_rows and not isinstance(table, str | _Code):
+                raise _UnreadError("are computed")
+            draft.table = {"": table, **draft.table}
+        except _UnreadError:
+            draft.table = {}
+            draft.unread.append("the rows, which are computed; Add to batch takes a table")
+
+    def _find_binding(self, name: str, place: Place) -> _Binding | None:
+        """The assignment that gives a name its value at ``place``; None if another cell does.
+
+        Raises:
+            _UnreadError: the cell computes the value.
+        """
+        bindings = self._bindings.get(name, ())
+        if name in self._verbs or name in self._modules or any(each.value is None for each in bindings):
+            raise _UnreadError("is computed")
+        found = [each for each in bindings if each.place < place]
+        if not found:
+            return None
+        return max(found, key=lambda each: each.place)
+
+    def _require_unused(self, node: ast.Name, binding: _Binding) -> None:
+        """Raise where the list or dict of a name may be changed between its assignment and the call."""
+        others = {*self._loads.get(node.id, ())} - self._own - {_place(node)}
+        if any(binding.place < each < self._limit for each in others):
+            raise _UnreadError("may be changed between its assignment and the call")
+
+    def _read(self, node: ast.expr, place: Place, *, may_be_variable: bool = False) -> Any:
+        """The value of an expression at ``place``, or the code by which a form gets it.
+
+        Raises:
+            _UnreadError: it is neither written out nor stored in a variable.
+        """
+        self._parts += 1
+        if self._parts > _MAX_PARTS:
+            raise _UnreadError("has too many parts")
+        match node:
+            case ast.Constant(value=str() | int() | float() | None as value):
+                return value
+            case ast.UnaryOp(
+                op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant(value=int() | float() as number)
+            ):
+                return -number if isinstance(sign, ast.USub) else number
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._join(self._read(left, place), self._read(right, place))
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return [self._read(each, place) for each in items]
+            case ast.Dict(keys=keys, values=values):
+                return {self._read_key(key, place): self._read(value, place)
+                        for key, value in zip(keys, values, strict=True)}  # fmt: skip
+            case ast.Call():
+                return _Code(self._read_file(node, place))
+            case ast.Name(id=name):
+                binding = self._find_binding(name, place)
+                if binding is not None and binding.value is not None:
+                    value = self._read(binding.value, binding.place, may_be_variable=may_be_variable)
+                    if isinstance(value, list | dict):
+                        self._require_unused(node, binding)
+                    return value
+        return self._read_variable(node, place, may_be_variable)
+
+    def _read_variable(self, node: ast.expr, place: Place, may_be_variable: bool) -> _Code:
+        root = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            if isinstance(root, ast.Attribute) and root.attr.startswith("_"):
+                raise _UnreadError("is computed")
+            if isinstance(root, ast.Subscript) and not _is_key(root.slice):
+                raise _UnreadError("is computed")
+            root = root.value
+        if not isinstance(root, ast.Name) or self._find_binding(root.id, place) is not None:
+            raise _UnreadError("is computed")
+        if not may_be_variable:
+            raise _UnreadError("is a variable of another cell")
+        return _Code(f"fn.variable({ast.unparse(node)!r})")
+
+    def _join(self, left: Any, right: Any) -> str:
+        if not isinstance(left, str) or not isinstance(right, str):
+            raise _UnreadError("is computed")
+        if len(left) + len(right) > MAX_CELL_LENGTH:
+            raise _UnreadError("is too long")
+        return left + right
+
+    def _read_key(self, key: ast.expr | None, place: Place) -> str:
+        found = None if key is None else self._read(key, place)
+        if not isinstance(found, str):
+            raise _UnreadError("is computed")
+        return found
+
+    def _read_file(self, node: ast.Call, place: Place) -> str:
+        """A file as the value of a form's field.
+
+        Raises:
+            _UnreadError: it is another call.
+        """
+        name, texts = self._name_call(node.func), []
+        for each in node.args:
+            text = self._read(each, place)
+            if not isinstance(text, str):
+                raise _UnreadError("is computed")
+            texts.append(text)
+        if len(texts) == 1 and not node.keywords:
+            if name in ("uploaded", "inline", "variable"):
+                return f"fn.{name}({texts[0]!r})"
+            if name in ("upload", "Path"):
+                return repr(texts[0] if re.match(r"[./~\\]|\w:", texts[0]) else f"./{texts[0]}")
+            match node.func:
+                case ast.Attribute(value=ast.Call(func=found, args=[job], keywords=[]), attr="file") if (
+                    self._name_call(found) == "job"
+                ):
+                    job_name = self._read(job, place)
+                    if isinstance(job_name, str):
+                        return f"fn.job({job_name!r}).file({texts[0]!r})"
+        raise _UnreadError("is computed")
+
+    def _name_call(self, node: ast.expr) -> str:
+        """The function that is called, without foldnote's or pathlib's name; empty for others."""
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=verb) if name in self._modules:
+                return verb
+            case ast.Attribute(value=ast.Name(id="pathlib"), attr="Path"):
+                return "Path"
+            case ast.Name(id="Path"):
+                return "Path"
+            case ast.Name(id=name):
+                return self._verbs.get(name, "")
+        return ""
+
+
+def _place(node: Any) -> Place:
+    return node.lineno, node.col_offset
+
+
+def _is_key(node: ast.expr) -> bool:
+    try:
+        return isinstance(ast.literal_eval(node), str | int)
+    except (ValueError, TypeError):
+        return False
+
+
+def _skip_magics(source: str) -> str:
+    """The code with ``pass`` in place of IPython's own lines; a magic that runs Python keeps that."""
+    lines = []
+    for line in source.splitlines():
+        found = re.match(r"(\s*)(%%?time\b(?!it)\s*|[%!?])(.*)", line)
+        if found is None:
+            lines.append("pass" if line.rstrip().endswith("?") and re.match(r"[\w.]+\?+\s*$", line) else line)
+        elif "time" in found[2] and not re.match(r"-\w", found[3]):
+            lines.append(f"{found[1]}{found[3] or 'pass'}")
+        else:
+            lines.append(f"{found[1]}pass")
+    return "\n".join(lines)
+
+
+def _rename(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by their names in the schema, given those of the arguments of the tool's function."""
+    if tool not in list_types():
+        return dict(given)
+    known = {each.name: each.setting for each in read_arguments(read_tool(tool)["schema"], (*TAKEN, *LEFT))}
+    return {known.get(name, name): value for name, value in given.items()}
+
+
+def _write(tool: str, draft: _Draft) -> str:
+    """The call of ``fn.form``, one argument per line."""
+    plain = {name: value for name, value in draft.settings.items() if find_python_name(name) == name}
+    lines = [f"    {tool!r},", *(f"    {name}={value!r}," for name, value in plain.items())]
+    others = {name: value for name, value in draft.settings.items() if name not in plain}
+    lines += [f"    **{others!r},"] if others else []
+    lines += [f"    {name}={value!r}," for name, value in draft.options.items()]
+    notes = [f"# not in this form: {each}" for each in draft.unread]
+    start = ["import foldnote as fn", "", *notes]
+    if not draft.table:
+        return "\n".join([*start, "fn.form(", *lines, ")"])
+    table = ", ".join(f"{name}={value!r}" if name else repr(value) for name, value in draft.table.items())
+    return "\n".join([*start, "form = fn.form(", *lines, ")", f"form.add_table({table})", "form"])

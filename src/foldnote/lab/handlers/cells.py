@@ -1,0 +1,25 @@
+"""The route about the code of a notebook's cell, which is read and never run."""
+
+from __future__ import annotations
+
+import asyncio
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from foldnote.lab.handlers.jobs import FoldnoteHandler
+
+
+class FormCellsHandler(FoldnoteHandler):
+    """``POST cells/forms`` with ``code``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """The cells that show the jobs which the code submits as forms; nothing is sent to a service."""
+        from foldnote.catalog.calls import read_form_cells
+        from foldnote.lab.responses import FormCellRecord, FormCellsAnswer
+
+        found = await self.ask(asyncio.to_thread(read_form_cells, self.read_field("code")))
+        cells = tuple(FormCellRecord(label=each.label, code=each.code, unread=each.unread) for each in found)
+        self.send_record(FormCellsAnswer(cells=cells))
