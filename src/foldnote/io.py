@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
+
+from foldnote.errors import ResultError
+from foldnote.text import format_size
 
 _PRIVATE = 0o600
 _PUBLIC = 0o666
@@ -68,6 +72,54 @@ def write_atomically(
     if is_durable:
         sync(path.parent)
     return path
+
+
+def save_file(path: Path, content: bytes | str) -> Path:
+    """Write a file that a person asked for, atomically; its folder is created.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        ResultError: it cannot be written; no partial file remains, and an old file is kept.
+    """
+    size_bytes = len(content.encode() if isinstance(content, str) else content)
+    with saving(path, size_bytes):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return write_atomically(path, content)
+
+
+@contextmanager
+def saving(path: Path, size_bytes: int) -> Iterator[None]:
+    """While ``path`` is written for a person, say in one sentence why it cannot be.
+
+    Args:
+        path: the file.
+        size_bytes: what it needs at most.
+
+    Raises:
+        ResultError: an `OSError` came from inside; the message has the file and the space that it needs.
+    """
+    try:
+        yield
+    except OSError as exc:
+        reason = exc.strerror or str(exc) or type(exc).__name__
+        raise ResultError(
+            f"{path} cannot be written: {reason}. {compare_space(path, size_bytes)}Free some space, or choose"
+            " another folder."
+        ) from exc
+
+
+def compare_space(path: Path, size_bytes: int) -> str:
+    """What a file needs and what is free, as a sentence; empty where it would fit, or if that is unknown."""
+    folder = next((each for each in path.absolute().parents if each.is_dir()), None)
+    try:
+        free_bytes = shutil.disk_usage(folder).free if folder else None
+    except OSError:
+        free_bytes = None
+    if free_bytes is None or free_bytes > size_bytes:
+        return ""
+    return f"It needs {format_size(size_bytes)}, and {format_size(free_bytes)} are free. "
 
 
 def sync(path: Path) -> None:

@@ -47,7 +47,7 @@ def export(
         ArgumentError: the list is empty.
         ConfigurationError: the path does not end in ``.zip``.
         UnreadableFileError: a file of a result is damaged.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
     """
     if isinstance(source, JobHandle | str):
         parts = _read_parts(source, profile)

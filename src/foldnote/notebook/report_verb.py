@@ -58,7 +58,7 @@ def report(
             WeasyPrint is not installed (``pip install 'foldnote[pdf]'``) or the system lacks Pango.
         NotFoundError: there is no such job.
         ArchiveError: an archive cannot be read.
-        OSError: the page cannot be written.
+        ResultError: the page cannot be written, for example because the disk is full; an old one is kept.
     """
     items = [source] if isinstance(source, JobHandle | Result | ExportedJob | str | Path) else list(source)
     if not items:

@@ -25,6 +25,7 @@ import pandas as pd
 
 from foldnote import late
 from foldnote.errors import ArchiveError, ArgumentError, ConfigurationError, UnreadableFileError
+from foldnote.io import saving
 from foldnote.models.names import clean_job_name
 from foldnote.results.archives.archive import BROKEN, Archive, Member
 from foldnote.results.archives.opening import open_archive
@@ -129,7 +130,7 @@ def save_export(path: str | Path, parts: JobParts) -> Path:
     Raises:
         ConfigurationError: the path does not end in ``.zip``.
         UnreadableFileError: a file of the result is damaged; nothing was written.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written; no partial file remains.
     """
     return _save(path, {"": parts})
 
@@ -147,7 +148,7 @@ def save_exports(path: str | Path, parts: Iterable[JobParts]) -> Path:
         ArgumentError: there is no job.
         ConfigurationError: the path does not end in ``.zip``.
         UnreadableFileError: a file of a result is damaged; nothing was written.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written; no partial file remains.
     """
     found: dict[str, JobParts] = {}
     for each in parts:
@@ -171,7 +172,13 @@ def _save(path: str | Path, parts: Mapping[str, JobParts]) -> Path:
     place = Path(path)
     if place.suffix.lower() != ".zip":
         raise ConfigurationError(f"{place.name}: an export is written to a file that ends in {SUFFIX}.")
-    place.parent.mkdir(parents=True, exist_ok=True)
+    size_bytes = sum(file.size_bytes for each in parts.values() for one in each.results for file in one.files)
+    with saving(place, size_bytes):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return _write(place, parts)
+
+
+def _write(place: Path, parts: Mapping[str, JobParts]) -> Path:
     draft = place.with_name(f".{place.name}.{uuid4().hex}.part")
     try:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as target:
@@ -233,15 +240,28 @@ def _join_tables(tables: Sequence[pd.DataFrame], jobs: Sequence[str]) -> pd.Data
 def _copy(archive: Archive, name: str, target: zipfile.ZipFile, folder: str) -> str:
     digest = hashlib.sha256()
     try:
-        with archive.open(name) as source, target.open(f"{folder}{name}", "w", force_zip64=True) as member:
-            while piece := source.read(1024**2):
-                digest.update(piece)
-                member.write(piece)
+        source = archive.open(name)
     except (UnreadableFileError, *BROKEN) as exc:
-        raise UnreadableFileError(
-            f"{name} is damaged, so the result is not exported. Download the result again."
-        ) from exc
+        raise _refuse(name) from exc
+    with source, target.open(f"{folder}{name}", "w", force_zip64=True) as member:
+        while piece := _read_piece(source, name):
+            digest.update(piece)
+            member.write(piece)
     return digest.hexdigest()
+
+
+def _read_piece(source: IO[bytes], name: str) -> bytes:
+    """The next megabyte of a file; faults of the disk that is written to are not its own."""
+    try:
+        return source.read(1024**2)
+    except (UnreadableFileError, *BROKEN) as exc:
+        raise _refuse(name) from exc
+
+
+def _refuse(name: str) -> UnreadableFileError:
+    return UnreadableFileError(
+        f"{name} is damaged, so the result is not exported. Download the result again."
+    )
 
 
 def _hide_paths(value: Any) -> Any:

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from foldnote.errors import ArchiveError, ResultError, UnreadableFileError
+from foldnote.io import compare_space
 from foldnote.results.core.messages import explain
 
 MAX_MEMBERS = 10_000
@@ -129,9 +130,10 @@ class Archive(ABC):
                 raise
             if exc.errno in _NAME_FAULTS:
                 raise UnreadableFileError(f"{name} cannot be a file's name here: {explain(exc)}.") from exc
+            space = compare_space(place, self._sizes[name])
             raise ResultError(
-                f"{place} cannot be written: {explain(exc)}. Free some space, or choose another folder; the"
-                f" result is still whole in {self.path.name}."
+                f"{place} cannot be written: {explain(exc)}. {space}Free some space, or choose another"
+                f" folder; the result is still whole in {self.path.name}."
             ) from exc
 
     def _read_chunks(self, name: str) -> Iterator[bytes]:

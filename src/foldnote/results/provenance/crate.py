@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import ArchiveError, ConfigurationError
+from foldnote.io import saving
 from foldnote.results.provenance.crate_steps import (
     HOMEPAGE,
     WORKFLOW,
@@ -72,6 +73,7 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
     Raises:
         ConfigurationError: the library ``rocrate`` is not installed.
         ArchiveError: ``path`` already exists.
+        ResultError: it cannot be written; nothing of it remains.
     """
     crate_type = _find_library()
     if path.exists():
@@ -90,7 +92,8 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
             crate.root_dataset.append_to("mentions", action)
         _add_readme(crate, files, steps)
         try:
-            crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
+            with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
+                crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
         except BaseException:  # includes KeyboardInterrupt: an incomplete crate would block the next attempt
             _remove_partial(path)
             raise

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
-from foldnote.io import write_atomically
+from foldnote.io import save_file
 from foldnote.viewers.display.bundles import Item, bundle
 from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
@@ -37,12 +37,12 @@ def write_page(path: str | Path, title: str, items: Sequence[Item | str], *, aut
         ConfigurationError: the package was built without 3Dmol.js; or, for a PDF, WeasyPrint is not installed
             (``pip install 'foldnote[pdf]'``) or the system lacks the library Pango.
         UnreadableFileError: a structure's file is damaged or holds no atoms.
+        ResultError: the file cannot be written; no partial file remains.
     """
     place = Path(path)
     is_pdf = place.suffix.lower() == _PDF
     content = make_pdf_page(title, items, author=author) if is_pdf else make_page(title, items)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return write_atomically(place, content)
+    return save_file(place, content)
 
 
 def check_page_path(path: str | Path) -> Path:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from foldnote.io import write_atomically
+from foldnote.io import save_file
 from foldnote.late import find_version
 from foldnote.results import (
     Publication,
@@ -106,7 +106,7 @@ def write_report(
         ConfigurationError: the path does not end in ``.html`` or ``.pdf`` or is a folder; the package was
             built without 3Dmol.js; or, for a PDF, WeasyPrint is not installed (``pip install
             'foldnote[pdf]'``) or the system lacks Pango.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written; no partial file remains.
     """
     place = check_page_path(path)
     is_pdf = place.suffix.lower() == ".pdf"
@@ -119,8 +119,7 @@ def write_report(
         content: str | bytes = make_pdf_page(title, items, author=author, attachments=attachments)
     else:
         content = make_page(title, items)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return ReportPath(write_atomically(place, content))
+    return ReportPath(save_file(place, content))
 
 
 def _list_items(title: str, parts: Sequence[ReportPart], notes: str, author: str) -> Iterator[Item | str]:

@@ -20,6 +20,7 @@ import traitlets
 
 from foldnote.cell_outputs import shape_for
 from foldnote.errors import ArgumentError
+from foldnote.io import save_file
 from foldnote.kernel import find_front_end
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
@@ -153,7 +154,7 @@ class Explorer(anywidget.AnyWidget):
         """
         png = await self._pictures.ask(make_request(width_px, height_px, dpi, background))
         if path is not None:
-            Path(path).write_bytes(png)
+            save_file(Path(path), png)
         return png
 
     def save(self, path: str | Path, *, title: str = "") -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import ArgumentError
+from foldnote.io import save_file
 from foldnote.viewers.display.page import make_document
 from foldnote.viewers.render.html import read_asset, write_json
 
@@ -27,6 +28,4 @@ def write_explorer_page(path: str | Path, title: str, state: Mapping[str, Any], 
         f'<script type="application/json" id="fne-state">{write_json(dict(state))}</script>'
         f'<script type="module">{program}</script>'
     )
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(make_document(title, body), "utf-8")
-    return place
+    return save_file(place, make_document(title, body))

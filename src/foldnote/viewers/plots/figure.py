@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from foldnote.io import save_file
 from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _PIXELS_PER_INCH = 80
 _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
@@ -32,6 +35,7 @@ def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
 
     Raises:
         ImportError: matplotlib is not installed.
+        ResultError: the file cannot be written; no partial file remains.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -40,7 +44,23 @@ def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
     draw(drawing, title, figure.add_subplot())
     # Keep text editable: as text elements in SVG, with TrueType fonts in PDF.
     with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
-        figure.savefig(path, dpi=dpi)
+        save_drawn(figure, path, dpi=dpi)
+
+
+def save_drawn(figure: Figure, path: Path, **look: Any) -> None:
+    """Save a figure in the format of the file suffix.
+
+    Args:
+        figure: the figure.
+        path: where it goes; an existing file is replaced.
+        look: arguments of matplotlib's ``savefig``.
+
+    Raises:
+        ResultError: it cannot be written; no partial file remains.
+    """
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:].lower(), **look)
+    save_file(path, drawn.getvalue())
 
 
 def draw(drawing: Drawing, title: str, axes: Axes) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from foldnote.errors import ConfigurationError, UnreadableFileError
+from foldnote.io import save_file
 from foldnote.results import Molecule, Pose, Structure
 from foldnote.results.docking.contacts import read_pocket
 from foldnote.results.docking.interactions import detect_interactions, make_interaction_table
@@ -55,11 +56,11 @@ class InteractionDiagram:
         Raises:
             ArgumentError: the suffix is not one of these.
             ConfigurationError: matplotlib, which draws ``.png`` and ``.pdf``, is not installed.
+            ResultError: the file cannot be written; no partial file remains.
         """
         place = check_suffix(path, "diagram", _SUFFIXES)
         if place.suffix.lower() == ".svg":
-            place.write_text(self.svg, "utf-8")
-            return place
+            return save_file(place, self.svg)
         try:
             save_sketch(self.sketch, place, dpi)
         except ImportError as exc:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from foldnote.viewers.plots.figure import save_drawn
 from foldnote.viewers.scene.interaction_drawing import (
     GROUND,
     INK,
@@ -30,6 +31,7 @@ def save_sketch(made: Sketch, path: Path, dpi: int) -> None:
 
     Raises:
         ImportError: matplotlib is not installed.
+        ResultError: the file cannot be written; no partial file remains.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -60,7 +62,7 @@ def save_sketch(made: Sketch, path: Path, dpi: int) -> None:
                   zorder=6)  # fmt: skip
     _draw_legend(axes, made)
     with matplotlib.rc_context({"pdf.fonttype": 42}):  # editable text
-        figure.savefig(path, dpi=dpi, facecolor=GROUND)
+        save_drawn(figure, path, dpi=dpi, facecolor=GROUND)
 
 
 def _draw_line(axes: Any, bar: ContactLine) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from foldnote.errors import ArgumentError, ConfigurationError
+from foldnote.io import save_file
 from foldnote.viewers.plots.drawing import Drawing
 from foldnote.viewers.plots.figure import draw, make_axes, save_figure
 from foldnote.viewers.plots.saving import write_saving
@@ -104,18 +105,18 @@ class Plot:
         Raises:
             ArgumentError: the suffix is not one of these.
             ConfigurationError: matplotlib, which draws ``.pdf`` and ``.png``, is not installed.
+            ResultError: the file cannot be written; no partial file remains.
         """
         place = check_suffix(path, "plot", _SUFFIXES)
         suffix = place.suffix.lower()
         if suffix == ".html":
-            place.write_text(self._write_page(), "utf-8")
-            return place
+            return save_file(place, self._write_page())
         try:
             save_figure(self.drawing, self.title, place, dpi)
         except ImportError as exc:
             if suffix != ".svg":
                 raise ConfigurationError(MISSING) from exc
-            place.write_text(self.svg, "utf-8")
+            save_file(place, self.svg)
         return place
 
     def to_html(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from foldnote.io import save_file
 from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
@@ -42,7 +43,7 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
         *(f"hide #{one.number} models" for one in models if not one.is_shown),
         *_place_camera(scene, models),
     ]
-    path.write_text("\n".join([*lines, ""]), "utf-8")
+    save_file(path, "\n".join([*lines, ""]))
 
 
 def _select(one: ScriptModel, part: Painted) -> str:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from foldnote.io import save_file
 from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
@@ -57,7 +58,7 @@ def write_pymol_script(scene: Scene, path: Path) -> None:
         *(f"disable {_name(one)}" for one in models if not one.is_shown),
         *_place_camera(scene, models),
     ]
-    path.write_text("\n".join([*lines, ""]), "utf-8")
+    save_file(path, "\n".join([*lines, ""]))
 
 
 def _name(one: ScriptModel) -> str:

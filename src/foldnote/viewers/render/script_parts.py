@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldnote.io import write_atomically
+from foldnote.io import save_file
 from foldnote.viewers.render.styles import list_hidden
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Line, Scene, SceneChain, SceneModel
@@ -49,7 +49,7 @@ def write_models(scene: Scene, script: Path) -> list[ScriptModel]:
     for index, model in enumerate(scene.models):
         suffix = _SUFFIXES.get(model.format, model.format)
         one = ScriptModel(index + 1, f"{script.stem}-{index + 1}.{suffix}", model, index not in hidden)
-        write_atomically(script.with_name(one.file), model.text)
+        save_file(script.with_name(one.file), model.text)
         found.append(one)
     return found
 

@@ -253,6 +253,7 @@ class Scene(_Plain):
 
         Raises:
             ArgumentError: the name has another suffix.
+            ResultError: a file cannot be written; no partial file remains.
         """
         return _drawers[-1][2](self, path)
 

@@ -1,0 +1,89 @@
+"""Files that a person asks for on a disk that is full: one sentence with the sizes, no partial file, the old one kept."""
+
+import os
+import subprocess
+from contextlib import suppress
+
+import pytest
+from result_archives import write_fv_result, write_zip
+from test_full_disk import mount
+
+from foldnote.errors import ResultError
+from foldnote.results import JobParts, open_result, save_export
+from foldnote.viewers import ReportPart, plot_scatter, write_page, write_report
+
+MB = 1 << 20
+RECORD = {"jobName": "fv-1", "type": "abodybuilder", "status": "Complete", "settings": {"heavy": "EVQL"}}
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A file system of 4 MB of which 40 kB are free."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount(folder, 4)
+    try:
+        with (folder / "other").open("wb", buffering=0) as stream:
+            stream.write(bytes(4 * MB - 40_960 - 4096))
+        yield folder
+    finally:
+        command = ["umount", "-l", str(folder)]
+        subprocess.run(command if os.geteuid() == 0 else ["sudo", "-n", *command], check=True)
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A result with a file of 3 MB that does not compress."""
+    return open_result(
+        write_zip(tmp_path / "large.zip", {"frames.bin": os.urandom(3 * MB), "score.json": "{}"})
+    )
+
+
+def refuse(write, place):
+    """What is said; nothing but the disk's old file remains."""
+    before = {each.name: each.read_bytes() for each in place.parent.iterdir() if each.name != "other"}
+    with pytest.raises(ResultError) as caught:
+        write(place)
+    said = str(caught.value)
+    assert said.startswith(f"{place} cannot be written: No space left on device. ")
+    assert "Free some space, or choose another folder" in said
+    assert {each.name: each.read_bytes() for each in place.parent.iterdir() if each.name != "other"} == before
+    return said
+
+
+def test_an_export_says_what_it_needs_and_keeps_the_old_file(small, large):
+    place = small / "fv.foldnote.zip"
+    place.write_text("old")
+    said = refuse(lambda path: save_export(path, JobParts([large], RECORD)), place)
+    assert "It needs 3.15 MB, and " in said
+    assert " kB are free. " in said
+
+
+def test_a_report_and_a_page_say_what_they_need(small, tmp_path):
+    result = open_result(write_fv_result(tmp_path / "fv.zip"))
+    for write in (
+        lambda path: write_report(path, "Leads", [ReportPart("fv", result)]),
+        lambda path: write_page(path, "Leads", [result]),
+    ):
+        assert " kB are free. " in refuse(write, small / "report.html")
+
+
+def test_a_file_of_a_result_says_what_it_needs(small, large):
+    said = refuse(lambda path: large.save_to(path.parent), small / "frames.bin")
+    assert "It needs 3.15 MB, and " in said
+    assert "the result is still whole in large.zip" in said
+
+
+def test_figures_leave_no_partial_file(small, tmp_path):
+    result = open_result(write_fv_result(tmp_path / "fv.zip"))
+    plot = plot_scatter(result.structure.to_frame(), "x", "y")
+    fill(small / "rest")
+    for name in ("plot.svg", "plot.png", "plot.pdf"):
+        refuse(plot.save, small / name)
+
+
+def fill(place):
+    """Take what is free."""
+    with place.open("wb", buffering=0) as stream, suppress(OSError):
+        while stream.write(bytes(4096)):
+            pass
