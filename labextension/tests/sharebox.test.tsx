@@ -109,7 +109,7 @@ describe('the links to a job', () => {
   it('cannot be made or revoked twice while the service works', async () => {
     const { service } = open([KEPT]);
     await screen.findByText('Not opened yet');
-    let answer = (_: ShareRecord): void => undefined;
+    let answer: (share: ShareRecord) => void = vi.fn();
     service.make.mockReturnValueOnce(
       new Promise(resolve => {
         answer = resolve;
