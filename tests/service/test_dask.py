@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ from node_checks import assert_once, find_processes, next_runner, runner_in, wai
 from node_service import NodeService
 from own_certificate import write_certificate
 from probe_engine import write_probe_engine
-from service_process import PDB, QUICK, ServiceProcess
+from service_process import PDB, QUICK, SETTINGS, ServiceProcess
 from waiting import wait_until
 
 from foldnote.service.node.order import NodeOrder
+from foldnote.service.runner.attempt import Outcome
 
 pytestmark = [
     pytest.mark.skipif(
@@ -166,6 +168,94 @@ def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(shared_
     assert requests.count("/internal/attempts/start 200") < len(names), "each was delivered by Dask"
     assert "/outputs/" not in requests
     assert service.result(names[-1]).status_code == 200
+
+
+def submit_short(service, name: str, number: int) -> list[str]:
+    """Submit a batch of so many short jobs."""
+    names = [f"{name}{row}.alone.output-1" for row in range(number)]
+    body = {
+        "batchName": f"batch-{name}",
+        "type": "anarci",
+        "settings": [SETTINGS] * number,
+        "jobNames": names,
+    }
+    service.client.post("/submit-batch", json=body).raise_for_status()
+    return names
+
+
+def count_claimed(service, name: str) -> int:
+    """How many of them are claimed and have not ended."""
+    query = "SELECT count(*) FROM jobs JOIN attempts ON job_id = jobs.id AND number = attempt"
+    return rows(service, f"{query} WHERE name LIKE '{name}%' AND attempts.ended IS NULL")[0][0]
+
+
+def count_at_once(service, name: str) -> int:
+    """The largest number of them that ran at once, by their outcomes."""
+    found = rows(
+        service, f"SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE name LIKE '{name}%'"
+    )
+    ends = [Outcome.read(service.folder / "data" / "jobs" / folder) for (folder,) in found]
+    moments = [(each.started, 1) for each in ends] + [(each.ended, -1) for each in ends]
+    return max(accumulate(change for _, change in sorted(moments)))
+
+
+def assert_none_lost(service, name: str) -> None:
+    assert rows(service, f"SELECT max(losses) FROM jobs WHERE name LIKE '{name}%'") == [(0,)]
+
+
+def test_short_jobs_are_claimed_ahead_and_never_run_more_at_once_than_there_are_places(shared_service):
+    service = shared_service
+    names = submit_short(service, "ahead", 60)
+    wait_until(lambda: count_claimed(service, "ahead") > 4, "a line")
+    for name in names:
+        assert service.wait(name)["status"] == "Complete"
+    assert count_at_once(service, "ahead") == 2
+    assert_once(service, *names)
+    assert_none_lost(service, "ahead")
+
+
+def test_one_in_line_behind_a_long_run_is_given_back_and_a_stop_in_line_begins_nothing(shared_service):
+    service = shared_service
+    for name in submit_short(service, "warm", 20):
+        service.wait(name)
+    long = ["block0.sleep-8.output-1", "block1.sleep-8.output-1"]
+    behind = [f"behind{number}.output-1" for number in range(4)]
+    for name in (*long, *behind):
+        service.submit(name)
+    wait_until(lambda: count_claimed(service, "behind") > 0, "a line")
+    service.client.post("/stop-job", json={"jobName": behind[0]})
+    assert service.wait(behind[0])["status"] == "Stopped"
+    for name in (*long, *behind[1:]):
+        assert service.wait(name)["status"] == "Complete"
+    assert_none_lost(service, "behind")
+    again = "SELECT max(number) FROM attempts JOIN jobs ON jobs.id = job_id WHERE name LIKE 'behind%'"
+    assert rows(service, again)[0][0] > 1, "none was given back"
+    began = "SELECT count(token_sha256) FROM attempts JOIN jobs ON jobs.id = job_id WHERE name = ?"
+    assert rows(service, began.replace("?", f"'{behind[0]}' AND token_sha256 <> ''")) == [(0,)]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("victim", ["service", "worker", "scheduler"])
+def test_whatever_dies_every_job_of_a_line_is_done_once(service, cluster, victim):
+    names = submit_short(service, "dies", 80)
+    wait_until(lambda: count_claimed(service, "dies") > 4, "a line")
+    if victim == "service":
+        service.kill()
+        service.start()
+    else:
+        end_process(cluster.workers[0])
+    if victim == "scheduler":
+        end_process(cluster.scheduler)
+        cluster.workers.clear()
+        cluster.start()
+    elif victim == "worker":
+        cluster.workers.clear()
+        cluster.add_worker()
+    for name in names:
+        assert service.wait(name, patience_s=180)["status"] == "Complete"
+    assert_once(service, *names)
+    lost = "SELECT count(*) FROM jobs WHERE name LIKE 'dies%' AND losses > 0"
+    assert rows(service, lost)[0][0] <= 2, "what was in line was counted"
 
 
 @pytest.mark.exhaustive

@@ -12,10 +12,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from node_attempts import RunningNode, archive, refused
+from node_attempts import RunningNode, archive, refused, start
 from node_service import NodeService, offer_thread_executor
 from probe_engine import write_probe_engine
 from service_process import TOOLS
+from waiting import wait_until
 
 from foldnote.service.node.service_link import NodeConnection, NotAcceptedError, ServiceAwayError
 from foldnote.service.queue.executors import Capacity
@@ -23,6 +24,7 @@ from foldnote.service.queue.slots import SlotTerms
 from foldnote.service.runner.attempt import Outcome
 
 HERE = Capacity(1, 64, machine="here")
+LINE = "the line"
 _numbers = itertools.count()
 
 
@@ -53,9 +55,9 @@ def node(service):
     return begin(service)
 
 
-def expect(service, identity, wait_s=20.0, lasts_s=60.0, **more):
+def expect(service, identity, wait_s=20.0, lasts_s=60.0, line=LINE, **more):
     terms = SlotTerms(service.executor, HERE, lasts_s, wait_s=wait_s, **more)
-    service.attempts.slots.expect(identity.nonce, terms)
+    service.attempts.slots.expect(identity.nonce, terms, line)
 
 
 class Waiting(threading.Thread):
@@ -219,6 +221,148 @@ def test_an_outcome_that_is_refused_opens_no_place(service, node):
     order, _ = prepare(service)
     assert refused(node.finish(archive(), takesNext=True), 400, "result_missing")
     assert hand_on(service, order) is None
+
+
+# attempts in line
+
+
+class Line:
+    """Attempts that wait for one of their line to end."""
+
+    def __init__(self, service) -> None:
+        self.service, self.slots = service, service.attempts.slots
+        self.begun: list[tuple[str, str]] = []
+        self.delivered: list[str] = []
+
+    def add(self, line: str = LINE, **more):
+        order, identity = prepare(self.service)
+        order = replace(order, at_once=1, line=line, **more)
+        on_begun = lambda before: self.begun.append((before, identity.nonce))  # noqa: E731
+        otherwise = lambda: self.delivered.append(identity.nonce)  # noqa: E731
+        slot = self.slots.line_up(self.service.executor, order, on_begun, otherwise)
+        if slot is not None:
+            slot.wake()
+        return identity
+
+
+@pytest.fixture
+def line(service, monkeypatch):
+    """A line in which attempts wait for longer than a busy machine takes for a test."""
+    monkeypatch.setattr(service.attempts.slots, "holds_s", 60.0)
+    return Line(service)
+
+
+def following(node: RunningNode) -> str | None:
+    """The nonce of the attempt that the answer to the outcome brings."""
+    answer = node.finish(takesNext=True, **LOST)
+    assert answer.status_code in (200, 204), answer.text
+    return answer.json()["order"]["nonce"] if answer.status_code == 200 else None
+
+
+def test_the_first_in_line_begins_in_the_answer_to_the_outcome_and_each_follows_one(service, line, node):
+    first, second = line.add(), line.add()
+    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [True, True]
+    assert not begun(service, first)
+    answer = node.finish(takesNext=True, **LOST)
+    assert answer.json()["order"]["nonce"] == first.nonce
+    assert line.begun == [(node.identity.nonce, first.nonce)]
+    assert (begun(service, first), begun(service, second)) == (True, False), "one for each that ended"
+    assert refused(start(service, first), 403, "attempt_refused"), "its nonce was used"
+    assert node.finish(takesNext=True, **LOST).json() == answer.json(), "the answer may have been lost"
+    assert following(RunningNode(service, first, answer)) == second.nonce
+    assert not line.delivered
+
+
+def test_one_that_is_revoked_in_line_does_not_begin_and_the_next_does(service, line, node):
+    first, second = line.add(), line.add()
+    assert service.attempts.revoke(first) is True
+    assert following(node) == second.nonce
+    assert not begun(service, first)
+    assert line.begun == [(node.identity.nonce, second.nonce)]
+    assert not line.slots.is_lined(first.nonce)
+
+
+def test_one_that_waits_too_long_leaves_the_line_unbegun(service, line):
+    line.slots.holds_s = 0.5
+    node, late = begin(service, wait_s=0.05), line.add()
+    wait_until(lambda: not line.slots.is_lined(late.nonce), "the end of its time")
+    assert following(node) is None
+    assert not begun(service, late)
+    assert service.attempts.revoke(late) is True
+    assert line.slots.leave(late.nonce)
+    assert not line.slots.leave(late.nonce)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"line": "another"}, {"need": replace(HERE, machine="there")}, {"need": replace(HERE, cores=2)}],
+    ids=["line", "machine", "need"],
+)
+def test_one_of_another_line_machine_or_need_does_not_follow(service, line, more):
+    node, other = begin(service, wait_s=0.05), line.add(**more)
+    assert following(node) is None
+    assert not begun(service, other)
+
+
+def test_one_that_lines_up_behind_a_node_that_waits_begins_at_once(service, line, node):
+    waiting = Waiting(node)
+    wait_until(lambda: line.slots.has_open(service.executor), "the waiting node")
+    assert following_of_another_line(service, line) is None
+    identity = line.add()
+    assert waiting.follow().json()["order"]["nonce"] == identity.nonce
+    assert begun(service, identity)
+
+
+def following_of_another_line(service, line) -> str | None:
+    node, _ = begin(service, wait_s=0.05, line="another"), line.add(line="a third")
+    return following(node)
+
+
+def test_the_first_in_line_is_delivered_if_the_place_went_back(service, line, node):
+    first, second = line.add(), line.add()
+    line.slots.forget(node.identity.nonce)
+    assert line.delivered == [first.nonce]
+    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [False, True]
+    assert node.finish(takesNext=True, **LOST).status_code == 204
+    assert not begun(service, second)
+    assert RunningNode(service, first).beat().status_code == 200, "another node can start it"
+
+
+def test_an_outcome_that_is_refused_begins_nothing_in_line(service, line, node):
+    identity = line.add()
+    assert refused(node.finish(archive(), takesNext=True), 400, "result_missing")
+    assert not begun(service, identity)
+    assert following(node) == identity.nonce
+
+
+def test_a_node_that_ends_leaves_the_line_to_others(service, line, node):
+    identity = line.add()
+    assert node.finish(takesNext=False, **LOST).status_code == 204
+    assert not begun(service, identity)
+    assert line.slots.is_lined(identity.nonce)
+
+
+def test_requests_at_once_for_one_end_begin_one_attempt(service, line, node):
+    lined = [line.add() for _ in range(6)]
+    waiting = [Waiting(node) for _ in range(4)]
+    wait_until(lambda: line.begun, "the first")
+    for each in waiting:
+        each.join(30)
+    assert sum(begun(service, each) for each in lined) == 1
+
+
+def test_a_result_with_a_line_behind_it_is_left_to_the_dispatcher_and_cannot_be_replaced(service, line, node):
+    line.add()
+    content = archive("lined.txt")
+    outputs = {"result.zip": base64.b64encode(content).decode()}
+    assert node.finish(content, outputs=outputs, takesNext=True).status_code == 200
+    assert (node.place / "result.zip").read_bytes() == content
+    assert not service.service.objects.has(hashlib.sha256(content).hexdigest())
+    assert refused(node.upload(archive("another.txt")), 403, "attempt_refused")
+    assert (node.place / "result.zip").read_bytes() == content
+
+
+# small outputs
 
 
 def test_small_outputs_come_with_the_outcome(service, node):

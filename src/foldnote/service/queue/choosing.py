@@ -62,7 +62,8 @@ class JobChoice:
 
         A job that does not fit waits, and with it all later ones of its executor, but not those of others.
         One that lacks nothing but a GPU holds up only those that use a GPU, too. One that does not fit may
-        have a place in a line.
+        have a place in a line, unless another one waits for the same executor: lines that go on could hold
+        that up forever.
 
         Args:
             going: the attempts that run.
@@ -86,12 +87,13 @@ class JobChoice:
 
         def is_full(tool: str) -> bool:  # a run with GPUs may hold up others, as is decided below
             need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
-            has_line = places.has_any and self._launcher.keeps_worker(tool)
-            return not need.gpus and not has_line and not rooms[id(self._executors.find(name))].fits(need)
+            return not need.gpus and not rooms[id(self._executors.find(name))].fits(need)
 
         def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
-            closed = {each for each in self._seen if is_full(each)} if self._executors.has_several else set()
+            is_known = self._executors.has_several and not places.has_any
+            closed = {each for each in self._seen if is_full(each)} if is_known else set()
             without_gpus: set[int] = set()
+            held_up: set[int] = set()
             while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
                 if self._nothing_without is not None and closed >= self._nothing_without:
                     return None
@@ -105,10 +107,12 @@ class JobChoice:
                 place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
                 is_held_up = need.gpus and id(place) in without_gpus
                 has_room = not is_held_up and place.take(need)
-                if has_room or (self._launcher.keeps_worker(first.type) and places.take(first)):
+                may_wait = id(place) not in held_up and self._launcher.may_wait(first.type)
+                if has_room or (may_wait and places.take(first)):
                     running[first.account_id] += 1
                     return replace(first, executor=name, is_ahead=not has_room)
                 closed.add(first.type)
+                held_up.add(id(place))
                 if need.gpus and place.fits(replace(need, gpus=0)):
                     without_gpus.add(id(place))
                 elif not self._executors.has_several:

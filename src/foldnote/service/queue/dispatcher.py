@@ -36,7 +36,7 @@ from foldnote.service.queue.executors.protocol import (
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, count_leaders, pass_on
+from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, find_leaders, pass_on
 from foldnote.service.queue.placement import find_machine, use_first
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
@@ -276,9 +276,12 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        at_once = count_leaders(claim, self._active.values()) if claim.job_id in self._ahead else 0
+        leaders = find_leaders(claim, self._active.values()) if claim.job_id in self._ahead else None
         beside = (each for each in self._active.values() if each.executor is executor and not each.is_in_line)
-        taken = [] if at_once else [each.need for each in beside]
+        taken = [each.need for each in beside]
+        if leaders is not None:  # it takes the place of one of them
+            taken, machines = [], tuple(each for each in machines if each.machine == leaders.machine)
+        at_once = leaders.number if leaders is not None else 0
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
         if need is None:  # the needs or the machines have changed since the job was claimed

@@ -86,12 +86,11 @@ class Launcher:
         """Cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
-    def keeps_worker(self, tool_type: str) -> bool:
-        """Whether runs of the tool on this machine share a loaded engine, and use no GPU."""
+    def may_wait(self, tool_type: str) -> bool:
+        """Whether a run of the tool may wait in a line: for its worker, or a place on a node, and no GPU."""
         known = self._find_template(tool_type)
-        return (
-            known.executor == LOCAL and bool(known.template and known.template.worker) and not known.need.gpus
-        )
+        keeps_worker = known.executor == LOCAL and bool(known.template and known.template.worker)
+        return not known.need.gpus and (keeps_worker or self._executors.find(known.executor).has_lines)
 
     def executor_name(self, tool_type: str) -> str:
         """Name of the executor of the tool's engine."""
@@ -119,7 +118,8 @@ class Launcher:
         if is_remote:
             self._write_order(claim, known.engine.name, known.template, need)
             time_limit_s = _time_limit_s(claim, known.template)
-            return AttemptOrder(identity, known.engine.name, need, time_limit_s=time_limit_s)
+            line = f"{claim.account_id} {claim.type}"
+            return AttemptOrder(identity, known.engine.name, need, None, time_limit_s, at_once, line)
         spec = self._make_spec(claim, known.template, need.devices)
         places = input_places(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}

@@ -1,10 +1,10 @@
 """Short jobs that are handed over ahead, to start where a run of the same tool and account ends.
 
-A loaded engine may take less time for a job than its end, the next claim and the start of its runner take
-together. So attempts of an account that lately ran for a moment only are claimed while earlier ones run, and
-wait at the starter. They use no capacity until one of those ends. Each has its own folder, lock and
-outcome, and is stopped, lost or adopted like any other. One that waits for longer than
-``starter.HOLDS_S`` is given back unbegun.
+A short run may take less time than its end, the next claim and the next start take together. So attempts of
+an account that lately ran for a moment only are claimed while earlier ones run, and wait: on this machine at
+the starter, for a loaded engine, and of another machine in ``NodeSlots``, for a run there. They use no
+capacity until one of those ends. Each has its own folder and outcome, and is stopped, lost or adopted like
+any other. One that waits for longer than ``starter.HOLDS_S`` is given back unbegun.
 """
 
 from __future__ import annotations
@@ -56,10 +56,27 @@ def _whose(of: Claim | Waiting) -> tuple[int, str]:
     return of.account_id, of.type
 
 
-def count_leaders(claim: Claim, going: Iterable[WatchedAttempt]) -> int:
-    """How many attempts run behind which this one may wait."""
-    leaders = (each for each in going if not each.is_in_line and not each.is_over)
-    return sum(_whose(each.claim) == _whose(claim) for each in leaders)
+def _line(of: WatchedAttempt) -> tuple[int, str, str]:
+    return of.claim.account_id, of.claim.type, of.need.machine
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """The attempts of one machine behind which another may wait."""
+
+    number: int
+    machine: str
+
+
+def find_leaders(claim: Claim, going: Iterable[WatchedAttempt]) -> Leaders | None:
+    """The attempts behind which this one may wait, where the line is shortest; None if there are none."""
+    lead: Counter[str] = Counter()
+    lined: Counter[str] = Counter()
+    for each in going:
+        if not each.is_over and _whose(each.claim) == _whose(claim):
+            (lined if each.is_in_line else lead)[each.need.machine] += 1
+    machine = min(lead, key=lambda each: lined[each] / lead[each], default=None)
+    return None if machine is None else Leaders(lead[machine], machine)
 
 
 def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: float) -> None:
@@ -67,7 +84,7 @@ def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: flo
     has_place = not ended.is_in_line and not ended.is_over
     ended.is_over = True
     lined = (each for each in going if each.is_in_line and not each.is_over)
-    heir = next((each for each in lined if _whose(each.claim) == _whose(ended.claim)), None)
+    heir = next((each for each in lined if _line(each) == _line(ended)), None)
     if has_place and heir is not None:
         heir.is_in_line = False
         heir.look_at = heir.look_at if heir.seems_over else min(heir.look_at, look_at)

@@ -387,11 +387,7 @@ class NodeAttempts:
             OSError: the attempt's folder cannot be written.
         """
         if name == files.RESULT:
-            try:
-                with open_archive(draft):
-                    pass
-            except DamagedArchiveError as exc:
-                raise bad_request(f"The archive was refused: {exc}.", code="invalid_archive") from exc
+            _require_archive(draft)
         with self._lock:
             self._require_live(held)
             draft.rename(held.folder / name)
@@ -402,7 +398,7 @@ class NodeAttempts:
         Args:
             held: the attempt.
             ending: its outcome, and what was not uploaded before.
-            slot: is opened, if the outcome is accepted.
+            slot: is used again, or opened, if the outcome is accepted.
 
         Raises:
             RefusalError: 400, it is not of this attempt, or its result is missing or another; 403, the
@@ -412,12 +408,39 @@ class NodeAttempts:
         outcome = ending.outcome
         if not hmac.compare_digest((outcome.nonce or "").encode(), held.nonce.encode()):
             raise bad_request("The outcome is not that of this attempt.", code="wrong_nonce", field="nonce")
-        if not held.is_over:
-            self._require_live(held)
-            _note(held.folder, ending.reported)
-            for name, content in ending.outputs.items():
-                self._keep_small(held, name, content)
-            _require_result(held.folder / files.RESULT, outcome, ending.outputs.get(files.RESULT))
+        drafts: dict[str, Path] = {}
+        try:
+            if not held.is_over:
+                self._require_live(held)
+                _note(held.folder, ending.reported)
+                is_adopted = slot is None or not self.slots.has_line(slot)
+                for name, content in ending.outputs.items():
+                    drafts[name] = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
+                    self._draft(drafts[name], name, content, is_adopted=is_adopted)
+                _require_result(held.folder / files.RESULT, outcome, ending.outputs.get(files.RESULT))
+            is_first = self._publish(held, outcome, drafts)
+        finally:
+            for draft in drafts.values():
+                draft.unlink(missing_ok=True)
+        try:
+            while slot is not None and not self._use_again(held, slot):
+                if self.slots.open(slot):
+                    break
+        finally:
+            if is_first:
+                for path in held.folder.glob(f"{DRAFT}*"):
+                    path.unlink(missing_ok=True)
+                self._on_ended(held.nonce)
+
+    def _use_again(self, held: HeldAttempt, slot: OpenSlot) -> bool:
+        """Start the first attempt in line for the node that ran ``held``; False if there is none."""
+        return self.slots.use_again(slot, lambda identity: self.follow(held, identity)) is not None
+
+    def _publish(self, held: HeldAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
+        """Publish outputs and outcome; False if that was done before.
+
+        Nothing can replace the outputs between their check and the outcome.
+        """
         with self._lock:
             published = Outcome.read(held.folder)
             if published is not None and files.as_content(published) != files.as_content(outcome):
@@ -425,25 +448,24 @@ class NodeAttempts:
                 raise RefusalError(409, "outcome_exists", sentence)
             if published is None:
                 self._require_live(held)
+                for name, draft in drafts.items():
+                    draft.rename(held.folder / name)
                 files.write_json(held.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
                 held.is_over = True
-        if slot is not None:
-            self.slots.open(slot)
-        if published is None:
-            for path in held.folder.glob(f"{DRAFT}*"):
-                path.unlink(missing_ok=True)
-            self._on_ended(held.nonce)
+            return published is None
 
-    def _keep_small(self, held: HeldAttempt, name: str, content: bytes) -> None:
-        draft = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
-        try:
-            with draft.open("xb") as stream:
-                stream.write(content)
-            if name == files.RESULT:
-                self.adopt(draft, hash_bytes(content))  # not by its name, which a node may replace
-            self.keep(held, name, draft)
-        finally:
-            draft.unlink(missing_ok=True)
+    def _draft(self, draft: Path, name: str, content: bytes, *, is_adopted: bool) -> None:
+        """Write an output that came with the outcome.
+
+        A result is added to the contents here, unless others are in line: then the dispatcher adds several
+        at once.
+        """
+        with draft.open("xb") as stream:
+            stream.write(content)
+        if name == files.RESULT:
+            _require_archive(draft)
+            if is_adopted:
+                self.adopt(draft, hash_bytes(content))
 
     def _note_heard(self, folder: Path) -> None:
         if self.replica:
@@ -464,6 +486,14 @@ def refused() -> RefusalError:
     """403; one answer for every reason, which tells nothing about other attempts."""
     sentence = "This attempt is unknown, over, or held by another runner. End it and discard its outputs."
     return RefusalError(403, "attempt_refused", sentence)
+
+
+def _require_archive(path: Path) -> None:
+    try:
+        with open_archive(path):
+            pass
+    except DamagedArchiveError as exc:
+        raise bad_request(f"The archive was refused: {exc}.", code="invalid_archive") from exc
 
 
 def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None:

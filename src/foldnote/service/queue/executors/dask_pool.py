@@ -137,6 +137,8 @@ class DaskExecutor(NodeExecutor):
         options: its section of the configuration.
     """
 
+    has_lines = True
+
     def __init__(self, attempts: NodeAttempts, options: DaskOptions) -> None:
         super().__init__(attempts)
         self._options = options
@@ -186,15 +188,23 @@ class DaskExecutor(NodeExecutor):
         connection = self._connection
         if connection is None or order.need.machine not in connection.workers:
             raise UnreachableError("The Dask cluster cannot be reached.")
-        nonce = order.identity.nonce
-        slot = self.attempts.slots.reserve(self, order, lambda: self._deliver_instead(order))
-        if slot is None:
+        nonce, slots = order.identity.nonce, self.attempts.slots
+        otherwise = lambda: self._deliver_instead(order)  # noqa: E731
+        if order.at_once:
+            slot = slots.line_up(self, order, lambda before: self._follow(before, nonce), otherwise)
+        else:
+            slot = slots.reserve(self, order, otherwise)
+        if slot is not None:
+            self._follow(slot.nonce, nonce)
+            slot.wake()
+        elif not order.at_once:
             self._deliver(connection, order)
-            return
+
+    def _follow(self, before: str, nonce: str) -> None:
+        """Note that an attempt has the place of an earlier one."""
         with self._lock:
-            if slot.nonce in self._delivered:
-                self._delivered[nonce] = self._delivered.pop(slot.nonce)
-        slot.wake()
+            if before in self._delivered:
+                self._delivered[nonce] = self._delivered.pop(before)
 
     def _deliver(self, connection: DaskConnection, order: AttemptOrder) -> None:
         identity, machine = order.identity, order.need.machine
@@ -204,7 +214,7 @@ class DaskExecutor(NodeExecutor):
             "number": identity.number,
             "nonce": identity.nonce,
         }
-        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _KEEP_S))
+        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _KEEP_S), order.line)
         try:
             future = connection.client.submit(
                 run_here,
@@ -261,6 +271,8 @@ class DaskExecutor(NodeExecutor):
 
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""
+        if self.attempts.slots.is_lined(identity.nonce):
+            return True
         with self._lock:
             machine, _ = self._delivered.get(identity.nonce, ("", None))
         connection = self._connection
@@ -282,11 +294,13 @@ class DaskExecutor(NodeExecutor):
 
     def revoke(self, identity: AttemptIdentity) -> bool:
         """See the protocol; the task is dropped, too."""
+        had_begun = self.attempts.has_begun(identity)
         is_revoked = super().revoke(identity)
-        if is_revoked:
-            self._doubt(identity)
+        if is_revoked and not self.attempts.slots.leave(identity.nonce):
             with self._lock:
                 machine, future = self._delivered.pop(identity.nonce, ("", None))
+            if had_begun or future is not None:
+                self._doubt(identity)
             if future is not None:
                 self._silent = {*self._silent, machine}
                 with contextlib.suppress(Exception):  # the connection may be broken

@@ -29,6 +29,7 @@ class LocalExecutor:
     """
 
     is_remote = False
+    has_lines = False
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ class NodeExecutor:
     """
 
     is_remote = True
+    has_lines = False
 
     def __init__(self, attempts: NodeAttempts) -> None:
         self.attempts = attempts

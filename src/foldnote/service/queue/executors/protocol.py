@@ -68,8 +68,10 @@ class AttemptOrder:
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
     at_once: int = 0
-    """With how many attempts of its engine and account it does not run, but starts where one of them ends; 0
-    for any number. On this machine only."""
+    """With how many attempts of its line it does not run, but starts where one of them ends; 0 for any
+    number."""
+    line: str = ""
+    """Name of its line: attempts of one account and tool, of which one may begin where another has ended."""
 
 
 class Executor(Protocol):
@@ -81,6 +83,8 @@ class Executor(Protocol):
 
     is_remote: bool
     """Whether runners are on other machines and speak HTTP with the service."""
+    has_lines: bool
+    """Whether short attempts may be handed over before there is room, though they share no worker."""
 
     def open(self, on_ended: Callable[[str], None]) -> None:
         """Prepare, so that the first attempt need not wait.
