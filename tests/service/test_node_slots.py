@@ -231,12 +231,14 @@ class Line:
 
     def __init__(self, service) -> None:
         self.service, self.slots = service, service.attempts.slots
+        self.added: list[str] = []
         self.begun: list[tuple[str, str]] = []
         self.delivered: list[str] = []
 
     def add(self, line: str = LINE, **more):
         order, identity = prepare(self.service)
         order = replace(order, at_once=1, line=line, **more)
+        self.added.append(identity.nonce)
         on_begun = lambda before: self.begun.append((before, identity.nonce))  # noqa: E731
         otherwise = lambda: self.delivered.append(identity.nonce)  # noqa: E731
         slot = self.slots.line_up(self.service.executor, order, on_begun, otherwise)
@@ -249,7 +251,10 @@ class Line:
 def line(service, monkeypatch):
     """A line in which attempts wait for longer than a busy machine takes for a test."""
     monkeypatch.setattr(service.attempts.slots, "holds_s", 60.0)
-    return Line(service)
+    made = Line(service)
+    yield made
+    for nonce in made.added:
+        made.slots.leave(nonce)
 
 
 def following(node: RunningNode) -> str | None:

@@ -72,7 +72,10 @@ class JobChoice:
             is_remembered: whether the queries see all waiting jobs, and nothing but this process changes the
                 queue, so that a query in vain is not repeated before ``ask_again``.
         """
-        places = self._lines.places(going)
+        with_lines = {
+            each for each in {active.claim.type for active in going} if self._launcher.may_wait(each)
+        }
+        places = self._lines.places(active for active in going if active.claim.type in with_lines)
         running = Counter(active.claim.account_id for active in going)
         rooms = {id(each): ExecutorRoom(each, self._run_limit(each)) for each in self._executors.all()}
         for active in going:
