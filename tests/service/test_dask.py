@@ -1,6 +1,8 @@
 """Jobs on a Dask cluster of separate processes: they end once, whoever is killed, and a stop leaves nothing."""
 
 import importlib.util
+import io
+import json
 import os
 import random
 import shutil
@@ -8,10 +10,11 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from itertools import accumulate
 from pathlib import Path
 
+import httpx
 import pytest
 from chaos import Clients, Ledger, check, marked, rows
 from dask_cluster import Cluster, ClusterService
@@ -22,6 +25,7 @@ from probe_engine import write_probe_engine
 from service_process import PDB, QUICK, SETTINGS, ServiceProcess
 from waiting import wait_until
 
+from foldnote.service import admin
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.runner.attempt import Outcome
 
@@ -232,6 +236,25 @@ def test_one_in_line_behind_a_long_run_is_given_back_and_a_stop_in_line_begins_n
     assert rows(service, again)[0][0] > 1, "none was given back"
     began = "SELECT count(token_sha256) FROM attempts JOIN jobs ON jobs.id = job_id WHERE name = ?"
     assert rows(service, began.replace("?", f"'{behind[0]}' AND token_sha256 <> ''")) == [(0,)]
+
+
+def test_a_job_of_another_account_and_tool_waits_for_what_is_in_line_only(shared_service):
+    service = shared_service
+    submit_short(service, "ongoing", 300)
+    wait_until(lambda: count_claimed(service, "ongoing") > 4, "a line")
+    said = io.StringIO()
+    with redirect_stdout(said):
+        arguments = ["--data-dir", str(service.folder / "data"), "--json", "issue-key", "other@lab.org"]
+        assert admin.main(arguments) == 0
+    headers = {"x-api-key": json.loads(said.getvalue())["key"]}
+    body = {"jobName": "other.output-1", "type": "af2bind", "settings": {"pdbFile": PDB, "chain": "A"}}
+    with httpx.Client(base_url=service.url, headers=headers, timeout=30) as client:
+        client.post("/submit-job", json=body).raise_for_status()
+        job = lambda: client.get("/jobs", params={"jobName": "other.output-1"}).json()["status"]  # noqa: E731
+        wait_until(lambda: job() == "Complete", "its end")
+    waiting = "SELECT count(*) FROM jobs WHERE name LIKE 'ongoing%' AND state = 'In Queue'"
+    assert rows(service, waiting)[0][0] > 0
+    service.client.post("/stop-job", json={"jobName": "batch-ongoing"}).raise_for_status()
 
 
 @pytest.mark.exhaustive

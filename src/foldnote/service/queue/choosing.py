@@ -115,11 +115,12 @@ class JobChoice:
                     running[first.account_id] += 1
                     return replace(first, executor=name, is_ahead=not has_room)
                 closed.add(first.type)
-                held_up.add(id(place))
                 if need.gpus and place.fits(replace(need, gpus=0)):
                     without_gpus.add(id(place))
                 elif not self._executors.has_several:
                     return None
+                else:
+                    held_up.add(id(place))
             return None
 
         return choose
