@@ -1,10 +1,11 @@
 """What a job on a Dask cluster costs beside the same program started by Dask alone, in the same run.
 
-One scheduler and one worker are started; the service runs its jobs on them, then on this machine. The engine
-is a copy of one small file. A job that follows another at once uses its place on the worker; Dask brings one
-that comes after a pause. Nothing here is a test: machines differ.
+One scheduler, one worker and two services are started: one runs its jobs there, the other on this machine.
+The engine is a copy of one small file. A job that follows another at once uses its place on the worker; Dask
+brings one that comes after a pause. Batches of many jobs at once alternate between the two services, since
+the machine may be busier at one moment than at another. Nothing here is a test: machines differ.
 
-    python benchmarks/cluster_running.py [--jobs 40]
+    python benchmarks/cluster_running.py [--jobs 40] [--batches 5] [--batch-jobs 150]
 """
 
 from __future__ import annotations
@@ -21,21 +22,32 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from _service import ServiceRun, report, say_load, share
+from _service import ServiceRun, processor_ms, report, say_load, share
 
 ENGINE = ("/bin/cp", "job.json", "outputs/")
 PAUSE_S = 1.5
 """Longer than a place waits for another job."""
+CALM_S = 2.5
+"""Longer than what short jobs left waits for its removal."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Milliseconds of each job, one at a time, and jobs a second, many at once."""
+    """Milliseconds of each job, one at a time."""
 
     at_once: list[float]
     """Of jobs that follow another at once."""
     after_pause: list[float]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Many jobs at once."""
+
     rate: float
+    """Jobs a second, from the first submission to the last end."""
+    cpu_ms: float
+    """Processor time of the service per job, with its answers to the client."""
 
 
 def free_port() -> int:
@@ -84,33 +96,43 @@ def measure_bare(address: str, jobs: int) -> tuple[list[float], float]:
     return times, jobs / many * 1000
 
 
-def measure_service(folder: Path, jobs: int, executors: str = "", *more: str) -> Measured:
-    """The same for jobs of a service, from the submission to the end."""
-    folder.mkdir()
+def make_service(folder: Path, executors: str, *more: str) -> ServiceRun:
+    """A service with this text in its configuration."""
     (folder / "home" / "config").mkdir(parents=True, mode=0o700)
     (folder / "home" / "config" / "config.toml").write_text(executors)
-    with ServiceRun(folder, ENGINE, *more) as service:
-        for number in range(3):
-            service.submit(f"first-{number}")
-            service.wait(f"first-{number}")
+    return ServiceRun(folder, ENGINE, *more)
 
-        def run(name: str) -> float:
-            begun = time.perf_counter()
-            service.submit(name)
-            service.wait(name, 0.002)
-            return (time.perf_counter() - begun) * 1000
 
-        at_once = [run(f"one-{number}") for number in range(jobs)]
-        after_pause = []
-        for number in range(max(3, jobs // 4)):
-            time.sleep(PAUSE_S)
-            after_pause.append(run(f"later-{number}"))
+def measure_service(service: ServiceRun, jobs: int) -> Measured:
+    """The same for jobs of a service, one after the other, from the submission to the end."""
+    for number in range(3):
+        service.submit(f"first-{number}")
+        service.wait(f"first-{number}")
+
+    def run(name: str) -> float:
         begun = time.perf_counter()
-        for number in range(jobs):
-            service.submit(f"many-{number}")
-        for number in range(jobs):
-            service.wait(f"many-{number}", 0.005)
-        return Measured(at_once, after_pause, jobs / (time.perf_counter() - begun))
+        service.submit(name)
+        service.wait(name, 0.002)
+        return (time.perf_counter() - begun) * 1000
+
+    at_once = [run(f"one-{number}") for number in range(jobs)]
+    after_pause = []
+    for number in range(max(3, jobs // 4)):
+        time.sleep(PAUSE_S)
+        after_pause.append(run(f"later-{number}"))
+    return Measured(at_once, after_pause)
+
+
+def measure_batch(service: ServiceRun, name: str, jobs: int) -> Batch:
+    """Many jobs of a service, which are submitted one by one while the first of them run."""
+    time.sleep(CALM_S)
+    cpu_before, begun = processor_ms(service.process.pid), time.perf_counter()
+    for number in range(jobs):
+        service.submit(f"{name}-{number}")
+    for number in range(jobs):
+        service.wait(f"{name}-{number}", 0.01)
+    rate = jobs / (time.perf_counter() - begun)
+    return Batch(rate, (processor_ms(service.process.pid) - cpu_before) / jobs)
 
 
 def _clock(act: object) -> float:
@@ -122,7 +144,10 @@ def _clock(act: object) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=40)
-    jobs = parser.parse_args().jobs
+    parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--batch-jobs", type=int, default=150)
+    options = parser.parse_args()
+    jobs = options.jobs
     say_load()
     with tempfile.TemporaryDirectory() as name, cluster(Path(name)) as address:
         folder, port = Path(name), free_port()
@@ -132,8 +157,17 @@ def main() -> None:
             f'[executors.lab]\nkind = "dask"\naddress = "{address}"\n'
             f'engine_path = "{folder / "cluster" / "engines"}"\nnode_dir = "{folder / "node"}"\n'
         )
-        dask = measure_service(folder / "cluster", jobs, table, "--port", str(port))
-        local = measure_service(folder / "local", jobs, "", "--workers", "2")
+        cluster_service = make_service(folder / "cluster", table, "--port", str(port))
+        with cluster_service as there, make_service(folder / "local", "", "--workers", "2") as here:
+            dask, local = measure_service(there, jobs), measure_service(here, jobs)
+            measure_batch(there, "warm", jobs)
+            measure_batch(here, "warm", jobs)
+            pairs = []
+            for number in range(options.batches):
+                each = [
+                    measure_batch(service, f"many-{number}", options.batch_jobs) for service in (there, here)
+                ]
+                pairs.append((each[0], each[1]))
     middle = statistics.median
     beyond = "time of a job on the cluster beyond that of Dask alone"
     report(
@@ -159,14 +193,17 @@ def main() -> None:
         },
     )
     report(
-        "time per job, many at once, beside that on this machine",
-        local.rate / dask.rate,
+        "time per job, many at once, beside that on this machine (median)",
+        middle(near.rate / far.rate for far, near in pairs),
         1.25,
         "times",
     )
-    rates = {"Dask alone": bare_rate, "on the cluster": dask.rate, "on this machine": local.rate}
-    for where, rate in rates.items():
-        print(f"    {where}: {rate:.4g} a second")
+    print(f"    Dask alone: {bare_rate:.4g} a second")
+    for far, near in pairs:
+        print(
+            f"    on the cluster: {far.rate:.4g} a second, {far.cpu_ms:.3g} ms of the service each;"
+            f" on this machine: {near.rate:.4g}, {near.cpu_ms:.3g} ms; ratio {far.rate / near.rate:.2f}"
+        )
 
 
 if __name__ == "__main__":
