@@ -22,7 +22,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from _service import ServiceRun, processor_ms, report, say_load, share
+from _service import ServiceRun, cpu_s, report, say_load, share
 
 ENGINE = ("/bin/cp", "job.json", "outputs/")
 PAUSE_S = 1.5
@@ -126,13 +126,13 @@ def measure_service(service: ServiceRun, jobs: int) -> Measured:
 def measure_batch(service: ServiceRun, name: str, jobs: int) -> Batch:
     """Many jobs of a service, which are submitted one by one while the first of them run."""
     time.sleep(CALM_S)
-    cpu_before, begun = processor_ms(service.process.pid), time.perf_counter()
+    cpu_before, begun = cpu_s({service.process.pid}), time.perf_counter()
     for number in range(jobs):
         service.submit(f"{name}-{number}")
     for number in range(jobs):
         service.wait(f"{name}-{number}", 0.01)
     rate = jobs / (time.perf_counter() - begun)
-    return Batch(rate, (processor_ms(service.process.pid) - cpu_before) / jobs)
+    return Batch(rate, (cpu_s({service.process.pid}) - cpu_before) / jobs * 1000)
 
 
 def _clock(act: object) -> float:
