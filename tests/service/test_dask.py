@@ -238,8 +238,10 @@ def test_one_in_line_behind_a_long_run_is_given_back_and_a_stop_in_line_begins_n
     assert rows(service, began.replace("?", f"'{behind[0]}' AND token_sha256 <> ''")) == [(0,)]
 
 
-def test_a_job_of_another_account_and_tool_waits_for_what_is_in_line_only(shared_service):
+def test_a_job_of_another_account_and_tool_waits_for_what_is_in_line_only(shared_service, monkeypatch):
     service = shared_service
+    if service.store_url():
+        monkeypatch.setenv("FOLDNOTE_STORE_URL", service.store_url())
     submit_short(service, "ongoing", 300)
     wait_until(lambda: count_claimed(service, "ongoing") > 4, "a line")
     said = io.StringIO()
