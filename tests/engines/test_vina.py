@@ -45,6 +45,7 @@ print(json.dumps([float(line.split()[3]) for line in lines if line.startswith("R
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.extra_engine,
     pytest.mark.skipif(
         not load_engines()["vina"].state().installed, reason="needs: foldnote engines install vina"
     ),
