@@ -18,10 +18,9 @@ from foldnote.service.composition import Service
 from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
-from foldnote.service.queue.dispatcher import identity_of
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.queue.executors.table import Executors, ExecutorTable
-from foldnote.service.queue.launching import Launcher
+from foldnote.service.queue.launching import Launcher, identity_of
 
 
 class NodeService:

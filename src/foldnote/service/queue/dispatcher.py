@@ -26,16 +26,10 @@ from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
 from foldnote.service.queue.choosing import JobChoice
 from foldnote.service.queue.cleanup import Cleanup, takes_little
-from foldnote.service.queue.executors.protocol import (
-    AttemptIdentity,
-    AttemptOrder,
-    Capacity,
-    Executor,
-    UnreachableError,
-)
+from foldnote.service.queue.executors.protocol import AttemptOrder, Capacity, Executor, UnreachableError
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
-from foldnote.service.queue.launching import Launcher
+from foldnote.service.queue.launching import Launcher, identity_of
 from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, find_leaders, pass_on
 from foldnote.service.queue.placement import find_machine, use_first
 from foldnote.service.queue.replica import Replica
@@ -276,7 +270,8 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        leaders = find_leaders(claim, self._active.values()) if claim.job_id in self._ahead else None
+        is_ahead = claim.job_id in self._ahead
+        leaders = find_leaders(claim, self._active.values(), machines) if is_ahead else None
         beside = (each for each in self._active.values() if each.executor is executor and not each.is_in_line)
         taken = [each.need for each in beside]
         if leaders is not None:  # it takes the place of one of them
@@ -284,6 +279,10 @@ class Dispatcher:
         at_once = leaders.number if leaders is not None else 0
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
+        if need is None and is_ahead:  # those that it was to follow have ended, or are out of reach
+            self._ahead.discard(claim.job_id)
+            self._give_back(claim)
+            return
         if need is None:  # the needs or the machines have changed since the job was claimed
             need = use_first(declared, machines)
         try:
@@ -296,7 +295,7 @@ class Dispatcher:
             order = self._launcher.prepare(claim, need, is_remote=executor.is_remote, at_once=at_once)
             self._extend_lease(claim, executor)
         except UnreachableError as exc:
-            self._lose(claim, exc.message, is_counted=False)
+            self._lose(claim, exc.message, is_counted=False, delay_s=self._pace.delay_s(claim.attempt - 1))
         except EngineError as exc:
             self._finish(claim, outcomes.refused_ending(str(exc)))
         except OSError as exc:
@@ -412,8 +411,7 @@ class Dispatcher:
         if ownership.may_have_begun(active.folder, claim):
             self._lose(claim, outcomes.LOST_SENTENCE)
         elif active.was_ahead:
-            self._lines.close([claim])
-            self._lose(claim, WAITED_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
+            self._give_back(claim)
         else:
             delay_s = self._pace.delay_s(claim.attempt - 1)
             self._lose(claim, outcomes.UNBEGUN_SENTENCE, is_counted=False, delay_s=delay_s)
@@ -486,6 +484,11 @@ class Dispatcher:
             self._store.queue.requeue(claim, reason, delay_s=delay_s, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
         self._cleanup.note(self._root / claim.folder)
+
+    def _give_back(self, claim: Claim) -> None:
+        """Requeue a job that waited in a line in vain; none like it waits there before the next run ends."""
+        self._lines.close([claim])
+        self._lose(claim, WAITED_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
 
     def _is_marked(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -593,8 +596,3 @@ class Dispatcher:
     def counts(self) -> dict[str, int]:
         """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
-
-
-def identity_of(claim: Claim) -> AttemptIdentity:
-    """The claimed attempt as executors know it."""
-    return AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)

@@ -114,7 +114,7 @@ class Launcher:
         known = self._find_template(claim.type)
         if known.template is None or known.engine is None:
             raise EngineError(known.fault)
-        identity = AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)
+        identity = identity_of(claim)
         if is_remote:
             self._write_order(claim, known.engine.name, known.template, need)
             time_limit_s = _time_limit_s(claim, known.template)
@@ -294,3 +294,8 @@ def seed_of(claim: Claim) -> int:
     """Seed derived from tool and settings, 1 to 2**31 - 1; 0 would mean a random seed to Vina."""
     digest = hashlib.sha256(f"{claim.type}\n{claim.normalized}".encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
+
+
+def identity_of(claim: Claim) -> AttemptIdentity:
+    """The claimed attempt as executors know it."""
+    return AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)

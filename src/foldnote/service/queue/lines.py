@@ -68,12 +68,18 @@ class Leaders:
     machine: str
 
 
-def find_leaders(claim: Claim, going: Iterable[WatchedAttempt]) -> Leaders | None:
-    """The attempts behind which this one may wait, where the line is shortest; None if there are none."""
+def find_leaders(
+    claim: Claim, going: Iterable[WatchedAttempt], machines: Iterable[Capacity]
+) -> Leaders | None:
+    """The attempts behind which this one may wait, where the line is shortest; None if there are none.
+
+    Nothing waits at a machine that is not open: what runs there may be lost already.
+    """
+    there = {each.machine for each in machines if each.is_open}
     lead: Counter[str] = Counter()
     lined: Counter[str] = Counter()
     for each in going:
-        if not each.is_over and _whose(each.claim) == _whose(claim):
+        if not each.is_over and each.need.machine in there and _whose(each.claim) == _whose(claim):
             (lined if each.is_in_line else lead)[each.need.machine] += 1
     machine = min(lead, key=lambda each: lined[each] / lead[each], default=None)
     return None if machine is None else Leaders(lead[machine], machine)
@@ -115,11 +121,17 @@ class JobLines:
         return sum(_whose(each.claim) == key for each in lined) >= max(_ENOUGH, self._depth(key) // 2)
 
     def places(self, going: Iterable[WatchedAttempt]) -> LinePlaces:
-        """The places that are free in the lines behind the attempts of ``going`` that run."""
+        """The free places in the lines behind the attempts of ``going`` that run on open machines."""
         free: Counter[tuple[int, str]] = Counter()
+        there: dict[int, set[str]] = {}
         for each in going:
-            key = _whose(each.claim)
-            free[key] += -1 if each.is_in_line else self._depth(key)
+            key, executor = _whose(each.claim), each.executor
+            if each.is_in_line:
+                free[key] -= 1
+                continue
+            if id(executor) not in there:
+                there[id(executor)] = {found.machine for found in executor.capacity() if found.is_open}
+            free[key] += self._depth(key) if each.need.machine in there[id(executor)] else 0
         return LinePlaces(free)
 
     def _depth(self, key: tuple[int, str]) -> int:
