@@ -24,7 +24,7 @@ _SHOWN = re.compile(
 )
 _SHOWN_LENGTH = 100
 _OWN_LENGTH = 300
-_COMPLAINT = re.compile(r"^\s*(ERROR|error)\b|No matching distribution|WARNING: Retrying")
+_COMPLAINT = re.compile(r"^\s*(ERROR|error)\b|^× |No matching distribution|WARNING: Retrying")
 _REGISTRY = re.compile(r"^[^=\n]*\.(index-url|extra-index-url|no-index)=", re.MULTILINE)
 _OTHER_HASH = "DO NOT MATCH THE HASHES"
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
@@ -33,18 +33,19 @@ _REASONS = (
         re.compile(r"No matching distribution|Could not find a version"),
         "The registry that pip is configured for does not have this version for this python or machine.",
     ),
-    (
+    (  # newer pips name the fault before their sentence about it
         re.compile(
             r"name resolution|service not known|Network is unreachable|Connection|timed out|ProxyError"
+            r"|error: (?:connection-failed|connection-timeout|proxy-connection-failed|incomplete-download)"
         ),
         "The package registry that pip is configured for cannot be reached: check the network and try again.",
     ),
     (
-        re.compile(r"CERTIFICATE_VERIFY_FAILED"),
+        re.compile(r"CERTIFICATE_VERIFY_FAILED|error: ssl-verification-failed"),
         "The registry's certificate is not trusted: check pip's cert setting.",
     ),
     (
-        re.compile(r"Failed building wheel|error: command"),
+        re.compile(r"Failed building wheel|error: (?:command|failed-wheel-build-for-install)"),
         "A package has no prebuilt wheel for this machine.",
     ),
 )
@@ -185,7 +186,7 @@ def explain_failure(errors: Sequence[str]) -> str:
     """Why pip failed: an explanation, with pip's own message if it is short or there is no explanation."""
     text = "\n".join(errors)
     meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
-    own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it gave no reason"
+    own = errors[-1].removeprefix("ERROR: ").removeprefix("× ").rstrip(".") if errors else "it gave no reason"
     if meaning and len(own) > _SHOWN_LENGTH:
         return meaning
     return f"{meaning} pip says: {own[:_OWN_LENGTH]}.".strip()

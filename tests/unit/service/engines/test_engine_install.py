@@ -295,6 +295,26 @@ def test_a_long_known_error_of_pip_is_only_explained():
     assert told.endswith("cannot be reached: check the network and try again.")
 
 
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            ["error: connection-failed", "× Failed to connect to a.org"],
+            "check the network and try again. pip says: F",
+        ),
+        (["error: connection-timeout", "× a.org did not respond within 15 seconds"], "cannot be reached"),
+        (["error: incomplete-download", "× Download failed after 5 attempts"], "cannot be reached"),
+        (["error: ssl-verification-failed", "× Failed to establish a secure connection"], "not trusted"),
+        (
+            ["error: failed-wheel-build-for-install", "× Failed to build installable wheels"],
+            "no prebuilt wheel",
+        ),
+    ],
+)
+def test_faults_that_newer_pips_name_are_explained(lines, words):
+    assert words in explain_failure(lines)
+
+
 def test_both_messages_of_pip_on_a_full_disk_are_recognized():
     assert tells_full_disk(["ERROR: [Errno 28] No space left on device: '/tmp/pip-unpack'"])
     assert tells_full_disk(["OSError: [Errno 122] Disk quota exceeded"])
