@@ -19,9 +19,13 @@ _ROUND_TRIP = """
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
 """
 _TIDY = """
-() => {
+async () => {
   const { shell } = window.jupyterapp;
-  for (const area of ['main', 'down']) for (const each of [...shell.widgets(area)]) each.dispose();
+  const open = ['main', 'down'].flatMap(area => [...shell.widgets(area)]);
+  // a notebook that is closed while its kernel starts is a fault to JupyterLab
+  const sessions = open.map(each => each.sessionContext?.ready);
+  await Promise.race([Promise.all(sessions), new Promise(resolve => setTimeout(resolve, 15000))]);
+  for (const each of open) each.dispose();
   shell.collapseLeft();
   shell.collapseRight();
 }
