@@ -22,15 +22,27 @@ batch.wait().results()[["id", "status", "score.probe"]]
 
 _CARD = """
 more = table[["VH"]] + "S"
-fn.submit_batch("anarci", more, columns={"sequence": "VH"}, scheme="imgt", batch_name="shown")
+fn.submit_batch("anarci", more, columns={"sequence": "VH"}, scheme="imgt",
+                batch_name="a-series-of-clones-shown-in-one-table")
 """
+_SHOWS_END = """button => {
+  let end = button;
+  while (end.lastChild) end = end.lastChild;
+  const range = document.createRange();
+  range.setStart(end, end.length - 2);
+  range.setEnd(end, end.length);
+  return range.getBoundingClientRect().right <= button.getBoundingClientRect().right + 1;
+}"""
 
 
 def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
     notebook_page.run_code(_LOOK, _CARD)
-    card = notebook_page.page.locator(".foldnote-card", has_text="shown")
+    card = notebook_page.page.locator(".foldnote-card", has_text="series-of-clones")
     expect(card).to_contain_text("7 of 7 jobs complete", timeout=60_000)
-    expect(notebook_page.page.locator(".jp-OutputArea table").last).to_contain_text("shown-7", timeout=30_000)
+    expect(notebook_page.page.locator(".jp-OutputArea table").last).to_contain_text("table-7", timeout=30_000)
+    names = notebook_page.page.locator(".fnt-rows").last.locator(".fnt-open")
+    expect(names.last).to_have_accessible_name("a-series-of-clones-shown-in-one-table-7")
+    assert [name.evaluate(_SHOWS_END) for name in names.all()] == [True] * 7
     card.scroll_into_view_if_needed()
     notebook_page.picture("batch-card")
     notebook_page.resize(1000, 900)
@@ -113,7 +125,8 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     notebook_page.page.mouse.down()
     duplicate.evaluate("button => { const cell = button.parentElement; cell.innerHTML = cell.innerHTML; }")
     notebook_page.page.mouse.up()  # a press that meets a redrawn table counts once
-    expect(form.get_by_role("img", name="Row 3: The same settings as row 2")).to_be_visible()
+    caution = form.get_by_role("img", name="Row 3: The same settings as row 2")
+    assert caution.evaluate("node => [node.scrollWidth, node.offsetWidth]") == [18, 18]  # a round sign
     expect(form.locator(".fn-scroll tbody tr")).to_have_count(3)
     expect(duplicate).to_be_focused()
     assert notebook_page.accessibility_faults(".foldnote-batch") == []
