@@ -35,7 +35,7 @@
   /** Where there is no room the middle of a long name gives way: names of a batch differ at their end. */
   function writeName(button, job) {
     var letters = Array.from(job);
-    if (letters.length < 12) { button.textContent = job; return; }
+    if (letters.length < 15) { button.textContent = job; return; }
     make('span', '', button).textContent = letters.slice(0, -7).join('');
     make('span', '', button).textContent = letters.slice(-7).join('');
     button.classList.add('fnt-long');
