@@ -66,7 +66,6 @@ def test_without_a_docking_tool_that_runs_those_that_dock_are_named(make_service
 
 
 @pytest.mark.engine
-@pytest.mark.extra_engine
 @pytest.mark.skipif(
     not load_engines()["vina"].state().installed, reason="needs: foldnote engines install vina"
 )
