@@ -6,6 +6,7 @@ to the process that runs the engine.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -17,6 +18,8 @@ from uuid import uuid4
 from foldnote.errors import ResultError
 from foldnote.text import format_size
 
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""Numbers of errors by which a system says that a disk or quota is full."""
 _PRIVATE = 0o600
 _PUBLIC = 0o666
 """Mode of new files, before the process's umask."""
@@ -104,10 +107,10 @@ def saving(path: Path, size_bytes: int) -> Iterator[None]:
         yield
     except OSError as exc:
         reason = exc.strerror or str(exc) or type(exc).__name__
-        raise ResultError(
-            f"{path} cannot be written: {reason}. {compare_space(path, size_bytes)}Free some space, or choose"
-            " another folder."
-        ) from exc
+        is_full = exc.errno in FULL_DISK
+        advice = "Free some space, or choose another folder." if is_full else "Choose another folder or name."
+        space = compare_space(path, size_bytes) if is_full else ""
+        raise ResultError(f"{path} cannot be written: {reason}. {space}{advice}") from exc
 
 
 def compare_space(path: Path, size_bytes: int) -> str:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from foldnote import io
+from foldnote.errors import ResultError
 
 HOLD = """
 import sys, time
@@ -126,3 +127,11 @@ def test_a_holder_of_a_temporary_lock_that_was_waited_for_is_followed_by_one(tmp
         for done in [pool.submit(hold) for _ in range(24)]:
             done.result()
     assert most == [1] * 24
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_without_a_word_about_space(tmp_path):
+    (tmp_path / "plate").write_text("")
+    with pytest.raises(ResultError) as refused:
+        io.save_file(tmp_path / "plate" / "report.html", "text")
+    assert str(refused.value).endswith("Choose another folder or name.")
+    assert "space" not in str(refused.value)

@@ -29,6 +29,7 @@ from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError, EngineError, FoldnoteError
+from foldnote.io import FULL_DISK
 from foldnote.late import find_version
 from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.composition import Service
@@ -223,7 +224,7 @@ def _explain_unusable(folder: Path, exc: Exception) -> str:
         advice = "Run it as the user to whom all files there belong, or give them to its user"
     elif number == errno.EROFS:
         advice = "Its file system can only be read: mount it for writing, or give another --data-dir"
-    elif number in (errno.ENOSPC, errno.EDQUOT) or getattr(exc, "is_full", False):
+    elif number in FULL_DISK or getattr(exc, "is_full", False):
         advice = "Free space, then start it again"
     elif number in (errno.EMFILE, errno.ENFILE):
         advice = "Let it open more files (ulimit -n, or LimitNOFILE= of systemd), then start it again"

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import errno
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_PASSING = frozenset({errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}) | _FULL
+from foldnote.io import FULL_DISK
+
+_PASSING = (
+    frozenset({errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}) | FULL_DISK
+)
 
 
 def is_full(fault: OSError) -> bool:
     """Whether the disk or quota was full."""
-    return fault.errno in _FULL
+    return fault.errno in FULL_DISK
 
 
 def is_passing(fault: OSError) -> bool:

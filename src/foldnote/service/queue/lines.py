@@ -27,7 +27,7 @@ _ENOUGH = 3
 _LATEST = 4
 
 
-WAITED_SENTENCE = "The run before it took too long."
+WAITED_SENTENCE = "No place behind another run became free for it."
 
 
 @dataclass

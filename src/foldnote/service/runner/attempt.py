@@ -38,7 +38,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from foldnote.io import write_atomically
+from foldnote.io import FULL_DISK, write_atomically
 from foldnote.service.runner.untrusted import read_regular
 
 SPEC = "spec.json"
@@ -375,6 +375,6 @@ def publish_mark(path: Path, content: bytes, *, is_durable: bool = True) -> None
     try:
         write_atomically(path, content, is_durable=is_durable)
     except OSError as exc:
-        if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if exc.errno not in FULL_DISK:
             raise
         path.touch()
