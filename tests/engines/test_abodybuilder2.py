@@ -165,3 +165,5 @@ def test_chains_that_cannot_be_modelled_are_a_plain_sentence(tmp_path, heavy, li
     outcome, _ = run_engine("abodybuilder2", tmp_path, {"heavy": heavy, "light": light})
     assert outcome.state == "failed"
     assert sentence in outcome.error
+    said = (tmp_path / "attempt" / "progress.json").read_text()
+    assert "Recognising the chains" in said, "no model is loaded first"

@@ -91,16 +91,16 @@ def run_job(method: Method) -> None:
     sequences = {
         chain: protocol.clean_sequence(job["settings"][field]) for chain, field in method.fields.items()
     }
-    protocol.report(0.01, f"Loading {method.name}")
+    protocol.report(0.01, "Recognising the chains" if len(sequences) > 1 else "Recognising the chain")
     protocol.write_used(
         seed=job["seed"], settings={field: sequences[chain] for chain, field in method.fields.items()}
     )
+    for each in method.chains:
+        check_chain(method, each, sequences[each.letter])
+    protocol.report(0.05, f"Loading {method.name}")
     models = find_models(method)
     predictor = load_predictor(method, models)
     seed_everything(job["seed"])
-    protocol.report(0.25, "Recognising the chains" if len(sequences) > 1 else "Recognising the chain")
-    for each in method.chains:
-        check_chain(method, each, sequences[each.letter])
     protocol.report(0.3, f"Predicting the structure with {'four models' if models == EVERY else 'one model'}")
     prediction = predictor.predict(dict(sequences))
     used, is_refined = refine_prediction(prediction)
