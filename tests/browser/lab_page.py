@@ -14,6 +14,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, Request, Route
 _PICTURES = os.environ.get("FOLDNOTE_TEST_PICTURES")
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
+_POLL_MS = 100
+"""What Playwright asks in each frame by itself, for which the page then draws each frame."""
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
@@ -136,7 +138,7 @@ class LabPage:
         path = f"lab/workspaces/{workspace}" + (f"/tree/{notebook}" if notebook else "")
         self.page.goto(f"{self.server.url}{path}?token={self.server.token}&reset")
         self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
-        self.page.wait_for_function("window.jupyterapp !== undefined")
+        self.page.wait_for_function("window.jupyterapp !== undefined", polling=_POLL_MS)
         self.page.evaluate("window.jupyterapp.restored")
         if notebook:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
@@ -154,7 +156,9 @@ class LabPage:
     def wait_for_kernel(self) -> None:
         """Wait until the current notebook's kernel is idle."""
         self.page.wait_for_function(
-            "document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')", timeout=90_000
+            "document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')",
+            timeout=90_000,
+            polling=_POLL_MS,
         )
 
     def catch_up(self) -> None:

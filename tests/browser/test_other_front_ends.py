@@ -74,7 +74,7 @@ def opened(request, window):
     lab.page.goto(f"{server.url}{request.param[1]}?token={server.token}")
     if isinstance(server, Notebook7):
         lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        lab.page.wait_for_function(_IS_IDLE)
+        lab.page.wait_for_function(_IS_IDLE, polling=100)
         lab.execute("notebook:run-all-cells")
     yield lab
     lab.close()
