@@ -38,7 +38,7 @@ test-engines: ## Install every bundled engine, run the tests of all and note the
 test-cluster: ## Install Slurm, and run the tests of jobs on other machines and of PostgreSQL, with every kill: 20 minutes
 	@$(MAKE) test-setup
 	@scripts/install-test-programs --cluster
-	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py
+	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py
 	@FOLDNOTE_TEST_STORE=postgresql $(BIN)/python -m pytest -n 4 --dist loadfile -m "not exhaustive and not engine" $(STORE_TESTS) \
 		--deselect tests/contract/test_interface_edges.py::test_a_service_ends_begins_again_and_says_why_it_cannot  # a second service is a replica
 
@@ -85,7 +85,7 @@ early-front-end-check: node_modules/.installed
 	@$(MAKE) $(VENV)/.front-end-checked >/dev/null 2>&1 || true
 
 $(VENV)/.front-end-checked: node_modules/.installed $(FRONTEND) $(FRONTEND_CHECKS)
-	@{ npx --no-install tsc --noEmit --project labextension/tsconfig.json && npm run --silent lint && npm run --silent test; } >$@.txt 2>&1 || { cat $@.txt; exit 1; }
+	@{ npm run --silent lint && npm run --silent test; } >$@.txt 2>&1 || { cat $@.txt; exit 1; }
 	@touch $@
 
 # Most of what is installed is never imported: compiling it takes half of pip's time.

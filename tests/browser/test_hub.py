@@ -10,6 +10,7 @@ from lab_server import service_of
 from playwright.sync_api import Error, expect
 from test_job_in_lab import HEAVY, LIGHT
 
+pytestmark = pytest.mark.cluster  # a hub and three JupyterLabs: a minute
 JOB = "on-a-hub.structure.score"
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from service_process import ServiceProcess
 from test_job_in_lab import HEAVY, LIGHT
 
-pytestmark = pytest.mark.exhaustive  # a hub and two JupyterLabs: a minute
+pytestmark = pytest.mark.cluster  # a hub and two JupyterLabs: a minute
 JOB = "from-the-hub"
 
 

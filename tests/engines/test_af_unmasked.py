@@ -1,5 +1,6 @@
 """The adapter for AF_unmasked, with stand-ins for prepare_templates.py and run_alphafold.py."""
 
+import pytest
 from adapter_contract import AdapterContract
 
 PDB = "".join(
@@ -7,6 +8,8 @@ PDB = "".join(
     for chain in "AB"
     for i in range(1, 6)
 )
+
+pytestmark = pytest.mark.extra_engine
 
 
 class TestAFUnmasked(AdapterContract):

@@ -5,6 +5,8 @@ from adapter_contract import AdapterContract
 
 CHAIN = "MQIFVKTLTGKTITLEVEPS"
 
+pytestmark = pytest.mark.extra_engine
+
 
 class TestAFsample2(AdapterContract):
     engine = "afsample2"

@@ -14,6 +14,8 @@ WEIGHTS = [
     for version in ("base", "distilled")
 ]
 
+pytestmark = pytest.mark.extra_engine
+
 
 class TestAlphaFlow(AdapterContract):
     engine = tool = "alphaflow"

@@ -1,8 +1,11 @@
 """The adapter for AlphaLink2, with stand-ins for its three scripts."""
 
+import pytest
 from adapter_contract import AdapterContract
 
 LINKS = "1 A 5 B 0.05\r\n2  A\t3 A 0.1\r\n"
+
+pytestmark = pytest.mark.extra_engine
 
 
 class TestAlphaLink2(AdapterContract):

@@ -9,6 +9,8 @@ PDB = "".join(
     for i in range(1, 6)
 )
 
+pytestmark = pytest.mark.extra_engine
+
 
 class TestAntibodyDiffusionProperties(AdapterContract):
     engine = "antibody_diffusion_properties"

@@ -1,5 +1,6 @@
 """The adapter for AntiDIF, with a stand-in for run.run."""
 
+import pytest
 from adapter_contract import AdapterContract
 
 
@@ -13,6 +14,8 @@ def write_chain(chain, length):
 
 
 PDB = write_chain("H", 6) + write_chain("L", 4) + write_chain("G", 3)
+
+pytestmark = pytest.mark.extra_engine
 
 
 class TestAntiDIF(AdapterContract):

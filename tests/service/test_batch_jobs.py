@@ -121,6 +121,7 @@ def test_a_stop_leaves_no_process_and_no_batch_job(service, system):
     wait_until(lambda: states(system) == {"1": "CD", "2": "CA"}, "the end of both batch jobs")
 
 
+@pytest.mark.cluster
 def test_short_runs_follow_one_another_in_one_batch_job(service, system):
     """Also those that have a batch job of their own by then, which is cancelled."""
     names = [f"short{number}.alone.output-1" for number in range(5)]
@@ -231,6 +232,7 @@ def test_a_batch_job_that_was_never_recorded_ends_without_a_run(service, system)
     assert_once(service, "orphan.alone.output-1")
 
 
+@pytest.mark.cluster
 def test_jobs_that_the_batch_system_forgot_are_submitted_again(service, system):
     (system / slurm_stand_in.HELD).touch()
     service.submit("forgotten.alone.output-1")
@@ -242,6 +244,7 @@ def test_jobs_that_the_batch_system_forgot_are_submitted_again(service, system):
     assert_once(service, "forgotten.alone.output-1")
 
 
+@pytest.mark.cluster
 def test_what_the_batch_system_says_is_told_and_its_silence_costs_nothing(service, system):
     (system / slurm_stand_in.DOWN).touch()
     time.sleep(1)

@@ -31,6 +31,7 @@ def pair(tmp_path):
             each.kill()
 
 
+@pytest.mark.cluster
 def test_two_replicas_share_a_bucket(pair):
     """What one stores, the other runs, reads, links and deletes, also what was uploaded past both."""
     first, second = pair

@@ -340,6 +340,7 @@ def run_admin(service: BucketService, *arguments: object, data: str = "data") ->
     return run_forked(ADMIN, *map(str, command), environment=environment)
 
 
+@pytest.mark.cluster
 def test_a_backup_has_the_contents_of_the_bucket_and_is_restored_to_another(own, tmp_path):
     own.run("kept.output-1")
     own.client.put("/upload/a.txt", content=b"one")
@@ -369,6 +370,7 @@ def test_a_backup_without_the_bucket_is_refused(own, tmp_path):
     assert not (tmp_path / "backup").exists()
 
 
+@pytest.mark.cluster
 def test_contents_of_a_folder_are_moved_to_a_bucket(tmp_path):
     service = BucketService(tmp_path)
     config = tmp_path / "home" / "config" / "config.toml"
@@ -389,6 +391,7 @@ def test_contents_of_a_folder_are_moved_to_a_bucket(tmp_path):
     service.end()
 
 
+@pytest.mark.cluster
 def test_the_doctor_says_whether_the_bucket_can_be_used(own):
     environment = os.environ | own.environment | {"FOLDNOTE_HOME": str(own.folder / "home")}
     for answer, told in ((None, "can be written and read"), (AWAY, "cannot be reached")):

@@ -15,7 +15,10 @@ KILL_S = 10
 """What a kill with its start afterwards takes at most, on a busy machine."""
 
 
-@pytest.mark.parametrize("is_warm", [False, True], ids=["programs", "workers"])
+@pytest.mark.parametrize(
+    "is_warm",
+    [pytest.param(False, id="programs"), pytest.param(True, id="workers", marks=pytest.mark.exhaustive)],
+)
 @pytest.mark.timeout(300 + KILLS * KILL_S)
 def test_random_kills_lose_nothing(make_service, capsys, is_warm):
     service = make_service("--no-rate-limit", "--port", str(free_port()))

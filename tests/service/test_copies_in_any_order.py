@@ -320,6 +320,7 @@ IN_TURN = (
 """Everything once, so that the numbers of jobs come again after each, and what has them then is looked at."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_no_job_has_what_is_not_its_own_after_anything():
     before = done["results compared"]

@@ -207,6 +207,7 @@ def assert_none_lost(service, name: str) -> None:
     assert rows(service, f"SELECT max(losses) FROM jobs WHERE name LIKE '{name}%'") == [(0,)]
 
 
+@pytest.mark.cluster
 def test_short_jobs_are_claimed_ahead_and_never_run_more_at_once_than_there_are_places(shared_service):
     service = shared_service
     names = submit_short(service, "ahead", 60)
@@ -218,6 +219,7 @@ def test_short_jobs_are_claimed_ahead_and_never_run_more_at_once_than_there_are_
     assert_none_lost(service, "ahead")
 
 
+@pytest.mark.cluster
 def test_one_in_line_behind_a_long_run_is_given_back_and_a_stop_in_line_begins_nothing(shared_service):
     service = shared_service
     for name in submit_short(service, "warm", 20):
@@ -238,6 +240,7 @@ def test_one_in_line_behind_a_long_run_is_given_back_and_a_stop_in_line_begins_n
     assert rows(service, began.replace("?", f"'{behind[0]}' AND token_sha256 <> ''")) == [(0,)]
 
 
+@pytest.mark.cluster
 def test_a_job_of_another_account_and_tool_waits_for_what_is_in_line_only(shared_service, monkeypatch):
     service = shared_service
     if service.store_url():
@@ -360,6 +363,7 @@ def test_dask_drops_a_run_that_is_revoked(executor_service, shared_cluster):
         worker.send_signal(signal.SIGCONT)
 
 
+@pytest.mark.cluster
 def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life(
     executor_service, shared_cluster
 ):
@@ -487,6 +491,7 @@ def test_random_kills_on_the_cluster_lose_nothing(service, cluster, capsys):
     assert figures == dict.fromkeys(figures, 0), ledger.faults[:10]
 
 
+@pytest.mark.cluster
 def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_workers(tmp_path):
     cluster = Cluster(tmp_path)  # not started
     folder = tmp_path / "service"

@@ -80,7 +80,7 @@ def test_on_a_full_disk_the_ballast_goes_so_that_jobs_can_be_deleted(faulty):
     assert service.client.request(**delete).status_code == 200
 
 
-@pytest.mark.parametrize("action", ["ENOSPC", "EIO"])
+@pytest.mark.parametrize("action", ["ENOSPC", pytest.param("EIO", marks=pytest.mark.exhaustive)])
 def test_every_nth_fault_is_told_and_survived(faulty, action):
     service, layer = faulty
     ledger = Ledger()

@@ -292,7 +292,10 @@ def wait_for_line(service) -> None:
     wait_until(lambda: ask(service, running)[0][0] > 2, "a line")
 
 
-@pytest.mark.parametrize("victim", ["service", "starter", "runner"])
+@pytest.mark.parametrize(
+    "victim",
+    ["service", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("starter", "runner"))],
+)
 def test_whatever_dies_every_row_is_done_once(make_service, victim):
     service = make_service("--no-rate-limit", "--workers", "1")
     warm_up(service)
@@ -309,6 +312,7 @@ def test_whatever_dies_every_row_is_done_once(make_service, victim):
     assert ask(service, "SELECT max(losses) FROM jobs")[0][0] <= 1
 
 
+@pytest.mark.exhaustive
 def test_one_that_is_given_back_after_a_restart_of_the_service_was_not_lost(make_service):
     """The starter stands still meanwhile, and gives back at once what has waited for too long then."""
     service = make_service("--no-rate-limit", "--workers", "1")

@@ -73,6 +73,7 @@ def test_nothing_is_restored_over_the_folder_of_replicas(moved, tmp_path, capsys
     assert "is used by replicas" in capsys.readouterr().err
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("is_back", [True, False], ids=["to SQLite", "to PostgreSQL"])
 def test_a_backup_of_replicas_is_restored(moved, make_service, tmp_path, is_back):
     service, _ = moved

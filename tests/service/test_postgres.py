@@ -188,6 +188,7 @@ def test_a_run_does_not_see_the_address_of_the_database(pair):
     assert "FOLDNOTE_STORE_URL" not in seen
 
 
+@pytest.mark.cluster
 def test_a_page_has_each_change_that_the_other_replica_acknowledged(pair):
     """While many ask for their pages at the other replica, which reads them together."""
     changed, other = pair
@@ -257,6 +258,7 @@ def test_a_signal_drains_one_replica_and_the_other_takes_jobs(pair):
         assert time.monotonic() < until
 
 
+@pytest.mark.cluster
 def test_the_replicas_go_on_after_the_server_was_restarted(pair):
     cluster().restart()
     for number, each in enumerate(pair):
@@ -311,6 +313,7 @@ def test_a_folder_of_replicas_is_not_opened_without_their_database(make_replicas
         replica.start()
 
 
+@pytest.mark.cluster
 def test_replicas_with_different_data_folders_are_refused(make_replicas, tmp_path):
     first, second = make_replicas(2, is_started=False)
     first.start()

@@ -1,6 +1,6 @@
 """schemathesis against the served OpenAPI document: every check, made-up and mutated requests, stateful runs.
 
-`FOLDNOTE_TEST_REQUESTS` is the number of requests made up for an operation (10 when it is not set).
+`FOLDNOTE_TEST_REQUESTS` is the number of requests made up for an operation (5 when it is not set).
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
-REQUESTS = int(os.environ.get("FOLDNOTE_TEST_REQUESTS", "10"))
+REQUESTS = int(os.environ.get("FOLDNOTE_TEST_REQUESTS", "5"))
 PATIENCE_S = 200 + 20 * REQUESTS
 
 

@@ -1,7 +1,7 @@
 """The service beside a model of a few dictionaries: whatever is done to both, both tell the same.
 
 Everything goes through the interface, on a real database; what an engine would do is said to the queue instead, so
-that the order of events is hypothesis' to choose. `FOLDNOTE_TEST_EXAMPLES` is the number of runs (20 when not set).
+that the order of events is hypothesis' to choose. `FOLDNOTE_TEST_EXAMPLES` is the number of runs (10 when not set).
 """
 
 import io
@@ -32,7 +32,7 @@ from foldnote.service.http.app import create_app
 from foldnote.service.http.routes import cancellation
 from foldnote.service.store.jobs.queue import JobEnd
 
-EXAMPLES = int(os.environ.get("FOLDNOTE_TEST_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("FOLDNOTE_TEST_EXAMPLES", "10"))
 NAMES = st.sampled_from(["a", "b", "c", "a-1", "b-2"])
 PEOPLE = st.sampled_from(["ada", "bob"])
 _numbers = itertools.count()

@@ -84,6 +84,7 @@ def test_an_environment_has_a_pip_of_its_own_only_where_the_running_python_has_n
     assert read_ready(engine)["packages"]["firstpart"] == "1.0"
 
 
+@pytest.mark.exhaustive
 def test_engines_keep_one_copy_of_equal_large_files(make_engine, begin, tmp_path):
     engines = [make_engine("firstpart==1.0", "heavypart==1.0", name=name) for name in ("tiny", "other")]
     write_wheel(tmp_path / "wheels", "heavypart", data=bytes(100_000))
@@ -236,6 +237,7 @@ def too_new(monkeypatch, tmp_path):
     return tmp_path / "bin", f"3.{sys.version_info.minor}"
 
 
+@pytest.mark.exhaustive
 def test_an_engine_without_packages_for_this_python_is_made_of_an_older_one(make_engine, too_new):
     folder, version = too_new
     older = folder / f"python{version}"

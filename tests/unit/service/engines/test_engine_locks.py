@@ -194,6 +194,7 @@ def test_another_file_of_the_same_version_is_refused_and_taken_only_when_asked_f
     }
 
 
+@pytest.mark.exhaustive
 def test_a_changed_lock_makes_an_installation_stale(engine, begin):
     begin(engine)
     install(engine, lambda event: None)
@@ -212,6 +213,7 @@ def test_a_lock_without_exact_versions_or_hashes_is_refused(engine, text):
         read_engine(engine.folder)
 
 
+@pytest.mark.exhaustive
 def test_a_package_outside_the_lock_is_never_brought_in(engine, begin, tmp_path):
     """The lock is whole or the probe fails: nothing is resolved at installation."""
     (engine.folder / "lock.txt").write_text(read_lock(engine.folder / "lock.txt")[0].text + "\n")
@@ -247,6 +249,7 @@ def uv(tmp_path, monkeypatch):
     return said, fails
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="there is one build of PyTorch elsewhere")
 def test_uv_chooses_the_build_that_fits_the_gpu(engine, begin, uv):
     begin(engine)
@@ -258,6 +261,7 @@ def test_uv_chooses_the_build_that_fits_the_gpu(engine, begin, uv):
     assert set(read_ready(engine)["files"]) == {"firstpart", "secondpart"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="there is one build of PyTorch elsewhere")
 def test_a_backend_that_the_user_chose_stays_and_pip_goes_on_where_uv_fails(engine, begin, uv, monkeypatch):
     monkeypatch.setenv("UV_TORCH_BACKEND", "cpu")
