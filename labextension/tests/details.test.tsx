@@ -38,9 +38,9 @@ describe('the details', () => {
 
   it('are columns of their own in a table', () => {
     expect(columnsOf(['tool', 'age', 'reason'])).toBe(
-      'minmax(0, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr) [note] minmax(0, 6fr)'
+      'minmax(9.5em, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr) [note] minmax(0, 6fr)'
     );
-    expect(columnsOf(['age'])).toBe('minmax(0, 2fr) [age] minmax(0, 2fr)');
+    expect(columnsOf(['age'])).toBe('minmax(9.5em, 2fr) [age] minmax(0, 2fr)');
   });
 });
 

@@ -55,6 +55,13 @@ describe('the note of an ending', () => {
     expect(endingNote(makeJob(change), 'AbodyBuilder')).toEqual({ tone, text });
   });
 
+  it('warns of a batch of which a job failed', () => {
+    const statuses = { 'In Queue': 0, Running: 0, Complete: 19, Stopped: 1 };
+    const job = makeJob({ type: 'batch', status: 'Complete', batchSize: 20, statuses, failed: 1 });
+    const text = 'Complete, 1 failed: trastuzumab (AbodyBuilder, 19 of 20).';
+    expect(endingNote(job, 'AbodyBuilder')).toEqual({ tone: 'warning', text });
+  });
+
   it('shows what a long or hostile name hides', () => {
     const { text } = endingNote(makeJob({ jobName: `\u202e${'x'.repeat(100)}` }), 'T');
     expect(text).toMatch(/^Running: \ufffdx{58}… \(T\)\.$/);

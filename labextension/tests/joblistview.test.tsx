@@ -119,7 +119,7 @@ describe('the keyboard', () => {
   it('opens and closes a log with the arrows', async () => {
     show({ jobs: [LIVE] });
     await userEvent.keyboard('{Home}{ArrowRight}');
-    expect(screen.getByLabelText('Log of live')).toBeTruthy();
+    expect(await screen.findByLabelText('Log of live')).toBeTruthy();
     await userEvent.keyboard('{ArrowRight}');
     expect(screen.getByLabelText('Log of live')).toBeTruthy();
     await userEvent.keyboard('{ArrowLeft}');

@@ -56,6 +56,19 @@ describe('a batch', () => {
   });
 });
 
+describe('a batch that is complete', () => {
+  const statuses = { 'In Queue': 0, Running: 0, Complete: 18, Stopped: 2 };
+  const batch = makeJob({ type: 'batch', status: 'Complete', batchSize: 20, statuses });
+
+  it.each([
+    [{ ...batch, failed: 1 }, 'Complete, 1 failed', '18 of 20, 1 stopped'],
+    [{ ...batch, failed: 0 }, 'Complete', '18 of 20, 2 stopped'],
+    [batch, 'Complete, 2 without a result', '18 of 20']
+  ])('says in the word of its state how many of its jobs failed', (job, word, counts) => {
+    expect([stateWord(job), batchWords(job)]).toEqual([word, counts]);
+  });
+});
+
 describe('the filter Failed', () => {
   it('lists complete batches with failed jobs, too, and counts them', () => {
     const statuses = { 'In Queue': 0, Running: 0, Complete: 9, Stopped: 1 };

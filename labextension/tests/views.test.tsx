@@ -88,8 +88,10 @@ describe('JobsView', () => {
     showJobs({
       jobs: [batch, makeJob({ ...batch, jobName: 'good', statuses: { ...statuses, Stopped: 0 }, failed: 0 })]
     });
-    expect(screen.getByText('2 of 3, 1 failed').className).toContain('fn-mod-bad');
-    expect(screen.getByText('2 of 3').className).not.toContain('fn-mod-bad');
+    expect(screen.getByText('Complete, 1 failed').className).toContain('fn-mod-bad');
+    const good = within(screen.getByRole('row', { name: /^good, / }));
+    expect(good.getByText('Complete').className).not.toContain('fn-mod-bad');
+    expect(document.querySelectorAll('.fn-StateIcon.fn-mod-mixed')).toHaveLength(1);
   });
 
   it('filters by state and takes the filter back', async () => {
@@ -129,7 +131,7 @@ describe('JobsView', () => {
     await userEvent.keyboard('{ArrowDown}');
     expect(selectedNames()).toEqual(['two']);
     await userEvent.keyboard('{End}{Enter}');
-    expect(screen.getByLabelText('Log of three')).toBeTruthy();
+    expect(await screen.findByLabelText('Log of three')).toBeTruthy();
     const at = grid.getAttribute('aria-activedescendant') ?? '';
     expect(document.getElementById(at)?.getAttribute('aria-label')).toBe('three, AbodyBuilder, Failed');
     await userEvent.keyboard('{Escape}');

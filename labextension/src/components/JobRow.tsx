@@ -17,17 +17,19 @@ import { notebookName } from '../models/listing';
 import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
-import { isLive, shownState, stateWord } from '../models/status';
+import { isLive, isMixed, shownState, stateWord } from '../models/status';
 import { plainSentence, visibleText } from '../models/text';
 import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
 import type { Trans } from '../models/words';
 import { CodeText } from './CodeText';
 import { IconButton } from './IconButton';
-import { StateIcon } from './icons';
-import { LogPane } from './LogPane';
+import { JobIcon } from './icons';
+import { later } from './later';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
+
+const LogPane = later(async () => (await import('./LogPane')).LogPane);
 
 /** Actions on jobs. */
 export interface JobActions {
@@ -140,7 +142,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       onDoubleClick={props.onDoubleClick}
     >
       <div className="fn-JobRow-icon" role="gridcell">
-        <StateIcon state={state} />
+        <JobIcon job={job} />
       </div>
       <div className="fn-JobRow-name" role="gridcell" title={tip}>
         {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
@@ -182,7 +184,7 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     visibleText(findLabel(job)),
     visibleText(job.jobName),
     details.includes('tool') && toolName,
-    trans.__(stateWord(job)),
+    stateWord(job, trans),
     details.includes('progress') && batchWords(job, trans),
     ...(details.includes('tags') ? (job.tags ?? []).map(visibleText) : [])
   ]
@@ -211,7 +213,7 @@ export function JobFacts(props: JobFactsProps): ReactElement {
   const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
-      <span className="fn-JobRow-word">{trans.__(stateWord(job))}</span>
+      <span className={`fn-JobRow-word${isMixed(job) ? ' fn-mod-bad' : ''}`}>{stateWord(job, trans)}</span>
       {facts.map(fact => {
         const [text, title] = texts[fact];
         const place = spare.get(fact);
@@ -365,7 +367,11 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
         </span>
       )}
       {progress !== '' && (
-        <span className={`fn-JobRow-message${job.failed ? ' fn-mod-bad' : ''}`} dir="auto" title={progress}>
+        <span
+          className={`fn-JobRow-message${job.failed && !isMixed(job) ? ' fn-mod-bad' : ''}`}
+          dir="auto"
+          title={progress}
+        >
           {progress}
         </span>
       )}

@@ -47,7 +47,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
   const trans = useWords();
   const name = visibleText(job.jobName);
   const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
-  const word = trans.__(stateWord(job));
+  const word = stateWord(job, trans);
   const batch = details.includes('progress') ? batchWords(job, trans) : '';
   return (
     <RowFrame

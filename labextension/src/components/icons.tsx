@@ -2,21 +2,27 @@
 import { caretDownIcon, caretRightIcon, type LabIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
-import { stateIcons } from '../icons';
-import type { ShownState } from '../models/status';
+import { mixedIcon, stateIcons } from '../icons';
+import type { JobRecord } from '../api/answers';
+import { isMixed, shownState, type ShownState } from '../models/status';
 
 /** An icon of 16 pixels. */
 export function Glyph({ icon }: { readonly icon: LabIcon }): ReactElement {
   return <icon.react tag="span" className="fn-Glyph" />;
 }
 
-/** The icon of a job's state. */
-export function StateIcon({ state }: { readonly state: ShownState }): ReactElement {
+/** The icon of a state. */
+export function StateIcon({ state }: { readonly state: ShownState | 'mixed' }): ReactElement {
   return (
     <span className={`fn-StateIcon fn-mod-${state}`}>
-      <Glyph icon={stateIcons[state]} />
+      <Glyph icon={state === 'mixed' ? mixedIcon : stateIcons[state]} />
     </span>
   );
+}
+
+/** The icon of a job's state, of a complete batch also whether jobs of it failed. */
+export function JobIcon({ job }: { readonly job: JobRecord }): ReactElement {
+  return <StateIcon state={isMixed(job) ? 'mixed' : shownState(job)} />;
 }
 
 /** Points right when closed and down when open. */

@@ -21,33 +21,47 @@ export function batchShare(job: JobRecord): number | null {
 }
 
 /**
- * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. If it does
- * not distinguish failed and stopped jobs, they are described as without a result; and so are those of a pipeline, where
- * stages behind a failed one did not run.
+ * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. What the
+ * word of a complete batch's state tells is left out.
  */
 export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
   const { statuses } = job;
-  const failed = job.tool === 'pipeline' ? null : (job.failed ?? null);
+  const failed = countFailed(job);
   const size = batchSize(job);
   if (!statuses || !size) {
     return '';
   }
-  const parts = [trans.__('%1 of %2', formatCount(statuses.Complete), formatCount(size))];
-  if (failed === null && statuses.Stopped > 0) {
-    parts.push(trans.__('%1 without a result', formatCount(statuses.Stopped)));
+  return [
+    trans.__('%1 of %2', formatCount(statuses.Complete), formatCount(size)),
+    job.status === 'Complete' ? '' : lossWords(job, trans),
+    failed !== null && statuses.Stopped > failed ? trans.__('%1 stopped', formatCount(statuses.Stopped - failed)) : ''
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/**
+ * Describes the failed jobs of a batch: `2 failed`; empty if there are none. If the service does not distinguish failed and
+ * stopped jobs, they are described as without a result; and so are those of a pipeline, where stages behind a failed one
+ * did not run.
+ */
+export function lossWords(job: JobRecord, trans: Trans = PLAIN): string {
+  const failed = countFailed(job);
+  const stopped = job.statuses?.Stopped ?? 0;
+  if (failed !== null) {
+    return failed > 0 ? trans.__('%1 failed', formatCount(failed)) : '';
   }
-  if (failed !== null && failed > 0) {
-    parts.push(trans.__('%1 failed', formatCount(failed)));
-  }
-  if (failed !== null && statuses.Stopped > failed) {
-    parts.push(trans.__('%1 stopped', formatCount(statuses.Stopped - failed)));
-  }
-  return parts.join(', ');
+  return stopped > 0 ? trans.__('%1 without a result', formatCount(stopped)) : '';
+}
+
+/** Failed jobs of a batch; null if the service does not distinguish them from stopped ones, and for pipelines. */
+function countFailed(job: JobRecord): number | null {
+  return job.tool === 'pipeline' ? null : (job.failed ?? null);
 }
 
 /** Whether jobs of a batch failed, also of one that is complete; those that were stopped count where they are not told. */
 export function hasFailures(job: JobRecord): boolean {
-  return isBatch(job) && (job.failed ?? job.statuses?.Stopped ?? 0) > 0;
+  return isBatch(job) && lossWords(job) !== '';
 }
 
 function batchSize(job: JobRecord): number {

@@ -79,5 +79,5 @@ export function columnsOf(details: readonly Detail[]): string {
   const facts = FACTS.filter(fact => details.includes(fact));
   const widths = facts.map(fact => `[${fact}] minmax(0, ${fact === 'tool' || fact === 'notebook' ? 3 : 2}fr)`);
   const note = NOTES.some(each => details.includes(each)) ? ['[note] minmax(0, 6fr)'] : [];
-  return ['minmax(0, 2fr)', ...widths, ...note].join(' ');
+  return ['minmax(9.5em, 2fr)', ...widths, ...note].join(' ');
 }

@@ -4,7 +4,7 @@
 import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
 import { batchWords } from './batch';
-import { countStates, isLive, shownState, STATES, stateWord, type ShownState } from './status';
+import { countStates, isLive, isMixed, shownState, STATES, stateWord, type ShownState } from './status';
 import { formatCount, plainSentence, visibleText } from './text';
 import { PLAIN, type Trans } from './words';
 
@@ -12,7 +12,7 @@ const LONGEST_NAME = 60;
 
 /** Text of a notification. */
 export interface EndingNote {
-  readonly tone: 'success' | 'info' | 'error';
+  readonly tone: 'success' | 'info' | 'warning' | 'error';
   readonly text: string;
 }
 
@@ -40,9 +40,9 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
   const state = shownState(job);
   const reason = job.error === null ? '' : ` ${plainSentence(job.error)}`;
   const name = shorten(visibleText(job.jobName));
-  const word = trans.__(stateWord(job));
+  const word = stateWord(job, trans);
   const about = [toolName, batchWords(job, trans)].filter(Boolean).join(', ');
-  return { tone: toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
+  return { tone: isMixed(job) ? 'warning' : toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
 }
 
 /** Describes several jobs that ended together: counts by state. */

@@ -3,6 +3,8 @@
  * failed, unless it is a stage of a pipeline that did not run.
  */
 import type { JobRecord } from '../api/answers';
+import { hasFailures, lossWords } from './batch';
+import { PLAIN, type Trans } from './words';
 
 /** A displayed state. */
 export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed';
@@ -58,9 +60,15 @@ export function stateRow(state: ShownState): StateRow {
   return row;
 }
 
-/** The state of a job in a word. */
-export function stateWord(job: JobRecord): string {
-  return isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word;
+/** Whether it is a batch that is complete although jobs of it failed. */
+export function isMixed(job: JobRecord): boolean {
+  return job.status === 'Complete' && hasFailures(job);
+}
+
+/** The state of a job in a word; of a batch that is complete, also how many of its jobs failed. */
+export function stateWord(job: JobRecord, trans: Trans = PLAIN): string {
+  const word = trans.__(isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word);
+  return isMixed(job) ? `${word}, ${lossWords(job, trans)}` : word;
 }
 
 /** Whether the job can still change. */
