@@ -281,7 +281,7 @@ describe('a log', () => {
 
   it.each([
     [true, 'The log is empty.'],
-    [false, 'The job has no log.']
+    [false, 'No log']
   ])('that is empty is said to be so (live: %s)', async (isLive, text) => {
     render(<LogPane name="fold" isLive={isLive} read={() => Promise.resolve(' \n')} />);
     await screen.findByText(text);

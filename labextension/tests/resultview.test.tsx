@@ -96,10 +96,10 @@ describe('a complete job', () => {
     await screen.findByText('line of the log');
     await go('Settings');
     const settings = await screen.findByRole('table', { name: 'Settings' });
-    expect(settings.textContent).toBe('heavyEVQL');
+    expect(settings.textContent).toBe('HeavyEVQL');
     expect(screen.getByText('{"heavy": "EVQL"}').closest('details')?.open).toBe(false);
     await go('Provenance');
-    expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('methodX');
+    expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('MethodX');
   });
 
   it('says when its result does not say what was run', async () => {

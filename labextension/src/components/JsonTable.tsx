@@ -1,8 +1,9 @@
 /** A JSON object as a table, with the JSON itself folded below it. */
-import { useMemo, type ReactElement } from 'react';
+import { Fragment, useMemo, type ReactElement } from 'react';
 
 import { readJsonRows } from '../models/jsonrows';
 import { visibleText } from '../models/text';
+import { Notice } from './Notice';
 import { useWords } from './words';
 
 /** Props of the table. */
@@ -11,10 +12,12 @@ export interface JsonTableProps {
   readonly label: string;
   /** JSON text. */
   readonly text: string;
+  /** What is said if the object has nothing to show: a title and a sentence. */
+  readonly empty: readonly [string, string];
 }
 
 /** The table; text that is not a JSON object is shown as it is. */
-export function JsonTable({ label, text }: JsonTableProps): ReactElement {
+export function JsonTable({ label, text, empty }: JsonTableProps): ReactElement {
   const trans = useWords();
   const rows = useMemo(() => readJsonRows(text), [text]);
   const raw = (
@@ -25,17 +28,34 @@ export function JsonTable({ label, text }: JsonTableProps): ReactElement {
   if (rows === null) {
     return raw;
   }
+  if (rows.length === 0) {
+    const [title, sentence] = empty;
+    return (
+      <Notice tone="plain" title={title}>
+        {sentence}
+      </Notice>
+    );
+  }
   return (
     <>
       <table className="fn-JsonTable" aria-label={label}>
         <tbody>
-          {rows.map(({ name, value }) => (
-            <tr key={name}>
-              <th scope="row">{visibleText(name)}</th>
-              <td>
-                <bdi>{value.split('\n').map(visibleText).join('\n')}</bdi>
-              </td>
-            </tr>
+          {rows.map(({ path, name, section, value }, index) => (
+            <Fragment key={path}>
+              {section !== '' && section !== rows[index - 1]?.section && (
+                <tr>
+                  <th scope="rowgroup" colSpan={2} className="fn-JsonTable-section">
+                    {visibleText(section)}
+                  </th>
+                </tr>
+              )}
+              <tr>
+                <th scope="row" title={visibleText(path)}>
+                  {visibleText(name)}
+                </th>
+                <td>{typeof value === 'string' ? <Lines text={value} /> : <Items texts={value} />}</td>
+              </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -44,5 +64,21 @@ export function JsonTable({ label, text }: JsonTableProps): ReactElement {
         {raw}
       </details>
     </>
+  );
+}
+
+function Lines({ text }: { readonly text: string }): ReactElement {
+  return <bdi>{text.split('\n').map(visibleText).join('\n')}</bdi>;
+}
+
+function Items({ texts }: { readonly texts: readonly string[] }): ReactElement {
+  return (
+    <ul>
+      {texts.map((text, index) => (
+        <li key={index}>
+          <Lines text={text} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,7 +3,7 @@ import { Poll } from '@lumino/polling';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
 import { sentenceOf, visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import { Notice } from './Notice';
 import { useWords } from './words';
 
 /** Props of the pane. */
@@ -11,6 +11,8 @@ export interface LogPaneProps {
   readonly name: string;
   /** Whether the job can still write. */
   readonly isLive: boolean;
+  /** Whether it is a batch, whose jobs have logs of their own. */
+  readonly isBatch?: boolean;
   readonly read: (name: string) => Promise<string>;
   /** Polling interval in milliseconds. */
   readonly paceMs?: number;
@@ -20,7 +22,7 @@ const PACE_MS = 2000;
 const NEAR_END_PX = 24;
 
 /** A log in the row of its job. */
-export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps): ReactElement {
+export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS }: LogPaneProps): ReactElement {
   const trans = useWords();
   const [text, setText] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -60,6 +62,15 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
     }
   }, [isRead]);
 
+  if (fault === null && text?.trim() === '' && !isLive) {
+    return (
+      <Notice tone="plain" title={trans.__('No log')}>
+        {isBatch
+          ? trans.__('A batch writes none; each of its jobs has a log of its own.')
+          : trans.__('The tool wrote nothing while the job ran.')}
+      </Notice>
+    );
+  }
   return (
     <pre
       className="fn-Log"
@@ -72,17 +83,11 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
       }}
     >
-      {fault !== null ? trans.__('The log cannot be read. %1', fault) : shown(text, isLive, trans)}
+      {fault !== null
+        ? trans.__('The log cannot be read. %1', fault)
+        : text?.trim() === ''
+          ? trans.__('The log is empty.')
+          : (text ?? trans.__('Reading the log …'))}
     </pre>
   );
-}
-
-function shown(text: string | null, isLive: boolean, trans: Trans): string {
-  if (text === null) {
-    return trans.__('Reading the log …');
-  }
-  if (text.trim() === '') {
-    return isLive ? trans.__('The log is empty.') : trans.__('The job has no log.');
-  }
-  return text;
 }

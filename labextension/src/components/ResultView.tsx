@@ -3,17 +3,17 @@ import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
-import { batchWords } from '../models/batch';
+import { batchWords, isBatch } from '../models/batch';
 import { findLabel, shownName } from '../models/label';
 import { servicePlace } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
-import { isLive, shownState, stateWord } from '../models/status';
+import { isLive, stateWord } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { CodeText } from './CodeText';
 import { HtmlPane } from './HtmlPane';
 import { JsonTable } from './JsonTable';
-import { Glyph, StateIcon } from './icons';
+import { Glyph, JobIcon } from './icons';
 import { LogPane } from './LogPane';
 import { Notice } from './Notice';
 import { ResultFiles, type ResultFileActions } from './ResultFiles';
@@ -69,7 +69,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
         <Tabs id={props.id} label={visibleText(name)} tabs={tabs} chosen={view} onChoose={setView}>
           <div className="fn-Result-body">
             {view === 'log' && props.readLog !== null && (
-              <LogPane name={name} isLive={isLive(job)} read={props.readLog} />
+              <LogPane name={name} isLive={isLive(job)} isBatch={isBatch(job)} read={props.readLog} />
             )}
             {view === 'settings' && <Settings {...props} />}
             {view !== 'log' &&
@@ -111,7 +111,6 @@ function Head(props: ResultViewProps): ReactElement {
   const { job, goneAt } = props.state;
   const trans = useWords();
   const isThere = job !== undefined && goneAt === null;
-  const state = job ? shownState(job) : null;
   const score = job ? findScore(job) : null;
   const facts = job
     ? [
@@ -120,7 +119,7 @@ function Head(props: ResultViewProps): ReactElement {
         props.isElsewhere ? servicePlace(props.service, trans) : '',
         findLabel(job) === '' ? '' : visibleText(props.name),
         toolName,
-        trans.__(stateWord(job)),
+        stateWord(job, trans),
         batchWords(job, trans),
         jobDuration(job, now),
         score ? formatScore(score) : '',
@@ -130,7 +129,7 @@ function Head(props: ResultViewProps): ReactElement {
   return (
     <div className="fn-Result-head">
       <div className="fn-Result-title">
-        {state && <StateIcon state={state} />}
+        {job && <JobIcon job={job} />}
         <h2>
           <bdi>{job ? shownName(job) : visibleText(props.name)}</bdi>
         </h2>
@@ -181,13 +180,17 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
         {trans.__('The result has no provenance data.')}
       </Notice>
     ) : (
-      <JsonTable label={trans.__('Provenance')} text={result.manifest} />
+      <JsonTable
+        label={trans.__('Provenance')}
+        text={result.manifest}
+        empty={[trans.__('No manifest'), trans.__('The result has no provenance data.')]}
+      />
     );
   }
   return <ResultFiles files={result.files} {...props} />;
 }
 
-function Settings({ readSettings }: ResultViewProps): ReactElement {
+function Settings({ readSettings, state }: ResultViewProps): ReactElement {
   const trans = useWords();
   const { value, fault } = useLoaded(readSettings);
   if (fault !== null) {
@@ -200,6 +203,14 @@ function Settings({ readSettings }: ResultViewProps): ReactElement {
   return value === null ? (
     <p className="fn-Tool-method">{trans.__('Loading the settings …')}</p>
   ) : (
-    <JsonTable label={trans.__('Settings')} text={value} />
+    <JsonTable
+      label={trans.__('Settings')}
+      text={value}
+      empty={
+        isBatch(state.job)
+          ? [trans.__('No settings of its own'), trans.__('The table of the result has the settings of each job.')]
+          : [trans.__('No settings'), trans.__('The job was submitted without any.')]
+      }
+    />
   );
 }

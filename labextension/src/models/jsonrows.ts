@@ -1,10 +1,41 @@
-/** JSON text as rows of a table: a name and a readable value each. */
+/** JSON text as rows of a table: a name in words and a readable value each. */
+import { formatSize } from './size';
+import { formatMoment } from './time';
 
-/** A row of the table; objects within objects have dotted names. */
+/** A row of the table. */
 export interface JsonRow {
+  /** Its dotted path in the JSON. */
+  readonly path: string;
+  /** In words, without what all rows of its section have in common. */
   readonly name: string;
-  readonly value: string;
+  /** Words for the object that has the value; empty for the outermost one. */
+  readonly section: string;
+  /** One text, or one for each item of a list of objects. */
+  readonly value: string | readonly string[];
 }
+
+/** Spellings of words in keys. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  doi: 'DOI',
+  gpu: 'GPU',
+  id: 'ID',
+  pdb: 'PDB',
+  rmsd: 'RMSD',
+  rna: 'RNA',
+  dna: 'DNA',
+  smiles: 'SMILES',
+  sha256: 'SHA-256',
+  url: 'URL',
+  num: 'number of'
+};
+/** Objects whose keys are names of other people's things, and no words of ours. */
+const AS_WRITTEN = new Set(['packages', 'variables', 'settingsChanged', 'settingsIgnored']);
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+const DIGEST = /^[0-9a-f]{64}$/;
+const SHOWN_OF_DIGEST = 12;
+/** Lists of longer texts have a line for each. */
+const LONG = 40;
+const NAMES = ['name', 'path', 'title'];
 
 /** The rows of a JSON object, in its order; null if the text is not one. Empty values are left out. */
 export function readJsonRows(text: string): readonly JsonRow[] | null {
@@ -14,33 +45,87 @@ export function readJsonRows(text: string): readonly JsonRow[] | null {
   } catch {
     return null;
   }
-  return isObject(found) ? listRows(found, '') : null;
+  return isObject(found) ? listRows(found, { section: [], path: '', isAsWritten: false }) : null;
 }
 
-function listRows(found: object, before: string): readonly JsonRow[] {
-  return Object.entries(found).flatMap(([key, value]: [string, unknown]): readonly JsonRow[] => {
-    const name = `${before}${key}`;
+/** A key in words: `numSamples` as `Number of samples`, `sizeBytes` as `Size`. */
+export function wordsOf(key: string): string {
+  const words = key.match(/[Ss]ha256|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*/g) ?? [];
+  const plain = words.map(
+    word => SPELLINGS[word.toLowerCase()] ?? (/^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase())
+  );
+  const told = plain.at(-1) === 'bytes' && plain.length > 1 ? plain.slice(0, -1) : plain;
+  const [first = '', ...others] = told;
+  return first === '' ? key : [first.charAt(0).toUpperCase() + first.slice(1), ...others].join(' ');
+}
+
+/** Where an object is. */
+interface Place {
+  readonly section: readonly string[];
+  /** Its dotted path, with a dot at the end; empty for the outermost object. */
+  readonly path: string;
+  /** Whether its keys are shown as they are. */
+  readonly isAsWritten: boolean;
+}
+
+function listRows(found: object, { section, path, isAsWritten }: Place): readonly JsonRow[] {
+  const entries = Object.entries(found);
+  // what has no section of its own comes first, since a section has no visible end
+  const ordered = [
+    ...entries.filter(([, value]) => !isObject(value)),
+    ...entries.filter(([, value]) => isObject(value))
+  ];
+  return ordered.flatMap(([key, value]: [string, unknown]): readonly JsonRow[] => {
+    const name = isAsWritten ? key : wordsOf(key);
     if (isObject(value)) {
-      return listRows(value, `${name}.`);
+      return listRows(value, { section: [...section, name], path: `${path}${key}.`, isAsWritten: AS_WRITTEN.has(key) });
     }
-    const text = describe(value);
-    return text === '' ? [] : [{ name, value: text }];
+    const shown = describe(key, value);
+    return shown.length === 0 ? [] : [{ path: `${path}${key}`, name, section: section.join(', '), value: shown }];
   });
 }
 
-function describe(value: unknown): string {
+/** A value in words; objects of a list each on a line of their own. */
+function describe(key: string, value: unknown): string | readonly string[] {
+  const isLong = (each: unknown): boolean => isObject(each) || (typeof each === 'string' && each.length > LONG);
+  if (Array.isArray(value) && value.some(isLong)) {
+    return value.map(each => (isObject(each) ? describeObject(each) : tell(key, each)));
+  }
+  return tell(key, value);
+}
+
+/** An object in a line: its name, then what else it has. */
+function describeObject(found: object): string {
+  const entries = Object.entries(found) as [string, unknown][];
+  const names = entries.filter(([key]) => NAMES.includes(key)).map(([key, value]) => tell(key, value));
+  const others = entries
+    .filter(([key]) => !NAMES.includes(key))
+    .map(([key, value]): readonly [string, string] => [key, isObject(value) ? describeObject(value) : tell(key, value)])
+    .filter(([, text]) => text !== '')
+    .map(([key, text]) => (key === 'sizeBytes' ? text : `${wordsOf(key)} ${text}`));
+  return [...names, ...others].filter(Boolean).join(' · ');
+}
+
+function tell(key: string, value: unknown): string {
   if (value === null || value === undefined) {
     return '';
   }
   if (typeof value === 'boolean') {
     return value ? 'yes' : 'no';
   }
-  if (Array.isArray(value)) {
-    return value.some(each => each instanceof Object)
-      ? value.map(each => JSON.stringify(each)).join('\n')
-      : value.map(describe).join(', ');
+  if (typeof value === 'number') {
+    return key.endsWith('Bytes') ? formatSize(value) : String(value);
   }
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (Array.isArray(value)) {
+    return value.map(each => (isObject(each) ? describeObject(each) : tell(key, each))).join(', ');
+  }
+  if (typeof value !== 'string') {
+    return JSON.stringify(value);
+  }
+  if (DIGEST.test(value)) {
+    return `${value.slice(0, SHOWN_OF_DIGEST)}…`;
+  }
+  return MOMENT.test(value) && !Number.isNaN(Date.parse(value)) ? formatMoment(value) : value;
 }
 
 function isObject(value: unknown): value is object {
