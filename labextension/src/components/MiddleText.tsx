@@ -1,13 +1,23 @@
 /** A text in one line that is truncated in the middle, so that names that differ at either end stay distinguishable. */
-import type { ReactElement } from 'react';
+import { useEffect, useRef, type ReactElement } from 'react';
 
 import { splitEnd } from '../models/text';
 
 /** The text; assistive technology and copies have all of it. */
 export function MiddleText({ text }: { readonly text: string }): ReactElement {
   const [start, end] = splitEnd(text);
+  const whole = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const node = whole.current;
+    if (!node || node.childElementCount < 2) {
+      return undefined;
+    }
+    const observer = new ResizeObserver(() => void import('../middleGap').then(({ closeGap }) => closeGap(node)));
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [text]);
   return (
-    <bdi className="fn-Middle">
+    <bdi className="fn-Middle" ref={whole}>
       <span className="fn-Middle-start">{start}</span>
       {end !== '' && <span className="fn-Middle-end">{end}</span>}
     </bdi>
