@@ -331,7 +331,9 @@ describe('what can be done', () => {
       'Refresh Jobs, Tools and Files',
       'Connect to a Service …',
       'Show Jobs',
-      'Open the Result (Selected Jobs)'
+      'Open the Result (Selected Jobs)',
+      "Open the Job's Settings as a Form (Selected Jobs)",
+      'Notify in the Browser When Jobs End'
     ]) {
       expect(words).toContain(word);
     }

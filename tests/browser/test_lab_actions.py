@@ -17,12 +17,18 @@ from playwright.sync_api import expect
 
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 OF_JOBS = (
-    *("Open the Result", "Insert a Cell That Loads the Job", "Open Its Settings as a Form", "Stop", "Delete"),
+    *(
+        "Open the Result",
+        "Insert a Cell That Loads the Job",
+        "Open the Job's Settings as a Form",
+        "Stop",
+        "Delete",
+    ),
     *("Compare in a Cell", "Download the Result", "Copy the Name", "Tag …"),
 )
 COMMANDS = {
     *(f"{label} (Selected Jobs)" for label in OF_JOBS),
-    *("Refresh Jobs, Tools and Files", "Connect to a Service …", "Notify in the Browser, Too"),
+    *("Refresh Jobs, Tools and Files", "Connect to a Service …", "Notify in the Browser When Jobs End"),
     *("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "New cell: AbodyBuilder"),
 }
 RECORDER = """

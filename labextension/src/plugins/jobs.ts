@@ -161,7 +161,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     }
   });
   addJobCommand(app, foldnote, CommandIDs.againJob, {
-    label: trans.__('Open Its Settings as a Form'),
+    label: trans.__("Open the Job's Settings as a Form"),
     canRun: ({ names }) => names.length === 1,
     run: meant => {
       const {

@@ -127,7 +127,7 @@ function addBrowserCommand(
 ): void {
   const isOn = (): boolean => settings.state().hasBrowserNotifications && readLeave() === 'granted';
   commands.addCommand(CommandIDs.notifyInBrowser, {
-    label: trans.__('Notify in the Browser, Too'),
+    label: trans.__('Notify in the Browser When Jobs End'),
     caption: trans.__('Notify when jobs end while the page is hidden'),
     describedBy: { args: null },
     isToggled: isOn,
