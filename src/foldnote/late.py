@@ -1,8 +1,9 @@
 """The few calls from a lower package to a higher one, imported by name when they are made.
 
 Packages import downwards only. These calls go the other way: the client opens results, and results display
-themselves through the viewers, which also draw the box of a form and the result in a cell. They are collected
-here so that none is hidden.
+themselves through the viewers, which also draw the box of a form and the result in a cell. The card of a job
+asks the catalog, which no viewer imports, what a tool is called. They are collected here so that none is
+hidden.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 _HOMES = {
     "bundle": "foldnote.viewers",
     "edit_box": "foldnote.viewers",
+    "name_tool": "foldnote.catalog.bundle",
     "open_result": "foldnote.results",
     "show_export": "foldnote.viewers",
     "show_result": "foldnote.viewers",

@@ -76,7 +76,7 @@ def test_a_batch_is_looked_at_waited_for_and_joined(notebook_page):
     notebook_page.run_code(_LOOK, _WAIT, _RESULTS)
     outputs = notebook_page.page.locator(".jp-OutputArea")
     looked, waited, joined = (outputs.nth(number).inner_text() for number in range(3))
-    assert "panel: 7 jobs of anarci" in looked
+    assert "panel: 7 jobs of ANARCI" in looked
     assert "It counts as 7 jobs." in looked
     assert "… and 2 more" in looked
     expect(notebook_page.page.locator(".jp-OutputArea progress")).to_have_count(0)
@@ -160,15 +160,15 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page
     notebook_page.set_theme("light")
     notebook_page.run_code(_PIPELINE)
     graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
-    stage = graph.get_by_role("button", name="both.sleep-9.structure: align-pdbs, Running")
+    stage = graph.get_by_role("button", name="both.sleep-9.structure: Align PDBs, Running")
     expect(stage).to_be_visible(timeout=60_000)
-    expect(graph.get_by_role("button", name="last.fail: align-pdbs, Waits for")).to_be_visible()
+    expect(graph.get_by_role("button", name="last.fail: Align PDBs, Waits for")).to_be_visible()
     notebook_page.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
     notebook_page.picture("pipeline-live")
     stage.focus()
-    failed = graph.get_by_role("button", name="last.fail: align-pdbs, Failed")
+    failed = graph.get_by_role("button", name="last.fail: Align PDBs, Failed")
     expect(failed).to_be_visible(timeout=60_000)
-    expect(graph.get_by_role("button", name="both.sleep-9.structure: align-pdbs, Complete")).to_be_focused()
+    expect(graph.get_by_role("button", name="both.sleep-9.structure: Align PDBs, Complete")).to_be_focused()
     failed.press("Enter")
     expect(notebook_page.page.locator(".fnt-pane")).to_contain_text("The probe was asked to fail.")
     assert notebook_page.accessibility_faults(".foldnote-card") == []
@@ -182,7 +182,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page
     notebook_page.resize(1600, 1000)
     notebook_page.run_code(_PIPELINE.replace('"last.fail"', '"last.sleep-1"').replace('"steps"', '"more"'))
     expect(graph.get_by_role("button", name="Reused from steps-")).to_have_count(3, timeout=60_000)
-    expect(graph.get_by_role("button", name="last.sleep-1: align-pdbs, Complete")).to_be_visible(
+    expect(graph.get_by_role("button", name="last.sleep-1: Align PDBs, Complete")).to_be_visible(
         timeout=60_000
     )
     notebook_page.show_sidebar()

@@ -318,7 +318,7 @@ def test_the_notebook_keeps_what_was_submitted_and_the_form_stays_in_place(show,
 
     saved = next((kept for _ in range(20) if "Complete" in (kept := save())["text/plain"]), None) or save()
     assert VH in saved["text/html"].replace("<wbr>", "")  # where long sequences may wrap
-    assert "kept.sleep-2 (abodybuilder): Complete" in saved["text/plain"]
+    assert "kept.sleep-2 (AbodyBuilder): Complete" in saved["text/plain"]
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -25,7 +25,7 @@ def test_a_failed_pipeline_goes_on_from_its_failed_stage(notebook_page):
     card.get_by_role("button", name="Run again").click()
     again = card.locator(".foldnote-card")
     expect(again).to_contain_text("Fold and align")
-    reused = again.get_by_role("button", name="fold.structure: abodybuilder, Reused from goes-on-fold")
+    reused = again.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on-fold")
     expect(reused).to_be_visible(timeout=60_000)
     expect(again.get_by_role("button", name="align.fail: align-pdbs, Failed")).to_be_visible(timeout=60_000)
     expect(again).to_contain_text(_STATE, timeout=60_000)
@@ -57,7 +57,7 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     notebook_page.resize(1600, 1000)
     notebook_page.run_code(code.replace("'align.fail'", "'align.structure'"))
     graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
-    fold = graph.get_by_role("button", name="fold.structure: abodybuilder, Reused from goes-on")
+    fold = graph.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on")
     expect(fold).to_be_visible(timeout=60_000)
     expect(graph.get_by_role("button", name="last.structure: align-pdbs, Reused from goes-on")).to_be_visible(
         timeout=60_000

@@ -192,7 +192,7 @@ def test_a_notebook_looks_before_it_submits(here, table, name):
     given = {"columns": {"sequence": "VH"}, "names": "id", "batch_name": name, "scheme": "imgt"}
     preview = fn.submit_batch("anarci", table, preview=True, **given)
     html = preview._repr_html_()
-    assert f"<b>{name}: 3 jobs of anarci</b>" in html
+    assert f"<b>{name}: 3 jobs of ANARCI</b>" in html
     assert "It counts as 3 jobs." in html
     batch = preview.submit().wait(60)
     assert list(batch.results().index) == [10, 20, 30]

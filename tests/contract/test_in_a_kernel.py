@@ -115,7 +115,7 @@ def test_names_and_settings_of_tools_are_completed(cells):
 
 def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
     kept = shown(cells[9])
-    assert kept.splitlines()[0] == "kernel-batch (anarci): Complete: 2 of 2 jobs complete."
+    assert kept.splitlines()[0] == "kernel-batch (ANARCI): Complete: 2 of 2 jobs complete."
     assert "2 jobs: 2 complete" in kept
     assert "Running" not in kept
     assert any(
@@ -126,7 +126,7 @@ def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
 def test_a_batch_that_had_ended_before_a_later_cell_waits_for_it_is_kept_as_it_ended(cells):
     """What its card sends while another cell runs does not reach the notebook that a program saves."""
     kept = shown(cells[13])
-    assert kept.splitlines()[0] == "kernel-early (anarci): Complete: 2 of 2 jobs complete."
+    assert kept.splitlines()[0] == "kernel-early (ANARCI): Complete: 2 of 2 jobs complete."
     assert "2 jobs: 2 complete" in kept
 
 

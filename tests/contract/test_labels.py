@@ -90,7 +90,7 @@ def test_a_card_shows_label_and_name(here, settings, name):
     job = here.jobs.submit("anarci", settings, job_name=name)
     assert "a\\u202eb" in JobCard(job.record, label="a\u202eb").bundle()["text/html"]
     bundle = JobCard(job.record, label="<b>VH</b>").bundle()
-    assert bundle["text/plain"].startswith(f"<b>VH</b> [{name}] (anarci): ")
+    assert bundle["text/plain"].startswith(f"<b>VH</b> [{name}] (ANARCI): ")
     assert f'<span class="fnc-name" title="{name}">&lt;b&gt;VH&lt;/b&gt;</span>' in bundle["text/html"]
     assert f'<p class="fnc-advice fnc-job">{name}</p>' in bundle["text/html"]
 

@@ -42,6 +42,12 @@ def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
     return found
 
 
+def name_tool(type: str) -> str:  # noqa: A002  (the interface's own word)
+    """The displayed name of a bundled tool, such as ``AbodyBuilder``; the type itself of any other tool."""
+    known = describe(type)
+    return (known.display_name if known else "") or type
+
+
 def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own word)
     """Return what a form of a bundled tool shows, from its file alone; None if there is no such tool."""
     if type not in list_types():

@@ -182,7 +182,7 @@ def test_without_a_loop_the_card_shows_what_it_was_given():
 
     assert "50 %" in Seen(card).text
     assert "Predicting" in Seen(card).text
-    assert card.bundle()["text/plain"] == "fv (abodybuilder): Running: Predicting"
+    assert card.bundle()["text/plain"] == "fv (AbodyBuilder): Running: Predicting"
 
 
 def test_a_job_that_is_over_calls_back_at_once():
@@ -251,7 +251,7 @@ def test_a_stopped_job_is_run_again_once_and_its_settings_are_edited_below():
 
     assert Seen(card).below == [new, form]
     assert not Seen(card).has("repeat")
-    assert saved[0].splitlines()[-1] == "fv-2 (abodybuilder): Complete"
+    assert saved[0].splitlines()[-1] == "fv-2 (AbodyBuilder): Complete"
 
 
 @pytest.mark.parametrize("status", [JobStatus.RUNNING, JobStatus.COMPLETE], ids=["running", "complete"])
@@ -276,7 +276,7 @@ def test_a_refused_second_run_says_why_and_may_be_tried_again():
 def test_a_card_without_its_styles_keeps_its_words_apart():
     html = write_card(make_job(status=JobStatus.COMPLETE)).partition("</style>")[2]
 
-    assert re.sub("<[^>]*>", "", html).split()[:3] == ["Complete", "fv", "abodybuilder"]
+    assert re.sub("<[^>]*>", "", html).split()[:3] == ["Complete", "fv", "AbodyBuilder"]
 
 
 def test_a_stopped_job_says_how_it_is_run_again():
@@ -319,6 +319,19 @@ def test_the_card_of_a_batch_counts_its_jobs():
 
     assert "12 of 20 jobs complete, 2 running, 3 queued, 1 failed, 2 stopped." in html
     assert 'aria-valuenow="75"' in html
+
+
+@pytest.mark.parametrize(
+    ("failed", "words"), [(1, "Complete, 1 failed"), (None, "Complete, 1 without a result"), (0, "Complete")]
+)
+def test_the_card_of_a_complete_batch_says_in_its_head_what_has_failed(failed, words):
+    counts = StatusCounts(complete=19, stopped=1)
+    batch = Job(job_name="b", type="batch", tool="anarci", status=JobStatus.COMPLETE,
+                batch_status=BatchStatus.COMPLETE, batch_size=20, statuses=counts, failed=failed)  # fmt: skip
+    html = write_card(batch).partition("</style>")[2]
+
+    assert f" {words}</span>" in html
+    assert ("fnc-mixed" in html) is (words != "Complete")
 
 
 def test_the_card_of_a_batch_that_stopped_at_a_failure_says_at_which():

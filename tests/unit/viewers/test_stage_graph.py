@@ -29,8 +29,8 @@ def names(html):
 def test_each_stage_says_its_tool_its_state_and_what_it_takes():
     assert names(write_graph(read_stages([FOLD, SCAN]))) == [
         "Stages of the pipeline",
-        "fold: abodybuilder, Complete",
-        "scan: aggrescan3d, Running, 25 %; takes *.pdb of fold",
+        "fold: AbodyBuilder, Complete",
+        "scan: Aggrescan3D, Running, 25 %; takes *.pdb of fold",
     ]
 
 
@@ -47,7 +47,7 @@ def test_a_stage_that_could_not_begin_is_no_failure_of_its_own():
     lost = make_row("scan", status=JobStatus.STOPPED, error="The stage fold failed: no chain.")
     html = write_graph(read_stages([FOLD, lost]))
     assert "fnc-at-stopped" in html
-    assert "scan: anarci, not run. The stage fold failed: no chain." in html
+    assert "scan: ANARCI, not run. The stage fold failed: no chain." in html
 
 
 def test_the_jobs_of_a_stage_that_takes_all_models_are_one_stage():
@@ -75,12 +75,12 @@ def test_names_are_text():
 
 def test_a_reused_stage_names_the_job_whose_result_it_has():
     again = make_row("fold", "abodybuilder", reused_from="before-fold")
-    assert "fold: abodybuilder, Reused from before-fold" in write_graph(read_stages([again, SCAN]))
+    assert "fold: AbodyBuilder, Reused from before-fold" in write_graph(read_stages([again, SCAN]))
 
 
 def test_a_deleted_job_of_a_stage_is_said():
     gone = SheetRow("run-scan", {"stage": "scan", "tool": "anarci"}, None)
-    assert "scan: anarci, deleted" in write_graph(read_stages([FOLD, gone]))
+    assert "scan: ANARCI, deleted" in write_graph(read_stages([FOLD, gone]))
 
 
 def test_one_stage_is_no_graph():

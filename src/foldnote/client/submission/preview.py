@@ -106,7 +106,7 @@ class Preview:
     def summary(self) -> list[str]:
         """The preview as sentences, one per line."""
         tool, invalid = self.attempt.tool, sum(not verdict.valid for verdict in self.verdicts)
-        lines = [f"{self.batch_name}: {self.count} {'job' if self.count == 1 else 'jobs'} of {tool.type}"]
+        lines = [f"{self.batch_name}: {self.count} {'job' if self.count == 1 else 'jobs'} of {tool.label}"]
         if self.existing:
             lines.append(
                 f"It was submitted before and is {self.existing.status}; submitting again costs nothing."

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
+from foldnote import late
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import PIPELINE, StatusCounts
 from foldnote.text import count, format_duration, format_size, visible
@@ -39,6 +40,7 @@ _ICONS = {
     "complete": "M6.4 12.6 2 8.2l1.5-1.5 2.9 2.9 6.1-6.1L14 5z",
     "stopped": "M3 3h10v10H3z",
     "failed": "M8 1 15.5 14.5H.5zM7.2 5.8v4.4h1.6V5.8zm0 5.4v1.6h1.6v-1.6z",
+    "mixed": "M8 1 15.5 14.5H.5zM8 4 13 13H3zM7.2 6.8v3.2h1.6V6.8zm0 4v1.4h1.6v-1.4z",
 }
 
 
@@ -73,8 +75,31 @@ FORM_AGAIN = "Submit the form again to start over."
 
 
 def find_appearance(job: Job) -> StateAppearance:
-    """How the job's state is shown."""
-    return _FAILED if job.is_failed else _FACES[job.status]
+    """How the job's state is shown; of a complete batch also how many of its jobs failed."""
+    if job.is_failed:
+        return _FAILED
+    look, lost = _FACES[job.status], count_lost(job)
+    if job.status is JobStatus.COMPLETE and lost:
+        return StateAppearance("mixed", f"{look.words}, {lost}", "")
+    return look
+
+
+def name_tool(tool_type: str) -> str:
+    """What a tool is called on cards; code and the wire have its type."""
+    return str(late.load("name_tool")(tool_type))
+
+
+def count_lost(job: Job) -> str:
+    """The number of failed jobs of a batch, ``2 failed``; empty without any.
+
+    A service that does not count failures has jobs without a result, which may have been stopped.
+    """
+    if not job.is_batch:
+        return ""
+    lost, word = (job.failed, "failed")
+    if lost is None:
+        lost, word = (job.statuses.stopped if job.statuses else 0), "without a result"
+    return f"{lost:,} {word}" if lost else ""
 
 
 def draw_icon(key: str) -> str:
@@ -150,7 +175,7 @@ def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOT
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
     name = f"{visible(job.label)} [{job.job_name}]" if job.label else job.job_name
-    told = f"{name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
+    told = f"{name} ({name_tool(job.tool_type)}): {look.words}{': ' if detail else ''}{detail}"
     tags = f"Tags: {visible(', '.join(note.tags))}" if note.tags else ""
     return "\n".join(filter(None, [told, tags, visible(note.text), again]))
 
@@ -177,7 +202,7 @@ def _write_top(job: Job, look: StateAppearance) -> str:
         '<div class="fnc-top">'
         f'<span class="fnc-state" role="status">{draw_icon(look.key)} {look.words}</span>'
         f' <span class="fnc-name"{tip}>{escape(visible(job.label) or job.job_name)}</span> '
-        f'<span class="fnc-tool">{escape(job.tool_type)}</span> '
+        f'<span class="fnc-tool">{escape(name_tool(job.tool_type))}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
     )
 

@@ -18,7 +18,7 @@ from foldnote.client.tables.batch_results import SheetRow
 from foldnote.models import Job, JobStatus
 from foldnote.models.extensions import ALIGNMENT
 from foldnote.text import count, format_duration, texts_in, visible
-from foldnote.viewers.card.card_html import draw_icon, find_appearance
+from foldnote.viewers.card.card_html import draw_icon, find_appearance, name_tool
 from foldnote.viewers.card.stage_layout import Columns, assign_lanes, place_columns
 from foldnote.viewers.render.html import read_asset
 
@@ -133,7 +133,8 @@ def write_graph(nodes: Sequence[StageNode]) -> str:
 def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
     key, words, share = _describe_state(node)
     taken = [f"{each.path or 'files'} of {nodes[each.stage].name}" for each in node.takes]
-    said = f"{node.name}: {node.tool}, {words}" + (f"; takes {', '.join(taken)}" if taken else "")
+    tool = name_tool(node.tool)
+    said = f"{node.name}: {tool}, {words}" + (f"; takes {', '.join(taken)}" if taken else "")
     reason = next((job.reason for job in node.jobs if job is not None and job.reason), "")
     title = escape(visible(". ".join(filter(None, [said, reason]))), quote=True)
     bar = "" if share is None else f'<i class="fnc-done" style="width:{round(100 * share)}%"></i>'
@@ -142,7 +143,7 @@ def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
         f'<button type="button" class="fnc-node fnc-at-{key}" data-fn-stage="{escape(node.job_name)}"'
         f' title="{title}" aria-label="{title}">'
         f'<span class="fnc-state">{draw_icon(key)}</span><b>{escape(visible(node.name))}</b>'
-        f"<small>{escape(visible(words))}{number} · {escape(node.tool)}</small>{bar}</button>"
+        f"<small>{escape(visible(words))}{number} · {escape(tool)}</small>{bar}</button>"
     )
 
 

@@ -40,7 +40,7 @@ def write_files(files: Sequence[ResultFile]) -> str:
 def _write_manifest(manifest: Manifest) -> dict[str, str]:
     method = manifest.method_title
     if method and manifest.is_substitute:
-        method += f", in place of the method that {manifest.tool or 'the tool'} is named after"
+        method += ", in place of the method that the tool is named after"
     duration = manifest.duration_s
     return {
         "Method": method,
