@@ -191,6 +191,15 @@ def test_a_sequence_is_cleaned_counted_and_its_first_wrong_letter_pointed_at():
     assert "25 residues" in label
 
 
+def test_all_wrong_letters_are_marked_and_the_error_stands_alone():
+    form = make_form({"heavy": SEQUENCE}, ("heavy",))
+    form.fields["heavy"].widget.value = "EVQLX1"
+    label = label_of(form, "heavy")
+    assert "EVQL<strong>X</strong><strong>1</strong>" in label
+    assert "1 more letter to correct." in label
+    assert "fn-caution" not in label
+
+
 def test_a_corrected_sequence_has_no_error_left():
     form = make_form({"heavy": SEQUENCE}, ("heavy",))
     form.fields["heavy"].widget.value = "EVQJ"

@@ -92,7 +92,7 @@ def test_a_bound_field_follows_its_variable_until_a_person_takes_it_over(shell):
     shell.user_ns["my_sequence"] = "EVQ"
     form = make_form(TOOL, heavy=variable("my_sequence"))
     assert form.value["heavy"] == "EVQ"
-    assert "follows the variable my_sequence" in label_of(form, "heavy")
+    assert "follows the variable <code>my_sequence</code>" in label_of(form, "heavy")
     assert "heavy=my_sequence" in form.code()
     shell.run_cell("my_sequence = 'DIQ'")
     assert form.value["heavy"] == "DIQ"
@@ -180,14 +180,14 @@ def test_a_table_that_cannot_be_read_says_why(text, said):
 
 def test_rows_are_judged_one_by_one_with_what_the_form_says_beside_them():
     form = make_form(TOOL, heavy="EVQ")
-    form.frame.add_row.click()
     assert form.batch_table.add_text("heavy\tcount\nDIQ\t3\nQQQ\t50\n")
-    assert [row["count"] for row in form.batch_table.settings()] == [2, 3, 50]
-    assert form.batch_table.verdicts() == ["", "", "count: 50 is too large; the most is 9."]
+    form.frame.add_row.click()
+    assert [row["count"] for row in form.batch_table.settings()] == [3, 50, 2]
+    assert form.batch_table.verdicts() == ["", "count: 50 is too large; the most is 9.", ""]
     assert Page(form.widget).find(widgets.Button, "1 row needs attention")
     form.fields["mode"].widget.index = 1
-    assert form.batch_table.settings()[1]["mode"] == "b"
-    assert form.batch_table.settings()[0]["mode"] == "a"
+    assert form.batch_table.settings()[0]["mode"] == "b"
+    assert form.batch_table.settings()[2]["mode"] == "a"
 
 
 def test_the_table_of_rows_escapes_what_was_pasted():

@@ -131,7 +131,9 @@ def test_what_would_have_to_be_run_is_refused_with_an_example(text):
 def test_a_field_follows_a_path_which_the_code_keeps(shell):
     shell.user_ns.pop("table", None)
     form = make_form(TOOL, heavy=variable('table["VH"][3]'))
-    assert 'follows table["VH"][3], and table is not defined yet' in unescape(label_of(form, "heavy"))
+    assert 'follows <code>table["VH"][3]</code>, and table is not defined yet' in unescape(
+        label_of(form, "heavy")
+    )
     shell.user_ns["table"] = FRAME
     form.bindings.follow()
     assert form.value["heavy"] == "EVQ"
@@ -139,4 +141,6 @@ def test_a_field_follows_a_path_which_the_code_keeps(shell):
     shell.user_ns["table"] = {}
     form.bindings.follow()
     form.refresh()
-    assert 'follows table["VH"][3], where no plain value is stored' in unescape(label_of(form, "heavy"))
+    assert 'follows <code>table["VH"][3]</code>, where no plain value is stored' in unescape(
+        label_of(form, "heavy")
+    )

@@ -193,7 +193,7 @@ class Bindings:
         bound = self._bound.get(name)
         if bound is None:
             return ""
-        followed = f"follows {'' if bound.steps else 'the variable '}{bound.text}"
+        followed = f"follows {'' if bound.steps else 'the variable '}`{bound.text}`"
         if bound.read() is not MISSING:
             return followed
         if not bound.is_defined:

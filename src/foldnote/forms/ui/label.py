@@ -26,11 +26,13 @@ _REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 
 class Excerpt(NamedTuple):
-    """An invalid letter of a text with the text before and after it."""
+    """The first invalid letter of a text with the text before and after it."""
 
     before: str
     letter: str
     after: str
+    more: tuple[int, ...] = ()
+    """Places of further invalid letters in ``after``, from 0."""
 
 
 class Caution(NamedTuple):
@@ -61,7 +63,7 @@ class Notice(NamedTuple):
     errors: tuple[str, ...] = ()
     excerpt: Excerpt | None = None
     readout: str = ""
-    """Summary of the field's value; empty if the control shows it fully."""
+    """Summary of the field's value, with code in backticks; empty if the control shows it fully."""
     is_changed: bool = False
     """Whether the value differs from the schema's default."""
     is_required: bool = False
@@ -125,18 +127,29 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
-        lines.append(
-            f'<span class="fn-excerpt">{escape_html(spot.before)}<strong>{escape_html(spot.letter)}</strong>'
-            f"{escape_html(spot.after)}</span>"
-        )
+        after = [
+            _mark(letter) if place in spot.more else escape_html(letter)
+            for place, letter in enumerate(spot.after)
+        ]
+        written = f"{escape_html(spot.before)}{_mark(spot.letter)}{''.join(after)}"
+        lines.append(f'<span class="fn-excerpt">{written}</span>')
     lines += [f'<span class="fn-error">{escape_html(error)}</span>' for error in notice.errors[:3]]
     if len(notice.errors) > 3:
         lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
     if notice.readout:
-        lines.append(f'<span class="fn-readout">{escape_html(notice.readout)}</span>')
+        lines.append(f'<span class="fn-readout">{_write_code(notice.readout)}</span>')
     lines += map(_write_strip, notice.strips)
     lines += [_write_caution(caution, parts.mark) for caution in notice.cautions]
     return "".join(lines) + parts.foot
+
+
+def _mark(letter: str) -> str:
+    return f"<strong>{escape_html(letter)}</strong>"
+
+
+def _write_code(text: str) -> str:
+    """HTML of a sentence; what it has in backticks is code."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape_html(text))
 
 
 def _write_caution(caution: Caution, mark: str) -> str:

@@ -5,7 +5,7 @@ Imported with the first text; an empty field needs none of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count as counting
 from string import ascii_uppercase
 
@@ -40,7 +40,10 @@ SHARE = "share"
 
 
 def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading:
-    """The value of a text with letters: its readout, cautions, and an error for the first invalid letter."""
+    """The value of a text with letters: its readout, cautions, and an error for the first invalid letter.
+
+    Beside an error only those cautions are kept that offer to correct the text.
+    """
     if separator is None and len(text.chains) > 1:
         return Reading(
             errors=(_explain_chains(len(text.chains)),),
@@ -53,7 +56,8 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
     readout = "; ".join([_describe_chains(text, _noun(spec)), *text.notes])
     if faults:
         first = faults[0]
-        excerpt = _cut_excerpt(text.chains[first.chain], first.position)
+        others = [fault.position for fault in faults[1:] if fault.chain == first.chain]
+        excerpt = _cut_excerpt(text.chains[first.chain], first.position, others)
         more = count_sequence_faults(value, alphabet, separator) - 1
         return Reading(
             value,
@@ -74,11 +78,15 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
 
 
 def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True) -> tuple[Caution, ...]:
-    """The cautions on the first chains; of several chains, with their names."""
+    """The cautions on the first chains, with their names if there are several.
+
+    Of an invalid text only those with a button.
+    """
     found = [
         (name, caution)
         for name, chain in zip(_name_chains(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
         for caution in (*find_doubts(chain, spec), *(find_liabilities(chain) if is_valid else ()))
+        if is_valid or caution.act
     ]
     if len(text.chains) > 1:
         found = [(name, caution._replace(text=f"{name}: {caution.text}")) for name, caution in found]
@@ -155,10 +163,11 @@ def _name_chains(text: SequenceText) -> tuple[str, ...]:
     return tuple(name for name, _ in zip(letters, text.chains, strict=False))
 
 
-def _cut_excerpt(chain: str, position: int) -> Excerpt:
-    """The letters around the 1-based ``position``."""
+def _cut_excerpt(chain: str, position: int, others: Iterable[int] = ()) -> Excerpt:
+    """The letters around the 1-based ``position``, in which those at ``others`` are marked, too."""
     index = min(max(position - 1, 0), max(len(chain) - 1, 0))
     start, end = max(0, index - _AROUND), index + 1 + _AROUND
     before = ("…" if start else "") + chain[start:index]
     after = chain[index + 1 : end] + ("…" if end < len(chain) else "")
-    return Excerpt(before, chain[index : index + 1] or " ", after)
+    more = tuple(other - position - 1 for other in others if index < other - 1 < end)
+    return Excerpt(before, chain[index : index + 1] or " ", after, more)
