@@ -40,6 +40,10 @@ class Surface {
     listen('pointerup', event => this.release(event));
     listen('keydown', event => this.press(event));
     listen('toggle', event => this.open(event.target));
+    listen('scroll', event => event.target.matches?.('.fn-scroll') && showMore(event.target));
+    const sizes = new ResizeObserver(() => root.querySelectorAll('.fn-scroll').forEach(showMore));
+    sizes.observe(root);
+    signal.addEventListener('abort', () => sizes.disconnect());
     for (const type of DROPS) {
       listen(type, event => this.drop(event, type));
       listen(`lm-${type}`, event => this.drop(event, type));
@@ -81,6 +85,7 @@ class Surface {
       // the name of a box is not all of its letters once more
       strip.setAttribute('aria-hidden', 'true');
     }
+    this.root.querySelectorAll('.fn-scroll').forEach(showMore);
     for (const span of this.root.querySelectorAll('.fn-span')) {
       slide(span);
     }
@@ -437,6 +442,11 @@ function slide(span) {
   bar.style.setProperty('--at', (bar.value - min) / (max - min));
   bar.setAttribute('aria-valuetext', box.value.trim() ? `${value} ${unit}` : 'not set');
   bar.classList.toggle('fn-unset', !box.value.trim());
+}
+
+// Marks a table that goes on beyond its right edge, where the style sheet fades it out.
+function showMore(box) {
+  box.classList.toggle('fn-more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 }
 
 function nameOf(node) {

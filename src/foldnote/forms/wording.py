@@ -28,6 +28,13 @@ def title_from_name(name: str) -> str:
     return " ".join([first[:1].upper() + first[1:] if first.islower() else first, *words[1:]])
 
 
+def cut_middle(value: Any, limit: int) -> str:
+    """``value`` on one line of at most ``limit`` characters, whose end stays: names often differ there."""
+    text = in_one_line(value, 10_000)
+    end = limit // 2
+    return text if len(text) <= limit else f"{text[: limit - end - 1]}…{text[-end:]}"
+
+
 def in_one_line(value: Any, limit: int = 120) -> str:
     """``value`` on one line of at most ``limit`` characters; text of several lines is given by its size."""
     if isinstance(value, str) and "\n" in value:

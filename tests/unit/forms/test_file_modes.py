@@ -271,8 +271,8 @@ def test_a_verdict_goes_when_only_the_file_changes(client, tmp_path):
 
 def test_a_batch_is_validated_again_when_one_of_its_files_changes(client, tmp_path):
     form = make_form(client, pdbFile="x.pdb")
-    form.batch_table.add_current()
     form.batch_table.add_text("pdbFile\nlate.pdb\n")
+    form.batch_table.add_current()
     (tmp_path / "late.pdb").write_text(PDB)
     form.batch_table.press()
     assert "has the name of an upload" in Page(form.widget).text

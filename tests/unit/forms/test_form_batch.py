@@ -106,6 +106,42 @@ def test_a_column_that_is_swapped_is_doubted_at_its_list_and_its_rows():
     assert marks(form)[0][1] == "!"
 
 
+def test_the_row_that_opened_the_batch_gives_way_to_a_table():
+    form = Form(FV, None, values={"heavy": HEAVY, "light": LIGHT})
+    form.batch_table.add_current()
+    assert form.batch_table.add_file(CSV, "plate.csv")
+    assert form.batch_table.job_names() == ["mAb-1", "mAb-2"]
+    assert "2 rows added in place of the row with the form" in Page(form.widget).text
+
+
+@pytest.mark.parametrize("act", ["edit", "duplicate", "add"])
+def test_a_row_of_the_form_that_was_worked_on_stays_above_a_table(act):
+    form = Form(FV, None, values={"heavy": HEAVY, "light": LIGHT})
+    form.batch_table.add_current()
+    if act == "edit":
+        send(form, {"kind": "row", "act": "edit", "row": 1})
+        field = next(
+            part for part in Page(form.widget).shown if getattr(part, "placeholder", "") == "as in the form"
+        )
+        field.value = f"{HEAVY}S"
+        Page(form.widget).press("Save row")
+    elif act == "duplicate":
+        send(form, {"kind": "row", "act": "duplicate", "row": 1})
+    else:
+        form.batch_table.add_current()
+    before = len(form.batch_table.rows)
+    assert form.batch_table.add_file(CSV, "plate.csv")
+    assert len(form.batch_table.rows) == before + 2
+
+
+def test_long_names_are_cut_in_their_middle():
+    name = "pembrolizumab-CDRH3-library-variant"
+    lines = "".join(f"{name}-{number:03},{HEAVY},{LIGHT}\n" for number in range(2))
+    table = make_batch(data=f"name,heavy,light\n{lines}".encode())
+    html = next(part for part in Page(table.widget).shown if "foldnote-table" in classes_of(part)).value
+    assert re.findall(r">(pembro[^<]*)<", html) == [f"pembrolizumab-C…rary-variant-00{end}" for end in "01"]
+
+
 def test_a_verdict_is_a_mark_with_a_sentence():
     form = make_batch()
     assert [mark for _, mark in marks(form)] == ["✓", "✕"]

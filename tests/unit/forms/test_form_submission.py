@@ -278,8 +278,8 @@ def test_validate_shows_the_services_verdict_at_the_field_that_it_names_and_subm
 
 def test_a_batch_is_priced_first_and_submitted_by_a_second_press(client):
     form = make_form(client, values=ABB)
-    form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\nEVQLVESGGGLVQPGGSL\n")
+    form.frame.add_row.click()
     form.batch_table.press()
     assert names_of(client) == []
     assert "It counts as 3 jobs" in Page(form.widget).text
@@ -291,8 +291,8 @@ def test_a_batch_is_priced_first_and_submitted_by_a_second_press(client):
 
 def test_a_batch_that_changed_after_its_price_is_priced_again(client):
     form = make_form(client, values=ABB)
-    form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
+    form.frame.add_row.click()
     form.batch_table.press()
     form.set(light="DIQMTQ")
     assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
@@ -374,8 +374,8 @@ async def test_a_refusal_that_comes_after_an_edit_marks_no_field(client):
 
 def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
     form = make_form(client, values=ABB)
-    form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
+    form.frame.add_row.click()
     form.batch_table.press()
     assert "It counts as 2 jobs" in Page(form.widget).text
     form.set(light="DIQMTQ")

@@ -82,16 +82,23 @@ class BatchTable:
         self._priced: Snapshot | None = None
         """The rows and their files that the price is for; None without one."""
         self._refused: dict[int, str] = {}
+        self._opening: tuple[DraftRow, DraftRow] | None = None
+        """The row that the opening of the batch added, and a copy as it was; None if it added none."""
         self._is_busy = False
         self._is_built = self._is_code_shown = False
         self.write_code: Callable[[], str] = str
         """Writes the equivalent Python call."""
 
     def add_current(self) -> None:
-        """Add the form's settings as a row."""
+        """Add the form's settings as a row.
+
+        The first row of a batch gives way to those of a table, as long as it is the only one and unchanged.
+        """
         self._open()
         if self._form.show_errors():
             self.batch.add_settings(self._form.value)
+            row = self.batch.rows[-1]
+            self._opening = (row, row.copy()) if len(self.batch) == 1 else None
             self._show_added("1 row added.")
         else:
             self._say("No row was added: the form's settings need attention. Rows can be pasted here.")
@@ -121,8 +128,7 @@ class BatchTable:
         text = read_table_file(path, list_header_words(specs)) if path else write_text_table(table)
         uses = choose_uses(text, [spec.name for spec in specs], columns, names)
         self._open()
-        notes = self.batch.add_table(text, specs, path.name if path else "", uses)
-        self._show_added(" ".join((f"{count(len(text.rows), 'row')} added.", *notes)))
+        self._take_table(text, path.name if path else "", uses)
 
     def _add(self, read: Callable[[Collection[str]], TextTable], file_name: str = "") -> bool:
         self._open()
@@ -132,9 +138,26 @@ class BatchTable:
         except FoldnoteError as error:
             self._say(error.message, is_bad=True)
             return False
-        notes = self.batch.add_table(table, specs, file_name)
-        self._show_added(" ".join((f"{count(len(table.rows), 'row')} added.", *notes)))
+        self._take_table(table, file_name)
         return True
+
+    def _take_table(self, table: TextTable, file_name: str, uses: Mapping[str, Target] | None = None) -> None:
+        """Add the rows of a table, in place of a row that only opened the batch."""
+        is_replaced = self._is_only_opened and bool(table.rows)
+        if is_replaced:
+            self.batch.clear()
+        notes = self.batch.add_table(table, self._specs(), file_name, uses)
+        place = " in place of the row with the form's settings" if is_replaced else ""
+        self._show_added(" ".join((f"{count(len(table.rows), 'row')} added{place}.", *notes)))
+
+    @property
+    def _is_only_opened(self) -> bool:
+        """Whether the batch has nothing but the row that its opening added, unchanged."""
+        if self._opening is None:
+            return False
+        row, before = self._opening
+        is_unchanged = is_same(row.own, before.own) and not (row.cells or row.suffix)
+        return self.batch.rows == [row] and is_unchanged and not self.batch.swept
 
     @property
     def policy(self) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from html import escape
 from typing import Any
 
 from foldnote.forms.files.file_reference import describe_file
-from foldnote.forms.wording import in_one_line
+from foldnote.forms.wording import cut_middle
 from foldnote.text import count
 
 PAGE_ROWS = 50
 _MAX_COLUMNS = 8
-_CELL = 22
+_HEAD, _CELL, _NAME = 22, 18, 32
 _ACTS = (("edit", "Edit"), ("duplicate", "Duplicate"), ("remove", "Remove"))
 
 
@@ -84,9 +84,9 @@ def write_page(page: RowsPage) -> str:
 
 
 def _write_head(head: ColumnHead) -> str:
-    use = f"<small>{escape(in_one_line(head.use, _CELL))}</small>" if head.use else ""
+    use = f"<small>{escape(cut_middle(head.use, _HEAD))}</small>" if head.use else ""
     mark = ' class="fn-kept"' if head.is_kept else ""
-    return f'<th scope="col"{mark}>{escape(in_one_line(head.name, _CELL))}{use}</th>'
+    return f'<th scope="col"{mark}>{escape(cut_middle(head.name, _HEAD))}{use}</th>'
 
 
 def _write_line(line: RowLine, heads: Sequence[ColumnHead], name: str, is_named: bool) -> str:
@@ -94,7 +94,7 @@ def _write_line(line: RowLine, heads: Sequence[ColumnHead], name: str, is_named:
         f"<td{_mark_kept(head)}>{_write_cell(cell)}</td>"
         for head, cell in zip(heads, line.cells, strict=False)
     )
-    job = f"<td>{escape(in_one_line(name, _CELL))}</td>" if is_named else ""
+    job = f'<td title="{escape(name)}">{escape(cut_middle(name, _NAME))}</td>' if is_named else ""
     acts = "".join(
         f'<button type="button" data-act="{act}" data-row="{line.number}" aria-label="{word} row'
         f' {line.number}">{word}</button>'
@@ -111,7 +111,7 @@ def _mark_kept(head: ColumnHead) -> str:
 
 
 def _write_cell(cell: Any) -> str:
-    return "" if cell is None or cell == "" else escape(in_one_line(describe_file(cell), _CELL))
+    return "" if cell is None or cell == "" else escape(cut_middle(describe_file(cell), _CELL))
 
 
 def _write_mark(line: RowLine) -> str:
