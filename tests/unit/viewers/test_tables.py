@@ -95,6 +95,13 @@ def test_names_and_values_never_become_markup():
     assert html.count("</script>") == 1
 
 
+@pytest.mark.parametrize(
+    ("values", "shown"), [([0.0, 0.0], "0.00"), ([0.00004, 0.0], "0.00"), ([0.0, 1.5], "0.00"), ([0, 0], "0")]
+)
+def test_distances_have_decimals_even_if_all_are_zero(values, shown):
+    assert f"<td>{shown}</td>" in write_table(pd.DataFrame({"rmsd": values}))
+
+
 def test_a_reader_without_scripts_has_the_first_rows():
     frame = pd.DataFrame({"x": range(100)})
     assert "100 rows × 1 column; the first 10 are shown" in write_table(frame).split("<script>")[0]

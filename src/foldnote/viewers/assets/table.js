@@ -30,7 +30,7 @@
 
   // What a column is sorted by: numbers inside of texts count as numbers. Made once, since comparing texts by the
   // rules of a language takes most of a minute for 100,000 rows.
-  var keys = [];
+  var keys = [], pen = document.createElement('canvas').getContext('2d');
   function findKeys(column) {
     return keys[column] = keys[column] || data.values[column].map(function (value) {
       if (value === null || columns[column].isNumber) return value;
@@ -78,7 +78,10 @@
       line.setAttribute('aria-rowindex', place + 2);
       shown.forEach(function (index) {
         var column = columns[index], cell = make('td', column.isNumber ? 'fnt-number' : '', line), text = write(index, order[place]);
-        if (!pictures || !pictures.draw(cell, column.name, text)) cell.textContent = text;
+        if (!pictures || !pictures.draw(cell, column.name, text)) {
+          if (index === shown[0] && !column.isNumber) writeName(cell, text);
+          else cell.textContent = text;
+        }
         if (text.length > 24) cell.title = text;
       });
       if (rows) rows.dress(line, order[place]);
@@ -86,7 +89,43 @@
     }
     addRoom(order.length - last);
     none.hidden = order.length > 0;
+    box.classList.toggle('fnt-more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    closeGaps();
     if (rows) rows.afterPaint();
+  }
+
+  // Where there is no room the middle of a long name gives way: names often differ at their end.
+  function writeName(node, name) {
+    var letters = Array.from(name), long;
+    if (letters.length < 15) { node.textContent = name; return; }
+    long = node.tagName === 'TD' ? make('span', '', node) : node;
+    make('span', '', long).textContent = letters.slice(0, -7).join('');
+    make('span', '', long).textContent = letters.slice(-7).join('');
+    long.classList.add('fnt-long');
+    if (long === node) node.setAttribute('aria-label', name);
+  }
+
+  // Before what follows an ellipsis, the browser leaves the room of a letter that does not fit: the end is moved there.
+  function closeGaps() {
+    var names = Array.from(body.querySelectorAll('.fnt-long')), gaps = names.map(findGap);
+    names.forEach(function (name, index) {
+      name.lastChild.style.transform = gaps[index] > 0 ? 'translateX(-' + gaps[index] + 'px)' : '';
+    });
+  }
+
+  function findGap(name) {
+    var start = name.firstChild, letters = start.firstChild, fits = 0, over = letters.length, shown = 0, middle, width;
+    if (start.scrollWidth <= start.clientWidth) return 0;
+    pen.font = getComputedStyle(start).font;
+    var room = start.getBoundingClientRect().width - pen.measureText('…').width, range = document.createRange();
+    range.setStart(letters, 0);
+    while (over - fits > 1) {
+      middle = (fits + over) >> 1;
+      range.setEnd(letters, middle);
+      width = range.getBoundingClientRect().width;
+      if (width <= room) { fits = middle; shown = width; } else over = middle;
+    }
+    return room - shown;
   }
 
   // A row shows its step, such as a pose, in the 3D views of the same structures on this page, and follows theirs.
@@ -220,8 +259,8 @@
       var column = columns[index], cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
       cell.scope = 'col';
       button.type = 'button';
-      column.label.split(/(?<=[_.])|(?= \()/).forEach(function (part, place) {
-        if (place) make('wbr', '', button);  // where a long name breaks on paper
+      column.label.split(column.label.length > SHORT ? /(?<=[_.]|, )|(?= \()/ : /(?<=, )|(?= \()/).forEach(function (part, place) {
+        if (place) make('wbr', '', button);  // where a heading breaks that has no room; a short name does not
         button.append(part);
       });
       if (column.unit) make('span', 'fnt-unit', button).textContent = ' (' + column.unit + ')';
@@ -268,7 +307,7 @@
   root.replaceChildren(root.querySelector('style'), top, same, box);
   if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
   var parts = {
-    make: make, write: write, paint: paint, reveal: reveal, box: box, body: body, top: top,
+    make: make, write: write, writeName: writeName, paint: paint, reveal: reveal, box: box, body: body, top: top,
     order: function () { return order; },
     mark: function (chosen) { marked = chosen; chooseFromTop(); },
     cellOf: function (line, column) { return line.cells[shown.indexOf(column)]; },

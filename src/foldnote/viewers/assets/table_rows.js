@@ -19,7 +19,7 @@
     var state = read(opens.state, row), place = find(opens.state);
     button.type = 'button';
     button.className = 'fnt-open';
-    writeName(button, job);
+    table.writeName(button, job);
     button.dataset.job = job;
     button.setAttribute('aria-expanded', String(job === open));
     cell.replaceChildren(button);
@@ -30,16 +30,6 @@
       if (String(window.getSelection())) return;  // somebody marks a sequence to copy it
       toggle(job);
     };
-  }
-
-  /** Where there is no room the middle of a long name gives way: names of a batch differ at their end. */
-  function writeName(button, job) {
-    var letters = Array.from(job);
-    if (letters.length < 15) { button.textContent = job; return; }
-    make('span', '', button).textContent = letters.slice(0, -7).join('');
-    make('span', '', button).textContent = letters.slice(-7).join('');
-    button.classList.add('fnt-long');
-    button.setAttribute('aria-label', job);
   }
 
   table.body.addEventListener('keydown', function (event) {

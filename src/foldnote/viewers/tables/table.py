@@ -42,6 +42,8 @@ _FEW = 3
 """Rows of a table that must have a value before it counts as that of all rows."""
 MAX_UNIT_LENGTH = 20
 """Longest unit in a heading, in characters."""
+_NO_DISTANCE = 5e-4
+"""Å; coordinates of files have three decimals."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
@@ -336,24 +338,28 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
     """Decimals of all figures of a column, so that they stand below each other.
 
     As many as four significant digits of each take, and no more than show four of the largest and two of the
-    smallest. None for whole numbers, and where the figures are too far apart or too small for this.
+    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances
+    have two at least, and are zero where coordinates do not tell them from it.
     """
     if not _is_number(values):
         return None
-    numbers = values.to_numpy(np.float64, na_value=np.nan)
-    numbers = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    metric = find_metric(str(values.name))
+    is_distance = metric is not None and metric.unit == "Å" and values.dtype.kind == "f"
+    numbers = np.abs(values.to_numpy(np.float64, na_value=np.nan))
+    numbers = numbers[np.isfinite(numbers) & (numbers >= _NO_DISTANCE if is_distance else numbers != 0)]
     if not len(numbers) or np.all(numbers == np.round(numbers)):
-        return None
+        return 2 if is_distance else None
     largest, smallest = numbers.max(), numbers.min()
     if largest >= 1e7 or smallest < 1e-3 or largest > 1e4 * smallest:
         return None
     places = np.floor(np.log10(numbers))
     most = int(max(3 - places.max(), 1 - places.min(), 1))
     tolerances = 0.5 * 10 ** (places - 3)
-    for decimals in range(1, most):
+    least = 2 if is_distance else 1
+    for decimals in range(least, most):
         if np.all(np.abs(np.round(numbers, decimals) - numbers) <= tolerances):
             return decimals
-    return most
+    return max(most, least)
 
 
 def _make_formatters(frame: pd.DataFrame) -> dict[Any, Any]:
