@@ -23,6 +23,18 @@ def test_all_structures_are_in_one_scene_under_the_names_of_the_jobs(tmp_path):
     assert (scene.group, scene.title) == ("job", "2 structures superposed on job-1, by the framework")
 
 
+def test_a_structure_that_lies_on_the_reference_is_named_since_it_cannot_be_seen(tmp_path):
+    same = open_result(write_fold_result(tmp_path, "job-3", "6y1l_imgt", {"seed": 3}, {"ptm": 0.5}))
+    first, other = results(tmp_path)
+
+    assert compose_comparison(compare([first, other, same])).notes[0] == (
+        "job-3 lies exactly on job-1, so the picture shows one."
+    )
+    assert compose_comparison(compare([first, other])).notes == ()
+    assert overlay([first, same]).notes[0] == "job-3 lies exactly on job-1, so the picture shows one."
+    assert "<td>0.00</td>" in bundle(compare([first, same]))["text/html"]
+
+
 def test_deviations_colour_each_residue_in_angstroms(tmp_path):
     found = compare(results(tmp_path), align="framework")
     coloring = next(each for each in compose_comparison(found).colorings if each.key == "deviation")

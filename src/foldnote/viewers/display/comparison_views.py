@@ -123,7 +123,7 @@ def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) 
         ]
         blocks.append("<pre>" + "\n".join(rows) + "</pre>")
         plain += [
-            f"{name[:width]:<{width}}  {row[part]}"
+            f"{_cut_name(name, width)}  {row[part]}"
             for name, row in zip(alignment.names, alignment.sequences, strict=True)
         ]
         plain.append("")
@@ -158,8 +158,13 @@ def _write_regions(chain: str, numbers: Sequence[str], comparison: Comparison) -
 
 
 def _fit_name(name: str, width: int) -> str:
-    text = name if len(name) <= width else f"{name[: width - 1]}…"
-    return f'<span title="{escape(name)}">{escape(text.ljust(width))}</span>'
+    return f'<span title="{escape(name)}">{escape(_cut_name(name, width))}</span>'
+
+
+def _cut_name(name: str, width: int) -> str:
+    """The name, cut in its middle or filled up to this width: names of variants differ at their end."""
+    end = width // 2
+    return name.ljust(width) if len(name) <= width else f"{name[: width - end - 1]}…{name[-end:]}"
 
 
 def _mark(row: str, first: str) -> str:

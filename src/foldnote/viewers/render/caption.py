@@ -143,8 +143,8 @@ def _write_section(heading: str, items: Sequence[str], css_class: str = "") -> s
 
 
 def _write_chain(chain: SceneChain) -> str:
-    size = f'<span class="fnv-quiet">{count(chain.length, "residue")}</span>'
-    return f"<li>{write_swatch(chain.color)}<span>{escape(chain.label)}</span> {size}</li>"
+    size = f'<span class="fnv-quiet fnv-size">{count(chain.length, "residue")}</span>'
+    return f"<li>{write_swatch(chain.color)}<span>{escape(chain.label)} {size}</span></li>"
 
 
 def _write_others(model: SceneModel) -> str:

@@ -11,7 +11,7 @@ from foldnote.errors import ArgumentError
 from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
 from foldnote.results.side_by_side.comparison import Comparison
 from foldnote.results.side_by_side.items import name_sources
-from foldnote.text import count
+from foldnote.text import count, join_words
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.compose import compose, mark_region
 from foldnote.viewers.scene.joint_coloring import color_by_deviation, join_colorings
@@ -21,6 +21,7 @@ from foldnote.viewers.scene.traces import read_traces
 
 Item = Structure | Model | Result | str | Path
 
+_SAME_A = 0.005
 _STRUCTURAL = (
     "Residues were paired by structural alignment of the Cα atoms, with foldnote's own search for the "
     "highest TM-score (not the TM-align program)."
@@ -49,8 +50,7 @@ def overlay(
     fits = [superpose(first, other, pairing=pairing) for other in others]
     names = name_sources(items)
     said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
-    notes = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
-    scene = compose_superposed(structures, names, said, fits, title=title, notes=notes)
+    scene = compose_superposed(structures, names, said, fits, title=title, notes=_list_notes(names, fits))
     return scene.model_copy(update={"height_px": height_px})
 
 
@@ -65,14 +65,13 @@ def compose_comparison(comparison: Comparison) -> Scene | None:
         return None
     names = list(structures)
     said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
-    notes = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
     scene = compose_superposed(
         list(structures.values()),
         names,
         said,
         fits,
         title=f"{count(len(names), 'structure')} superposed on {names[0]}, by {comparison.align}",
-        notes=notes,
+        notes=_list_notes(names, fits),
         is_brief=True,
     )
     first = scene.models[0]
@@ -91,6 +90,22 @@ def compose_comparison(comparison: Comparison) -> Scene | None:
             "group": "job" if is_jobs else "structure",
         }
     )
+
+
+def _list_notes(names: Sequence[str], fits: Sequence[Superposition]) -> tuple[str, ...]:
+    """What a reader must know of the pairing, and which structures cannot be seen behind the reference."""
+    pairing = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
+    covered = [name for name, fit in zip(names[1:], fits, strict=True) if _is_covered(fit)]
+    if not covered:
+        return pairing
+    verb = "lies" if len(covered) == 1 else "lie"
+    hidden = f"{join_words(covered, 'and')} {verb} exactly on {names[0]}, so the picture shows one."
+    return (hidden, *pairing)
+
+
+def _is_covered(fit: Superposition) -> bool:
+    """Whether all residues of the reference are paired, with residues at the same places."""
+    return fit.rmsd < _SAME_A and fit.coverage == 1.0
 
 
 def compose_superposed(
