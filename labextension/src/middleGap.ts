@@ -19,7 +19,7 @@ export function closeGap(whole: HTMLElement): void {
 
 /** What is left of the box of a truncated text behind its ellipsis, in px. */
 function gapOf(box: HTMLElement, letters: Text): number {
-  const room = box.getBoundingClientRect().width - ellipsisWidth(getComputedStyle(box).font);
+  const room = box.getBoundingClientRect().width - ellipsisWidth(getComputedStyle(box));
   const range = document.createRange();
   range.setStart(letters, 0);
   let [fits, over] = [0, letters.length];
@@ -38,7 +38,8 @@ function gapOf(box: HTMLElement, letters: Text): number {
 }
 
 /** The width of an ellipsis in this font, in px. */
-function ellipsisWidth(font: string): number {
+function ellipsisWidth({ fontStyle, fontWeight, fontSize, fontFamily }: CSSStyleDeclaration): number {
+  const font = [fontStyle, fontWeight, fontSize, fontFamily].join(' '); // there may be no shorthand
   const known = widths.get(font);
   if (known !== undefined) {
     return known;

@@ -35,6 +35,22 @@ _SHOWS_END = """button => {
 }"""
 
 
+_GAP = """whole => {
+  const [start, end] = whole.children;
+  const probe = document.createElement('span');
+  probe.style.cssText = 'position: absolute; visibility: hidden; white-space: pre';
+  start.parentElement.append(probe);
+  const width = text => { probe.textContent = text; return probe.getBoundingClientRect().width; };
+  const place = start.getBoundingClientRect();
+  let letters = start.textContent.length;
+  while (letters > 0 && width(`${start.textContent.slice(0, letters)}…`) > place.width + 0.5) letters -= 1;
+  const shown = width(`${start.textContent.slice(0, letters)}…`);
+  probe.remove();
+  return end.getBoundingClientRect().left - place.left - shown;
+}"""
+"""Pixels between the ellipsis of a name that is cut in its middle and what follows it."""
+
+
 def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
     notebook_page.run_code(_LOOK, _CARD)
     card = notebook_page.page.locator(".foldnote-card", has_text="series-of-clones")
@@ -48,7 +64,42 @@ def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
     notebook_page.resize(1000, 900)
     edges = [find_place(each) for each in (card, notebook_page.page.locator(".fnt-rows").last)]
     assert len({(round(edge["x"]), round(edge["x"] + edge["width"])) for edge in edges}) == 1
+    cut = notebook_page.page.locator(".fnt-rows").last.locator(".fnt-long").first
+    assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
+    assert abs(cut.evaluate(_GAP)) < 1.5
     notebook_page.resize(1600, 1000)
+
+
+_MIXED = """
+mixed = table.assign(id=["mixed-of-a-long-name-1.fail", *[f"mixed-of-a-long-name-{n}" for n in range(6)]])
+fn.submit_batch("anarci", mixed, columns={"sequence": "VH"}, names="id", scheme="kabat", batch_name="a-batch-of-which-one-job-fails")
+"""
+
+
+def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its_tab(notebook_page):
+    notebook_page.run_code(_LOOK, _MIXED)
+    card = notebook_page.page.locator(".foldnote-card", has_text="which-one-job-fails")
+    expect(card.locator(".fnc-state")).to_have_text("Complete, 1 failed", timeout=60_000)
+    expect(card.locator(".fnc-tool")).to_have_text("ANARCI")
+    panel = notebook_page.show_sidebar("jobs", 300)
+    row = panel.locator("[data-job='a-batch-of-which-one-job-fails']")
+    expect(row).to_contain_text("Complete, 1 failed", timeout=60_000)
+    expect(row.locator(".fn-StateIcon")).to_have_class("fn-StateIcon fn-mod-mixed")
+    row.click()
+    row.hover()
+    cut = row.locator(".fn-Middle")
+    expect(row.get_by_role("button", name="More for a-batch")).to_be_visible()
+    assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
+    notebook_page.page.wait_for_function(f"name => Math.abs(({_GAP})(name)) < 1.5", arg=cut.element_handle())
+    notebook_page.picture("batch-mixed")
+    row.dblclick()
+    tab = notebook_page.page.locator(".fn-ResultPanel:visible")
+    expect(tab.locator(".fn-Result-facts").first).to_contain_text("ANARCI · Complete, 1 failed · 6 of 7")
+    tab.get_by_role("tab", name="Log").click()
+    expect(tab.get_by_role("status")).to_contain_text("each of its jobs has a log of its own")
+    notebook_page.picture("batch-mixed-tab")
+    notebook_page.execute("application:close")
+    notebook_page.execute("application:toggle-left-area")
 
 
 _STOPPED = """
@@ -116,6 +167,20 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     expect(mark.locator(".fn-tip")).to_be_visible()
     batch = form.locator(".foldnote-batch")
     notebook_page.picture("batch-form-light", batch)
+    rows = form.locator(".fn-scroll")
+    expect(rows).not_to_have_class("fn-scroll fn-more")
+    notebook_page.resize(1000, 1000)
+    expect(rows).to_have_class("fn-scroll fn-more")
+    rows.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+    expect(rows).not_to_have_class("fn-scroll fn-more")
+    rows.focus()
+    notebook_page.page.keyboard.press("Shift+Tab")
+    notebook_page.page.keyboard.press("Tab")
+    for _ in range(2):  # the table, then its first button
+        ring = "node => { const { outlineStyle, outlineWidth } = getComputedStyle(node); return outlineStyle + outlineWidth; }"
+        assert notebook_page.page.locator("*:focus").evaluate(ring) == "solid2px"
+        notebook_page.page.keyboard.press("Tab")
+    notebook_page.resize(1600, 1000)
     form.get_by_role("button", name="Edit row 2").press("Enter")
     form.locator(".foldnote-row-editor").get_by_label("Light chain").fill(_VL[1:])
     form.get_by_role("button", name="Save row").click()

@@ -44,7 +44,7 @@ export function JsonTable({ label, text, empty }: JsonTableProps): ReactElement 
             <Fragment key={path}>
               {section !== '' && section !== rows[index - 1]?.section && (
                 <tr>
-                  <th scope="rowgroup" colSpan={2} className="fn-JsonTable-section">
+                  <th scope="rowgroup" colSpan={2}>
                     {visibleText(section)}
                   </th>
                 </tr>

@@ -116,7 +116,8 @@
   function findGap(name) {
     var start = name.firstChild, letters = start.firstChild, fits = 0, over = letters.length, shown = 0, middle, width;
     if (start.scrollWidth <= start.clientWidth) return 0;
-    pen.font = getComputedStyle(start).font;
+    var style = getComputedStyle(start);  // which has no shorthand for a font with figures of one width
+    pen.font = [style.fontStyle, style.fontWeight, style.fontSize, style.fontFamily].join(' ');
     var room = start.getBoundingClientRect().width - pen.measureText('…').width, range = document.createRange();
     range.setStart(letters, 0);
     while (over - fits > 1) {
