@@ -27,7 +27,7 @@ def test_a_failed_pipeline_goes_on_from_its_failed_stage(notebook_page):
     expect(again).to_contain_text("Fold and align")
     reused = again.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on-fold")
     expect(reused).to_be_visible(timeout=60_000)
-    expect(again.get_by_role("button", name="align.fail: align-pdbs, Failed")).to_be_visible(timeout=60_000)
+    expect(again.get_by_role("button", name="align.fail: Align PDBs, Failed")).to_be_visible(timeout=60_000)
     expect(again).to_contain_text(_STATE, timeout=60_000)
     notebook_page.picture("goes-on-again-light")
     notebook_page.set_theme("dark")
@@ -59,7 +59,7 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
     fold = graph.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on")
     expect(fold).to_be_visible(timeout=60_000)
-    expect(graph.get_by_role("button", name="last.structure: align-pdbs, Reused from goes-on")).to_be_visible(
+    expect(graph.get_by_role("button", name="last.structure: Align PDBs, Reused from goes-on")).to_be_visible(
         timeout=60_000
     )
     notebook_page.picture("goes-on-changed")
@@ -71,6 +71,6 @@ def test_the_panel_writes_the_code_of_a_pipeline(notebook_page):
     panel = notebook_page.show_sidebar()
     row = panel.get_by_role("row", name="Fold and align").last
     row.click(button="right")
-    notebook_page.page.get_by_role("menuitem", name="Open Its Settings").click()
+    notebook_page.page.get_by_role("menuitem", name="Open the Job's Settings").click()
     expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(3, timeout=60_000)
     assert notebook_page.cells()[-1].startswith("import foldnote as fn\n\nfold_structure = fn.stage(\n")
