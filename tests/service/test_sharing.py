@@ -172,6 +172,15 @@ def test_the_owner_sees_who_has_opened_a_link_and_how_often(house, name):
     assert token not in (house.folder / "service.log").read_text()
 
 
+def test_a_download_without_the_record_is_an_opening_and_a_later_one_none(house, name):
+    finish(house, "owner", name)
+    made = make(house, "owner", name)
+    for _ in range(2):
+        assert result_of(house, "colleague", made).status_code == 200
+    (listed,) = ask(house, "owner", "GET", "/shares", params={"jobName": name}).json()["shares"]
+    assert [(each["email"], each["count"]) for each in listed["openings"]] == [("colleague@lab.org", 1)]
+
+
 @pytest.mark.skipif(IS_POSTGRESQL, reason="it reads SQLite's file")
 def test_no_token_is_stored(house, name):
     finish(house, "owner", name)

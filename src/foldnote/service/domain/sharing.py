@@ -95,13 +95,17 @@ class Sharing:
     def link(self, caller: Caller, token: str) -> str:
         """Path and query of a signed link to the job's result, which ends with the link or after an hour.
 
+        Who has not asked for the record before is noted as one who has opened the link, too.
+
         Raises:
             PreparingError: the archive of the batch is being built.
             RefusalError: 404 if it is no valid link for the caller, or the job has no result; 400 while the
                 job is unfinished.
         """
         shared = self._require(caller, token)
-        return self._results.sign_share(shared.share_id, caller.account_id, self._find_job(shared))
+        signed = self._results.sign_share(shared.share_id, caller.account_id, self._find_job(shared))
+        self._store.shares.note_opening(shared, caller.account_id, is_further=True)
+        return signed
 
     def find_holder(self, reader: int, share_id: int) -> SharedJob | None:
         """What a link leads to, if it is valid and the account may still open it."""

@@ -138,8 +138,11 @@ class ShareStore:
             row = connection.execute(_VALID.where(which), {"now": clock.now()}).first()
         return None if row is None else SharedJob(*row)
 
-    def note_opening(self, shared: SharedJob, account_id: int) -> None:
-        """Record that an account has opened the link."""
+    def note_opening(self, shared: SharedJob, account_id: int, *, is_further: bool = False) -> None:
+        """Record that an account has opened the link.
+
+        What `is_further` belongs to an opening before, and counts only where there was none.
+        """
         row: dict[str, Any] = {
             "share_id": shared.share_id,
             "account_id": account_id,
@@ -147,14 +150,19 @@ class ShareStore:
             "last": clock.now(),
         }
         statement = insert(share_openings).values(row)
-        new = {"count": share_openings.c.count + 1, "last": statement.excluded.last}
+        new = {"count": share_openings.c.count + (0 if is_further else 1), "last": statement.excluded.last}
+        mine = (share_openings.c.share_id == shared.share_id, share_openings.c.account_id == account_id)
         with self._database.write(shared.account_id, account_id) as connection:
             if connection.execute(sa.select(shares.c.id).where(shares.c.id == shared.share_id)).first():
+                is_known = (
+                    connection.execute(sa.select(share_openings.c.count).where(*mine)).first() is not None
+                )
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["share_id", "account_id"], set_=new)
                 )
-                detail = f"by account {account_id}"
-                write_event(connection, shared.account_id, shared.job_id, "share opened", detail)
+                if not (is_further and is_known):
+                    detail = f"by account {account_id}"
+                    write_event(connection, shared.account_id, shared.job_id, "share opened", detail)
 
 
 def end_shares(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
