@@ -53,6 +53,8 @@ export interface JobArgs extends ReadonlyPartialJSONObject {
   readonly member?: string;
   /** Name of the profile of its service; the selected one if absent. */
   readonly profile?: string;
+  /** The mark of the link by which a colleague shared it; for tabs that are restored. */
+  readonly share?: string;
   /** Names of several jobs. */
   readonly jobs?: string[];
 }

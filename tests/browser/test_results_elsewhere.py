@@ -297,6 +297,107 @@ def test_the_link_of_a_colleague_opens_in_a_tab_and_is_read_only(lab, hosted):
     expect(told.filter(has_text="This is not a link to a shared job")).to_be_visible()
 
 
+def share_batch(lab, hosted, name, jobs):
+    """A link to a finished batch of somebody else, and how to ask with their key."""
+    asked = {"headers": {"x-api-key": hosted.manage("issue-key", f"{name}@lab.org")["key"]}, "timeout": 60}
+    body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * len(jobs), "jobNames": jobs}
+    answer = httpx.post(f"{hosted.url}/submit-batch", json=body, **asked)
+    assert answer.status_code == 200, answer.text
+    for _ in range(600):
+        record = httpx.get(f"{hosted.url}/jobs", params={"jobName": name}, **asked).json()
+        if record["status"] == "Complete":
+            break
+        lab.page.wait_for_timeout(100)
+    return httpx.post(f"{hosted.url}/shares", json={"jobName": name}, **asked).json(), asked
+
+
+def open_row(lab, panel, job):
+    """Click on the row of a job; what the server answers."""
+    is_asked = re.compile(r"/foldnote/api/shared(\?|$)")
+    with lab.page.expect_response(lambda answer: bool(is_asked.search(answer.url))) as answered:
+        panel.get_by_role("button", name=job, exact=True).click()
+    return answered.value
+
+
+def test_a_row_of_a_colleagues_batch_opens_its_result_in_the_tab_until_the_link_ends(lab, hosted):
+    made, asked = share_batch(lab, hosted, "lions", [f"lion-{each}.structure" for each in range(24)])
+    paste_link(lab, made["url"])
+    panel = panel_of(lab, "lions")
+    answer = open_row(lab, panel, "lion-23.structure")
+    assert (answer.status, answer.json()["title"]) == (200, "lion-23.structure")
+    assert hosted.key not in json.dumps(answer.request.all_headers()) + answer.text()
+    row = panel.get_by_role("region", name="Result of lion-23.structure")
+    lab.wait_until_drawn(row.locator("canvas").first)
+    expect(row).not_to_contain_text("Loading the result")
+    row.scroll_into_view_if_needed()
+    look(lab, "shared-row", "dark", "light")
+    httpx.delete(f"{hosted.url}/shares/{made['name']}", **asked)
+    assert open_row(lab, panel, "lion-22.structure").status == 404
+    row = panel.get_by_role("region", name="Result of lion-22.structure")
+    expect(row).to_contain_text("The result cannot be shown: There is nothing to open by this link for you")
+    expect(row).not_to_contain_text("fn.job(")
+    assert panel.locator("thead th").first.evaluate(
+        """th => {
+             th.closest('.fnt-box').scrollTop = 60;
+             const { x, y, width, height } = th.getBoundingClientRect();
+             return th.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+           }"""
+    ), "a row covers the heading of its column"
+    lab.picture("shared-row-ended")
+
+
+def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it_cannot(lab, hosted, server):
+    made, asked = share_batch(lab, hosted, "tigers", ["tiger-1", "tiger-2"])
+    paste_link(lab, made["url"])
+    expect(panel_of(lab, "tigers")).to_contain_text("tiger-2")
+    first = reload(lab, server, made["url"])
+    panel = panel_of(lab, "tigers")
+    expect(panel).to_contain_text("Shared with you, read-only · ")
+    panel.get_by_role("button", name="tiger-2").click()
+    expect(panel.get_by_role("region", name="Result of tiger-2")).to_contain_text("Probe of the tests")
+    with lab.page.expect_download():
+        panel.get_by_role("button", name="Download").click()
+    lab.picture("shared-restored")
+    server.kill()
+    server.start()
+    reload(lab, server, made["url"])
+    panel = panel_of(lab, "tigers")
+    notice = panel.get_by_role("status").filter(has_text="The shared job cannot be opened")
+    expect(notice).to_contain_text("keeps links to shared jobs in its memory only")
+    look(lab, "shared-forgotten", "dark", "light")
+    paste_link(lab, made["url"])
+    expect(panel_of(lab, "tigers")).to_contain_text("tiger-2")
+    expect(lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="tigers")).to_have_count(1)
+    httpx.delete(f"{hosted.url}/shares/{made['name']}", **asked)
+    reload(lab, server, made["url"], before=first)
+    panel = panel_of(lab, "tigers")
+    expect(panel).to_contain_text("There is nothing to open by this link for you")
+    lab.picture("shared-ended")
+    panel.get_by_role("button", name="Close").click()
+    expect(lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="tigers")).to_have_count(0)
+
+
+def reload(lab, server, link, before=()):
+    """Load the page again with its layout, once that is saved with another tab than ``before``; the names of the tabs saved.
+
+    No link is in what is saved.
+    """
+    for _ in range(300):
+        saved = json.loads(server.request("lab/api/workspaces/tests")[1])["data"]
+        kept = {name for name in saved if name.startswith("foldnote-results:") and "tigers" in name}
+        layout = json.dumps(saved.get("layout-restorer:data", {}))
+        if kept and not kept & set(before) and all(name in layout for name in kept):
+            break
+        lab.page.wait_for_timeout(200)
+    assert '"share"' in json.dumps(saved)
+    assert link.partition("#")[2] not in json.dumps(saved)
+    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
+    lab.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
+    lab.page.wait_for_function("window.jupyterapp !== undefined")
+    lab.page.evaluate("window.jupyterapp.restored")
+    return kept
+
+
 def paste_link(lab, url):
     lab.page.evaluate("() => void window.jupyterapp.commands.execute('foldnote:open-shared')")
     dialog = lab.page.get_by_role("dialog")

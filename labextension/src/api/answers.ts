@@ -58,6 +58,8 @@ export interface JobPlace {
   readonly member: string | null;
   /** Name of the profile of its service; null for the selected one. */
   readonly profile: string | null;
+  /** The mark of the link by which a colleague shared it; absent or empty for other jobs. */
+  readonly share?: string;
 }
 
 /** The catalog of the service. */
@@ -129,6 +131,9 @@ export interface SharesAnswer {
 
 /** What a colleague's link leads to. */
 export interface SharedAnswer {
+  readonly url: string;
+  /** By which the Jupyter server finds the link again, as long as it runs. */
+  readonly mark: string;
   readonly job: JobRecord;
   readonly settings: string;
   readonly result: ResultAnswer;

@@ -1,5 +1,5 @@
 /** The routes about links by which colleagues open a job. A link goes in the body, so that no log has its token. */
-import type { JobPlace, SharedAnswer, ShareRecord, SharesAnswer } from './answers';
+import type { JobPlace, ResultAnswer, SharedAnswer, ShareRecord, SharesAnswer } from './answers';
 import type { LabApi } from './lab';
 
 /** Lists the account's valid links to a job. */
@@ -20,6 +20,16 @@ export async function revokeShare({ requests }: LabApi, place: JobPlace, name: s
 /** Opens a colleague's link, with the key of the profile that has its address. */
 export function openLink({ colors, requests }: LabApi, url: string): Promise<SharedAnswer> {
   return requests.post('shared', { url }, { colors });
+}
+
+/** Opens the link with this mark again, for a tab that is restored. */
+export function openMarked({ colors, requests }: LabApi, mark: string): Promise<SharedAnswer> {
+  return requests.post('shared', { mark }, { colors });
+}
+
+/** Gets the rendered result of one job of a colleague's batch. */
+export function openLinkedRow({ colors, requests }: LabApi, url: string, row: string): Promise<ResultAnswer> {
+  return requests.post('shared', { url, row }, { colors });
 }
 
 /** Gets the result archive behind a colleague's link, or one file of it. */

@@ -814,9 +814,13 @@ export interface components {
          */
         SharedAnswer: {
             job: components["schemas"]["PageJob"];
+            /** Mark */
+            mark: string;
             result: components["schemas"]["ResultAnswer"];
             /** Settings */
             settings: string;
+            /** Url */
+            url: string;
         } & {
             [key: string]: unknown;
         };

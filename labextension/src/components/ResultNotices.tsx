@@ -17,6 +17,8 @@ export interface ResultNoticeProps {
   readonly owner: string | null;
   /** Name of the service; null for the service of this computer. */
   readonly service: string | null;
+  /** Whether it was opened by a colleague's link. */
+  readonly isShared?: boolean;
   /** Other services that may have the job. */
   readonly elsewhere: readonly Elsewhere[];
   /** Requests the missing data at once. */
@@ -45,7 +47,9 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   }
   const title = fault.isPassing
     ? trans.__('The service does not answer')
-    : trans.__('The job cannot be requested from the service');
+    : props.isShared
+      ? trans.__('The shared job cannot be opened')
+      : trans.__('The job cannot be requested from the service');
   return (
     <Notice
       tone="warning"

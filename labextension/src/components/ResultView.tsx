@@ -28,8 +28,6 @@ export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
   readonly toolName: string;
   /** Whether the sidebar shows another service. */
   readonly isElsewhere: boolean;
-  /** Whether it was opened by a colleague's link. */
-  readonly isShared?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Null where the reader may not see it. */

@@ -2,10 +2,11 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Clipboard, Dialog, InputDialog, MainAreaWidget, Notification, showDialog } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
+import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
 
 import type { JobPlace, SharedAnswer } from '../api/answers';
-import { fetchLinked, listShares, makeShare, openLink, revokeShare } from '../api/sharing';
+import { fetchLinked, listShares, makeShare, openLink, openLinkedRow, openMarked, revokeShare } from '../api/sharing';
 import { ResultView } from '../components/ResultView';
 import { ShareBox } from '../components/ShareBox';
 import { Words } from '../components/words';
@@ -15,6 +16,8 @@ import { sharedCode, sharedFileCode } from '../models/code';
 import { shownName } from '../models/label';
 import { sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
+import type { Results } from '../plugins/jobs';
+import { answerRow, OPEN_JOB } from '../rowresults';
 import { addTab } from '../tabs';
 import type { IFoldnote } from '../tokens';
 
@@ -40,7 +43,7 @@ export async function shareJob({ api, trans }: IFoldnote, place: JobPlace): Prom
 }
 
 /** Asks for a colleague's link, and opens it in a tab. */
-export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote): Promise<void> {
+export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): Promise<void> {
   const { api, trans } = foldnote;
   const { button, value } = await InputDialog.getText({
     title: trans.__('Open a shared link'),
@@ -54,7 +57,8 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote): Pro
   }
   const pending = Notification.info(trans.__('Opening the shared link …'), { autoClose: false });
   try {
-    show(app, foldnote, url, await openLink(api, url));
+    const shared = await openLink(api, url);
+    show(app, foldnote, tracker, shared.mark, shared.job.jobName, shared);
   } catch (error) {
     Notification.error(sentenceOf(error), { autoClose: 8000 });
   } finally {
@@ -62,12 +66,35 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote): Pro
   }
 }
 
-function show(app: JupyterFrontEnd, foldnote: IFoldnote, url: string, shared: SharedAnswer): void {
-  const content = new SharedPanel(app, foldnote, url, shared, () => widget.close());
+/** Opens the tab of a shared job again after a reload of the page; the tab says why where it cannot. */
+export function restoreShared(
+  app: JupyterFrontEnd,
+  foldnote: IFoldnote,
+  tracker: Results,
+  { job, share = '' }: JobPlace
+): void {
+  show(app, foldnote, tracker, share, job, null);
+}
+
+type Tab = Parameters<Results['add']>[0];
+
+function show(
+  app: JupyterFrontEnd,
+  foldnote: IFoldnote,
+  tracker: Results,
+  mark: string,
+  name: string,
+  shared: SharedAnswer | null
+): void {
+  const place = { job: name, member: null, profile: null, share: mark };
+  const isOlder = ({ content }: Tab): boolean =>
+    content.place.share === mark || (content instanceof SharedPanel && content.isLost && content.place.job === name);
+  tracker.filter(isOlder).forEach(each => each.dispose());
+  const content = new SharedPanel(app, foldnote, place, shared, () => widget.close());
   const widget = new MainAreaWidget({ content });
-  widget.title.label = shownName(shared.job);
   widget.title.caption = foldnote.trans.__('Shared with you, read-only');
   addTab(app, widget);
+  void tracker.add(widget);
   app.shell.activateById(widget.id);
 }
 
@@ -78,38 +105,52 @@ class SharedPanel extends ReactWidget {
   constructor(
     private readonly app: JupyterFrontEnd,
     private readonly foldnote: IFoldnote,
-    private readonly url: string,
-    private readonly shared: SharedAnswer,
+    readonly place: JobPlace & { readonly share: string },
+    private shared: SharedAnswer | null,
     private readonly onClose: () => void
   ) {
     super();
     this.addClass('fn-ResultPanel');
+    this.node.dataset.fnShared = ''; // see table_rows.js
+    this.setLabel();
+    const { api, trans } = foldnote;
+    this.node.addEventListener(OPEN_JOB, event => {
+      const { url = '' } = this.shared ?? {};
+      const rows = { readResult: ({ job }: JobPlace) => openLinkedRow(api, url, job) };
+      answerRow(event, rows, trans, job => ({ job, member: null, profile: null }));
+    });
+  }
+
+  /** Whether it was restored, and its link could not be opened again. */
+  get isLost(): boolean {
+    return this.shared === null && this.fault !== null;
   }
 
   protected override render(): ReactElement {
     const { tools, trans } = this.foldnote;
-    const { job, result } = this.shared;
+    const { job, result, url = '' } = this.shared ?? {};
     const insert = (code: string): void => {
       runInCell(this.app, code, '').catch((error: unknown) => Notification.error(sentenceOf(error)));
     };
-    const code = sharedCode(this.url);
-    const fileCode = (file: string): string => sharedFileCode(this.url, file);
+    const fileCode = (file: string): string => sharedFileCode(url, file);
+    const fault = this.fault === null ? null : { sentence: this.fault, isPassing: false };
+    const state = { job, result: result ?? null, seenAt: Date.now(), goneAt: null, fault, resultFault: null };
     return (
       <Words.Provider value={trans}>
         <ResultView
           id={this.own}
-          name={job.jobName}
+          name={this.place.job}
           owner={null}
           service={null}
           isElsewhere={false}
           isShared
           elsewhere={[]}
-          toolName={tools.displayName(toolType(job))}
+          toolName={job ? tools.displayName(toolType(job)) : ''}
           now={Date.now()}
-          state={{ job, result, seenAt: Date.now(), goneAt: null, fault: null, resultFault: null }}
+          state={state}
           readLog={null}
           readSettings={this.readSettings}
-          onInsert={() => insert(code)}
+          onInsert={() => insert(sharedCode(url))}
           onAgain={null}
           onShare={null}
           onDownload={file => void this.save(file)}
@@ -117,19 +158,54 @@ class SharedPanel extends ReactWidget {
           onPressFile={(event, file) =>
             dragFrom(event, () => ({ label: visibleText(file), code: fileCode(file), cell: fileCode(file) }))
           }
-          onRetry={() => undefined}
+          onRetry={() => void this.load()}
           onClose={this.onClose}
         />
       </Words.Provider>
     );
   }
 
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      void this.load();
+    }
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    void this.load();
+  }
+
+  /** Opens the link of a restored tab again, which the server finds by its mark. */
+  private async load(): Promise<void> {
+    if (this.isLoading || this.shared !== null) {
+      return;
+    }
+    this.isLoading = true;
+    this.fault = null;
+    this.update();
+    try {
+      this.shared = await openMarked(this.foldnote.api, this.place.share);
+      this.setLabel();
+    } catch (error) {
+      this.fault = sentenceOf(error);
+    } finally {
+      this.isLoading = false;
+      this.update();
+    }
+  }
+
+  private setLabel(): void {
+    this.title.label = this.shared === null ? visibleText(this.place.job) : shownName(this.shared.job);
+  }
+
   /** Lets the browser save the archive, or one file of it. */
   private async save(file: string | null): Promise<void> {
     const { api } = this.foldnote;
     try {
-      const address = URL.createObjectURL(await fetchLinked(api, this.url, file));
-      const name = file === null ? `${this.shared.job.jobName}.zip` : file.replace(/^.*\//, '');
+      const address = URL.createObjectURL(await fetchLinked(api, this.shared?.url ?? '', file));
+      const name = file === null ? `${this.place.job}.zip` : file.replace(/^.*\//, '');
       Object.assign(document.createElement('a'), { href: address, download: name }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may still read it
     } catch (error) {
@@ -137,6 +213,8 @@ class SharedPanel extends ReactWidget {
     }
   }
 
-  private readonly readSettings = (): Promise<string> => Promise.resolve(this.shared.settings);
+  private readonly readSettings = (): Promise<string> => Promise.resolve(this.shared?.settings ?? '');
   private readonly own = `shared${(lastId += 1)}`;
+  private fault: string | null = null;
+  private isLoading = false;
 }

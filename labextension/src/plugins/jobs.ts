@@ -1,14 +1,8 @@
 /** The commands about jobs, in the palette and in the context menu of the list. */
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
-import {
-  Clipboard,
-  ICommandPalette,
-  InputDialog,
-  MainAreaWidget,
-  Notification,
-  WidgetTracker
-} from '@jupyterlab/apputils';
+import { Clipboard, ICommandPalette, MainAreaWidget, Notification, WidgetTracker } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { Widget } from '@lumino/widgets';
 
 import type { JobPlace, JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
@@ -19,7 +13,6 @@ import { memberKey } from '../models/members';
 import { servicePlace } from '../models/profiles';
 import { isPassing } from '../models/result';
 import { isLive } from '../models/status';
-import { changeTags, commonTags, readTags } from '../models/tags';
 import { formatCount, sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
@@ -59,14 +52,14 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     addCellCommands(app, foldnote);
     addCompareCommand(app, foldnote);
     const results = addResultCommands(app, foldnote);
+    addShareCommands(app, foldnote, results);
     void restorer?.restore(results, {
       command: CommandIDs.openJob,
       args: ({ content }) => argsOf(content.place),
-      name: ({ content: { place } }) => [place.profile ?? '', place.member ?? '', place.job].join('/')
+      name: ({ content: { place } }) => [place.profile, place.member, place.job, place.share].join('/')
     });
     addEndingCommands(app, foldnote);
     addTagCommand(app, foldnote);
-    addShareCommands(app, foldnote);
     MENU.forEach((command, rank) => {
       palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       app.contextMenu.addItem({ command, selector: '.fn-JobRow', rank });
@@ -81,6 +74,8 @@ interface Meant {
   readonly member: string | null;
   /** Name of the profile of their service; null for the selected one. */
   readonly profile: string | null;
+  /** See {@link JobPlace}. */
+  readonly share?: string;
 }
 
 /** The jobs that a command applies to: the given ones, else the selected ones. */
@@ -88,7 +83,7 @@ function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnot
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
     const [member, profile] = [readText(args, 'member') || null, readText(args, 'profile') || null];
-    return { names: job ? [job] : jobs, member, profile };
+    return { names: job ? [job] : jobs, member, profile, share: readText(args, 'share') };
   }
   const chosen = members.chosen();
   return chosen
@@ -97,8 +92,8 @@ function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnot
 }
 
 /** Arguments of a command for this job. */
-function argsOf({ job, member, profile }: JobPlace): JobArgs {
-  return { job, ...(member === null ? {} : { member }), ...(profile === null ? {} : { profile }) };
+function argsOf({ job, member, profile, share }: JobPlace): JobArgs {
+  return { job, ...(member && { member }), ...(profile && { profile }), ...(share && { share }) };
 }
 
 /** A command about jobs. */
@@ -175,21 +170,22 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
+const loadSharing = () => orNotify(import('../panels/sharing'));
+
 /** Makes links for colleagues, and opens theirs. */
-function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): void {
   const { profiles, trans } = foldnote;
-  const load = () => orNotify(import('../panels/sharing'));
   addJobCommand(app, foldnote, CommandIDs.shareJob, {
     label: trans.__('Share …'),
     isThere: given => isOwn(given) && profiles.canShare(given.profile),
     canRun: given => given.names.length === 1 && isOwn(given) && profiles.canShare(given.profile),
-    run: async ({ names: [job = ''], ...where }) => (await load())?.shareJob(foldnote, { job, ...where })
+    run: async ({ names: [job = ''], ...where }) => (await loadSharing())?.shareJob(foldnote, { job, ...where })
   });
   app.commands.addCommand(CommandIDs.openShared, {
     label: trans.__('Open a Shared Link …'),
     mnemonic: 0,
     describedBy: { args: null },
-    execute: async () => (await load())?.openShared(app, foldnote)
+    execute: async () => (await loadSharing())?.openShared(app, foldnote, tracker)
   });
 }
 
@@ -248,10 +244,14 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
 }
 
 /** The open tabs. */
-type Results = WidgetTracker<MainAreaWidget<ResultPanel>>;
+export type Results = WidgetTracker<MainAreaWidget<Widget & { readonly place: JobPlace }>>;
 
 async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results, given: JobPlace): Promise<void> {
   const { profiles } = foldnote;
+  if (given.share) {
+    (await loadSharing())?.restoreShared(app, foldnote, tracker, given);
+    return;
+  }
   if (given.profile === null && profiles.meant() === null) {
     await profiles.load(); // a tab keeps its service, also after another one is selected
   }
@@ -287,7 +287,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
 }
 
 function isSame(one: JobPlace, other: JobPlace): boolean {
-  return one.job === other.job && one.member === other.member && one.profile === other.profile;
+  return one.job === other.job && one.member === other.member && one.profile === other.profile && !one.share;
 }
 
 /** Owner and service of a job, if not the default. */
@@ -412,31 +412,13 @@ async function deleteLater(
 }
 
 function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
-  const { jobs, trans } = foldnote;
+  const { trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.tagJob, {
     label: trans.__('Tag …'),
     named: name => trans.__('Tag %1 …', name),
     isThere: isOwn,
     canRun: isOwnAndThere,
-    run: async ({ names }) => {
-      const tagged = names.flatMap(name => jobs.find(name) ?? []);
-      const title = question(
-        names,
-        name => trans.__('Tags of %1', name),
-        count => trans.__('Tags of %1 jobs', formatCount(count))
-      );
-      const { button, value } = await InputDialog.getText({
-        title,
-        label: trans.__(
-          'Words separated by commas. They are stored on the computer that runs Jupyter, not at the service.'
-        ),
-        text: commonTags(tagged).join(', ')
-      });
-      if (button.accept && tagged.length > 0) {
-        const { added, removed } = changeTags(tagged, readTags(value ?? ''));
-        await jobs.tag(names, added, removed);
-      }
-    }
+    run: async ({ names }) => (await orNotify(import('../panels/tagging')))?.editTags(foldnote, names)
   });
 }
 

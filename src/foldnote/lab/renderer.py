@@ -28,8 +28,8 @@ MEMORY_LIMIT_BYTES = 4 * 1024**3
 PROCESSOR_LIMIT_S = 150
 """CPU time; longer than the server waits, for a process that the server did not end."""
 
-RESULT, FILE = "result", "file"
-"""The two things that can be rendered: the result of a job, or a single file."""
+RESULT, ROW, FILE = "result", "row", "file"
+"""What can be rendered: the result of a job, that of one job of a batch, or a single file."""
 
 
 def lay_out_result(path: Path, title: str) -> ResultAnswer:
@@ -38,7 +38,22 @@ def lay_out_result(path: Path, title: str) -> ResultAnswer:
     Raises:
         FoldnoteError: it cannot be read.
     """
-    result = open_result(path, title)
+    return _lay_out(open_result(path, title), title)
+
+
+def lay_out_row(path: Path, title: str) -> ResultAnswer:
+    """Render the result of the job ``title`` in the archive of its batch.
+
+    Raises:
+        FoldnoteError: the archive cannot be read, or has no such job.
+    """
+    found = open_result(path).jobs
+    if title not in found:
+        raise UnreadableFileError(f"The batch has no result of {title}.")
+    return _lay_out(found[title], title)
+
+
+def _lay_out(result: Result, title: str) -> ResultAnswer:
     rows = [
         ResultFileRecord(name=file.name, size_bytes=file.size_bytes, kind=file.kind.value)
         for file in result.files
@@ -127,7 +142,11 @@ def _read_manifest(result: Result) -> str:
     return json.dumps(contents[0], indent=2, ensure_ascii=False) if contents else ""
 
 
-_LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {RESULT: lay_out_result, FILE: lay_out_file}
+_LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {
+    RESULT: lay_out_result,
+    ROW: lay_out_row,
+    FILE: lay_out_file,
+}
 
 
 def limit_resources() -> None:
@@ -144,7 +163,7 @@ def limit_resources() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a ``ResultAnswer`` to stdout; ``arguments`` are ``result`` or ``file``, a path and a title."""
+    """Write a ``ResultAnswer`` to stdout; ``arguments``: ``result``, ``row`` or ``file``, a path, a title."""
     what, path, title = arguments
     try:
         answer = _LAYOUTS[what](Path(path), title)

@@ -14,7 +14,7 @@ _AT_ONCE = asyncio.Semaphore(2)
 
 
 async def lay_out(what: str, path: Path, title: str, colors: str = "") -> bytes:
-    """A ``ResultAnswer`` as JSON; ``what`` is ``result`` or ``file``, see ``foldnote.lab.renderer``.
+    """A ``ResultAnswer`` as JSON; ``what`` is ``result``, ``row`` or ``file``, see ``foldnote.lab.renderer``.
 
     ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
 

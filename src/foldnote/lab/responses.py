@@ -20,6 +20,7 @@ from pydantic.json_schema import models_json_schema
 from foldnote.catalog.search_words import write_search_text
 from foldnote.lab.known_jobs import KnownJobs, page_record, page_records
 from foldnote.lab.local_notes import Notes
+from foldnote.lab.opened_links import OpenedLink
 from foldnote.models.file import FileRecord
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.share import Share
@@ -349,6 +350,10 @@ class SharesAnswer(WireModel):
 class SharedAnswer(WireModel):
     """What a colleague's link leads to."""
 
+    url: str
+    """The link, for the code of a cell."""
+    mark: str
+    """By which this Jupyter server finds the link again, as long as it runs."""
     job: PageJob
     settings: str
     """Indented JSON; contents of files are shortened."""
@@ -421,9 +426,9 @@ def write_record(job: Job | None, notes: Notes) -> PageResponse:
     return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
 
 
-def write_shared(job: Job, settings: str, result: bytes) -> bytes:
+def write_shared(link: OpenedLink, settings: str, result: bytes) -> bytes:
     """The response about a shared job, with its rendered result, which is JSON."""
-    head = _dump({"job": page_record(job), "settings": settings})
+    head = _dump({"url": link.url, "mark": link.mark, "job": page_record(link.job), "settings": settings})
     return head[:-1] + b',"result":' + result + b"}"
 
 

@@ -164,6 +164,10 @@ class ServiceSession:
         """The record of a colleague's job, and its result archive in the cache folder of this computer."""
         return await self._ask(lambda client: client.shares.open(url), _TRANSFER_S)
 
+    async def fetch_shared(self, url: str, job: Job) -> Path:
+        """The result archive of a colleague's job that was opened before, if its link is still valid."""
+        return await self._ask(lambda client: client.shares.fetch(url, job), _TRANSFER_S)
+
     async def describe(self, tool_type: str) -> ToolAnswer:
         """The settings, outputs and citation of a tool."""
         return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))

@@ -21,6 +21,7 @@ from foldnote.errors import (
 )
 from foldnote.lab.connection import Connect, connect
 from foldnote.lab.engines import EngineManager
+from foldnote.lab.opened_links import OpenedLinks
 from foldnote.lab.pacing import PollingPace
 from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
 from foldnote.lab.service_session import ServiceSession
@@ -38,6 +39,7 @@ class SessionRegistry:
         self._pace = pace
         self._registry: dict[str, ServiceSession] = {}
         self.engines = EngineManager(self._forget_tools)
+        self.links = OpenedLinks()
 
     def find(self, profile_name: str | None) -> ServiceSession:
         """The session of the named profile, or of the active one.

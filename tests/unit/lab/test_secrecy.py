@@ -64,7 +64,11 @@ ASKED = {
     "jobs/NAME/view": [("GET", f"jobs/{JOB}/view", None), ("GET", "jobs/none/view", None)],
     "jobs/NAME/shares": [("GET", f"jobs/{JOB}/shares", None), ("POST", f"jobs/{JOB}/shares", {"days": 7})],
     "shares/NAME": [("DELETE", "shares/none", None)],
-    "shared": [("POST", "shared", {"url": "http://service.test/shared#none"})],
+    "shared": [
+        ("POST", "shared", {"url": "http://service.test/shared#none"}),
+        ("POST", "shared", {"url": "http://service.test/shared#none", "row": "any"}),
+        ("POST", "shared", {"mark": "none"}),
+    ],
     "shared/result": [("POST", "shared/result", {"url": "http://service.test/shared#none"})],
     "refresh": [("POST", "refresh", {})],
     "tools": [("GET", "tools", None)],

@@ -71,8 +71,13 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
         yield from _until_built(connection, job_name, options.get("jobEmail"))
 
 
-def fetch_shared(connection: ServiceConnection, job: Job, token: str) -> Operation[Path]:
+def fetch_shared(
+    connection: ServiceConnection, job: Job, token: str, *, is_asked: bool = False
+) -> Operation[Path]:
     """Download the result archive of a job that was shared by a link; returns the local path.
+
+    Args:
+        is_asked: whether to ask the service if the link is still valid, also where the result is cached.
 
     Raises:
         UnfinishedJobError: the job has no result yet.
@@ -80,6 +85,8 @@ def fetch_shared(connection: ServiceConnection, job: Job, token: str) -> Operati
         ArchiveError: the download differs from what the service announced.
         ResultError: the disk is full, or the folder is not writable.
     """
+    if is_asked:
+        yield from _shared_link(connection, token)
     return (yield from _fetch(connection, job, {}, False, lambda: _shared_link(connection, token)))
 
 

@@ -91,17 +91,44 @@ class SharesOperations(Resource):
             UnfinishedJobError: the job has no result yet.
             ServiceError: the service refused.
         """
-        token = read_token(url)
+        token = yield from self._read_own(url)
+        found = yield from self._ask("POST", _PATH, json={"token": token})
+        job = understand(read_job, found)
+        return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
+
+    @operation
+    def fetch(self, url: str, job: Job) -> Operation[Path]:
+        """Download the result of a link that you have opened before, if the link is still valid for you.
+
+        The service is asked each time, and the owner's list counts no further opening.
+
+        Args:
+            url: the link.
+            job: the record that :meth:`open` returned.
+
+        Returns:
+            The local path of the archive.
+
+        Raises:
+            ArgumentError: it is no such link.
+            ConfigurationError: it is a link of another service.
+            NotFoundError: it leads nowhere any more, or not for you.
+            ServiceError: the service refused.
+        """
+        token = yield from self._read_own(url)
+        return (yield from fetch_shared(self._connection, job, token, is_asked=True))
+
+    def _read_own(self, url: str) -> Operation[str]:
+        """The token of a link of this service, which is sent to no other."""
         connection = self._connection
+        token = read_token(url)
         address = yield from connection.locate()
         if not is_same_service(url, address.url):
             raise ConfigurationError(
                 f"This is a link of {urlsplit(url).netloc}, and {connection.profile.name!r} is another"
                 " service. Name the profile of that service, or add it: foldnote profile add."
             )
-        found = yield from self._ask("POST", _PATH, json={"token": token})
-        job = understand(read_job, found)
-        return OpenedShare(job, (yield from fetch_shared(connection, job, token)))
+        return token
 
     def _ask(self, method: str, path: str, **options: Any) -> Operation[Any]:
         try:

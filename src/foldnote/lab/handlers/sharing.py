@@ -5,6 +5,7 @@ Requests have a link in the body, so that no log of this server has its token.
 
 from __future__ import annotations
 
+import asyncio
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,12 @@ from foldnote.lab.handlers.files import answer_layout, send_file
 from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
 
 if TYPE_CHECKING:
-    from foldnote.client.resources.shares import OpenedShare
+    from foldnote.lab.opened_links import OpenedLink
+
+_FORGOTTEN = (
+    "The Jupyter server keeps links to shared jobs in its memory only, and does not have this one any more:"
+    " open the link again."
+)
 
 
 class SharesHandler(FoldnoteHandler):
@@ -53,17 +59,30 @@ class ShareHandler(FoldnoteHandler):
 
 
 class _SharedHandler(FoldnoteHandler):
-    """Base of the routes that open a link."""
+    """Base of the routes about a link, which the body names by ``url``, or by ``mark`` if it was opened."""
 
-    async def open(self) -> OpenedShare:
-        """The job and result behind the link ``url``, with the key of the profile that has its address.
+    async def open(self, *, is_part: bool) -> tuple[OpenedLink, Path]:
+        """The link and the result behind it, with the key of the profile that has the link's address.
+
+        The service is asked each time, so that a link that has ended opens nothing. It counts no opening for
+        a part of what was opened before (``is_part``), nor for a tab that is restored.
 
         Raises:
             HTTPError: it is no link, or leads nowhere for this account.
         """
-        url = self.read_field("url")
+        links, known = self.registry.links, None
+        if "mark" in (self.get_json_body() or {}):
+            known = links.recall(self.read_field("mark"))
+            if known is None:
+                raise fault(404, _FORGOTTEN)
+        url = known.url if known else self.read_field("url")
+        if is_part and known is None:
+            known = links.find(url)
         session = await self.ask(now(lambda: self.registry.find_sharing(url)))
-        return await self.ask(session.open_shared(url))
+        if known is not None:
+            return known, await self.ask(session.fetch_shared(url, known.job))
+        opened = await self.ask(session.open_shared(url))
+        return links.note(url, opened.job), opened.path
 
 
 class SharedHandler(_SharedHandler):
@@ -72,15 +91,20 @@ class SharedHandler(_SharedHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """The shared job with its rendered result."""
+        """The shared job with its rendered result; with ``row``, the result of that job of a shared batch."""
         from foldnote.lab.responses import write_shared
         from foldnote.lab.service_session import write_settings
 
-        opened = await self.open()
-        job = opened.job
+        row = self.read_field("row") if "row" in (self.get_json_body() or {}) else None
+        link, archive = await self.open(is_part=row is not None)
+        if row is not None:
+            if row not in await asyncio.to_thread(_list_folders, archive):
+                raise fault(404, f"The shared batch {link.job.job_name!r} has no result of {row[:100]!r}.")
+            await answer_layout(self, "row", archive, row)
+            return
         await answer_layout(
-            *(self, "result", opened.path, job.job_name),
-            lambda result: write_shared(job, write_settings(job), result),
+            *(self, "result", archive, link.job.job_name),
+            lambda result: write_shared(link, write_settings(link.job), result),
         )
 
 
@@ -92,7 +116,7 @@ class SharedFileHandler(_SharedHandler):
     async def post(self) -> None:
         """The result archive of the shared job, or the file ``file`` of it."""
         name = (self.get_json_body() or {}).get("file")
-        archive = (await self.open()).path
+        _, archive = await self.open(is_part=True)
         if name is None:
             with archive.open("rb") as stream:
                 await send_file(self, stream, archive.stat().st_size, archive.name)
@@ -102,3 +126,9 @@ class SharedFileHandler(_SharedHandler):
                 raise fault(404, f"The result has no file {name!r}.")
             with unpacked.open(name) as stream:
                 await send_file(self, stream, unpacked.getinfo(name).file_size, Path(name).name)
+
+
+def _list_folders(archive: Path) -> set[str]:
+    """The folders at the top of an archive: those of the jobs of a batch, and of a job's own folders."""
+    with zipfile.ZipFile(archive) as opened:
+        return {folder for folder, slash, _ in (name.partition("/") for name in opened.namelist()) if slash}

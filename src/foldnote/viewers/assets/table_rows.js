@@ -109,9 +109,10 @@
       make('p', '', body).textContent = text;
       if (code) make('code', '', make('p', 'fnt-quiet', body)).textContent = code;
     };
-    var value = 'fn.job(' + JSON.stringify(job) + (opens.is_named ? ', profile=' + JSON.stringify(opens.profile) : '') + ')';
+    var isShared = root.closest('[data-fn-shared]');  // a colleague's job, which fn.job does not find
+    var value = isShared ? '' : 'fn.job(' + JSON.stringify(job) + (opens.is_named ? ', profile=' + JSON.stringify(opens.profile) : '') + ')';
     if (state && state !== 'Complete') {
-      if (reason) return say(reason, value + '.logs()');
+      if (reason) return say(reason, value && value + '.logs()');
       return say({ Running: 'This job is running; its result appears here.', 'In Queue': 'This job is queued; its result appears here.',
         Deleted: 'This job was deleted.' }[state] || 'This job has no result.');
     }
