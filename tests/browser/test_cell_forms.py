@@ -6,7 +6,7 @@ VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADT
 UNRUN = """# a cell that has not been run
 job = fn.submit("anarci", sequence=heavy, scheme="imgt", job_name="not-yet")
 job.result(timeout_s=None)"""
-UNRUN_BATCH = 'fn.submit_batch("anarci", "plate.csv", names="clone", scheme="imgt", retries=1)'
+UNRUN_BATCH = 'fn.submit_batch("anarci", "plate.csv", names="clone", scheme="imgt", retries=1, ask=False)'
 OPEN_FORM = "Open the Settings of This Cell as a Form"
 
 
@@ -35,7 +35,9 @@ def test_a_cell_that_was_not_run_opens_as_a_form_with_its_settings(lab, server):
     table = page.locator(".foldnote-form").nth(1).locator(".foldnote-table")
     expect(table).to_contain_text("AB-2", timeout=60_000)
     expect(page.locator(".Toastify__toast", has_text="lacks what could not be read")).to_be_visible()
-    assert "# not in this form: retries, which a form does not take" in lab.cells()[4]
+    assert "# not in this form: ask, which a form does not take" in lab.cells()[4]
+    policy = page.locator(".foldnote-form").nth(1).get_by_label("A job that fails")
+    expect(policy.locator("option:checked")).to_have_text("retry 1×")
     table.scroll_into_view_if_needed()
     lab.picture("form-of-cell-batch")
     page.locator(".jp-CodeCell").nth(5).click()

@@ -27,9 +27,9 @@ TAKEN: Final = ("job_name", "label", "profile")
 """Arguments of ``fn.submit``, besides settings, that ``fn.form`` takes, too."""
 LEFT: Final = ("project_tag", "extensions", "webhook", "max_runtime_s", "weighted_hours_budget", "again")
 """Those that it does not take."""
-TABLE: Final = ("columns", "names")
+TABLE: Final = ("columns", "names", "sweep", "on_failure", "retries")
 """Arguments of ``fn.submit_batch`` that ``form.add_table`` takes, too."""
-LEFT_OF_BATCHES: Final = ("sweep", "batch_name", "on_failure", "retries", "preview", "ask")
+LEFT_OF_BATCHES: Final = ("batch_name", "preview", "ask")
 """Those that neither takes."""
 
 _NO_CALL = (
@@ -355,8 +355,9 @@ class _CellReader:
                 raise _UnreadError("are computed")
             draft.table = {"": table, **draft.table}
         except _UnreadError:
-            draft.table = {}
             draft.unread.append("the rows, which are computed; Add to batch takes a table")
+            draft.unread += [f"{name}, which a form takes with its rows" for name in draft.table]
+            draft.table = {}
 
     def _find_binding(self, name: str, place: Place) -> _Binding | None:
         """The assignment that gives a name its value at ``place``; None if another cell does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from foldnote.catalog.bundle import describe
 from foldnote.catalog.described_tool import DescribedTool, PlainTool
@@ -124,6 +124,10 @@ class NotebookForm(KeptForm):
         table: DataFrame | Sequence[Mapping[str, Any]] | str | Path,
         columns: Mapping[str, str] | None = None,
         names: str | None = None,
+        *,
+        sweep: Mapping[str, Sequence[Any]] | None = None,
+        on_failure: Literal["continue", "stop"] | None = None,
+        retries: int | None = None,
     ) -> None:
         """Add the rows of a table to the form's batch, as *Add to batch* does; nothing is sent.
 
@@ -133,11 +137,17 @@ class NotebookForm(KeptForm):
             columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``; by default
                 names and contents of the columns decide.
             names: the column of the jobs' names.
+            sweep: values of a setting, for each of which all rows of the form are repeated,
+                ``{"temperature": [0.1, 0.2]}``; a setting that is a file or a list cannot be swept.
+            on_failure: what the batch does when a job has failed, as of ``fn.submit_batch``; None leaves what
+                is chosen in the form, which shows the choice where the service offers it.
+            retries: how often a job is run again after its tool failed, likewise.
 
         Raises:
-            ArgumentError: it cannot be read, or a column or setting is unknown. No row was added then.
+            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is none. No
+                row was added then.
         """
-        self.batch_table.add_table(table, columns, names)
+        self.batch_table.add_table(table, columns, names, sweep=sweep, on_failure=on_failure, retries=retries)
 
     def _take_job(self, handle: JobHandle) -> None:
         from foldnote.notebook.live_outputs import make_card, make_live

@@ -140,12 +140,35 @@ def test_two_calls_may_share_their_settings():
             "form.add_table(df, columns={'VH': 'sequence'}, names='id')",
         ),
         ('[{"sequence": "EVQ"}]', "form.add_table([{'sequence': 'EVQ'}])"),
+        (
+            'df, sweep={"scheme": ["imgt", "kabat"]}, on_failure="stop", retries=4',
+            "form.add_table(df, sweep={'scheme': ['imgt', 'kabat']}, on_failure='stop', retries=4)",
+        ),
     ],
 )
 def test_a_batch_becomes_a_form_with_its_table(table, written):
     [cell] = read_form_cells(f'fn.submit_batch("anarci", {table}, scheme="imgt")')
     assert cell.code.endswith(f"form = fn.form(\n    'anarci',\n    scheme='imgt',\n)\n{written}\nform")
     assert cell.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "missing"),
+    [
+        ('batch_name="a"', "batch_name, which a form does not take"),
+        ("preview=True", "preview, which a form does not take"),
+        ("ask=False", "ask, which a form does not take"),
+        ("max_runtime_s=60", "max_runtime_s, which a form does not take"),
+        ('webhook="https://a.org"', "webhook, which a form does not take"),
+        ("sweep=grid", "sweep, which is a variable of another cell"),
+        ("retries=n + 1", "retries, which is a variable of another cell"),
+    ],
+)
+def test_options_of_a_batch_that_a_form_cannot_show_are_named(option, missing):
+    [cell] = read_form_cells(f'fn.submit_batch("anarci", df, {option})')
+    assert cell.unread == (missing,)
+    assert f"# not in this form: {missing}\n" in cell.code
+    assert cell.code.endswith("form.add_table(df)\nform")
 
 
 def test_rows_that_are_computed_are_left_to_the_person():

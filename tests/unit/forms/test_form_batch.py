@@ -245,3 +245,54 @@ def test_the_default_after_a_failure_is_not_written():
     form = make_batch(DESIGN.model_copy(update={"extensions": ("retries", "onFailure")}), b"c\nEVQLVESGG\n")
     assert form.batch_table.policy == {}
     assert "on_failure" not in form.batch_table.write_code()
+
+
+OFFERED = DESIGN.model_copy(update={"extensions": ("retries", "onFailure")})
+ROWS = [{"chain": "EVQLVESGG"}, {"chain": "DIQMTQSPS"}]
+
+
+def test_code_chooses_what_the_batch_does_beside_its_rows():
+    form = Form(OFFERED, None)
+    sweep = {"temperature": [0.1, 0.5], "weights": ["soluble"]}
+    form.batch_table.add_table(ROWS, sweep=sweep, on_failure="stop", retries=4)
+    assert form.batch_table.policy == {"on_failure": "stop", "retries": 4}
+    assert Page(form.widget).find(widgets.Dropdown, "A job that fails").label == "retry 4×"
+    assert [row["temperature"] for row in form.batch_table.rows] == [0.1, 0.5, 0.1, 0.5]
+    assert {row["weights"] for row in form.batch_table.rows} == {"soluble"}
+    form.batch_table.add_table(ROWS)
+    assert form.batch_table.policy == {"on_failure": "stop", "retries": 4}
+    form.batch_table.add_table(ROWS, on_failure="continue", retries=0)
+    assert form.batch_table.policy == {}
+
+
+def test_what_code_chooses_is_kept_until_the_service_has_said_what_it_offers():
+    form = Form(DESIGN, None)
+    form.batch_table.add_table(ROWS, retries=2)
+    assert form.batch_table.policy == {}
+    form.take_tool(OFFERED)
+    assert form.batch_table.policy == {"retries": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"sweep": {"speed": [1]}},
+            "'speed' cannot be swept in a form. These can: chain, temperature, weights",
+        ),
+        ({"sweep": {"temperature": []}}, "A sweep needs a list of values for 'temperature'"),
+        ({"sweep": {"weights": "soluble"}}, "A sweep needs a list of values for 'weights'"),
+        ({"retries": 11}, "retries must be a whole number from 0 to 10, not 11"),
+        ({"retries": True}, "retries must be a whole number"),
+        ({"on_failure": "halt"}, "on_failure must be 'continue' or 'stop', not 'halt'"),
+    ],
+)
+def test_a_sweep_or_policy_of_code_that_is_none_adds_no_row(given, sentence):
+    form = Form(OFFERED, None)
+    with pytest.raises(ArgumentError, match=re.escape(sentence)):
+        form.batch_table.add_table(ROWS, **given)
+    assert form.batch_table.rows == []
+    form.batch_table.add_table([{**row, "temperature": 0.2} for row in ROWS])
+    with pytest.raises(ArgumentError, match="The column 'temperature' gives 'temperature' already"):
+        form.batch_table.add_table(ROWS, sweep={"temperature": [0.1]})
+    assert len(form.batch_table.rows) == 2

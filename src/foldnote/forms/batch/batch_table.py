@@ -6,7 +6,8 @@ of the button checks and prices the batch, the second submits it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from html import escape
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ import ipywidgets as widgets
 from foldnote import catalog
 from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, read_text
-from foldnote.errors import BatchSettingsError, FoldnoteError
+from foldnote.errors import ArgumentError, BatchSettingsError, FoldnoteError
 from foldnote.forms.batch.cautions import find_differing
 from foldnote.forms.batch.column_choices import ColumnChoices
 from foldnote.forms.batch.column_mapping import Target, choose_uses, list_header_words
@@ -25,7 +26,7 @@ from foldnote.forms.batch.mapped_table import write_text_table
 from foldnote.forms.batch.policy_controls import PolicyControls
 from foldnote.forms.batch.row_editor import RowEditor
 from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
-from foldnote.forms.batch.sweep_controls import SweepControls
+from foldnote.forms.batch.sweep_controls import SweepControls, read_sweep
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.files.file_reference import settle
@@ -112,23 +113,36 @@ class BatchTable:
         return self._add(lambda words: read_table_bytes(data, name, words), name)
 
     def add_table(
-        self, table: Any, columns: Mapping[str, str] | None = None, names: str | None = None
+        self,
+        table: Any,
+        columns: Mapping[str, str] | None = None,
+        names: str | None = None,
+        *,
+        sweep: Mapping[str, Sequence[Any]] | None = None,
+        on_failure: str | None = None,
+        retries: int | None = None,
     ) -> None:
-        """Add the rows of a table.
+        """Add the rows of a table, and choose what the batch does beside.
 
         Args:
             table: a DataFrame, a list of mappings, or the path of a file.
             columns: which column feeds which setting, in either direction; the others are kept then.
             names: the column of the jobs' names.
+            sweep: values of a setting, for each of which all rows of the batch are repeated.
+            on_failure: ``"continue"`` or ``"stop"``, where the service offers it; None leaves it as it is.
+            retries: how often a job is run again, where the service offers it; None leaves it as it is.
 
         Raises:
-            ArgumentError: it cannot be read, or a column or setting is unknown. No row was added then.
+            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is none. No
+                row was added then.
         """
         specs, path = self._specs(), Path(table) if isinstance(table, str | Path) else None
+        swept = read_sweep(sweep or {}, specs)
         text = read_table_file(path, list_header_words(specs)) if path else write_text_table(table)
         uses = choose_uses(text, [spec.name for spec in specs], columns, names)
         self._open()
-        self._take_table(text, path.name if path else "", uses)
+        self._policy.choose(on_failure, retries)
+        self._take_table(text, path.name if path else "", uses, swept)
 
     def _add(self, read: Callable[[Collection[str]], TextTable], file_name: str = "") -> bool:
         self._open()
@@ -141,12 +155,28 @@ class BatchTable:
         self._take_table(table, file_name)
         return True
 
-    def _take_table(self, table: TextTable, file_name: str, uses: Mapping[str, Target] | None = None) -> None:
-        """Add the rows of a table, in place of a row that only opened the batch."""
+    def _take_table(
+        self,
+        table: TextTable,
+        file_name: str,
+        uses: Mapping[str, Target] | None = None,
+        swept: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        """Add the rows of a table, in place of a row that only opened the batch, and sweep; all of it or nothing."""
+        before = deepcopy(self.batch) if swept else self.batch
         is_replaced = self._is_only_opened and bool(table.rows)
         if is_replaced:
             self.batch.clear()
-        notes = self.batch.add_table(table, self._specs(), file_name, uses)
+        notes = [*self.batch.add_table(table, self._specs(), file_name, uses)]
+        if swept:
+            unswept = len(self.batch)
+            try:
+                for setting, values in swept.items():
+                    self.batch.sweep(setting, values)
+            except ArgumentError:
+                self.batch = before
+                raise
+            notes.append(f"The sweep makes {count(len(self.batch), 'row')} of {unswept:,}.")
         place = " in place of the row with the form's settings" if is_replaced else ""
         self._show_added(" ".join((f"{count(len(table.rows), 'row')} added{place}.", *notes)))
 

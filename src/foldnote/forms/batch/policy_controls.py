@@ -7,13 +7,27 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.errors import ArgumentError
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks
-from foldnote.models.extensions import CONTINUE, MAX_RETRIES, ON_FAILURE, RETRIES, STOP
+from foldnote.models.extensions import (
+    CONTINUE,
+    MAX_RETRIES,
+    ON_FAILURE,
+    ON_FAILURE_WORDS,
+    RETRIES,
+    STOP,
+)
 
 _UNTAKEN = "This service runs every row once and goes on after a failure."
-_RETRIES = [("run it once", 0), *((f"retry {number}×", number) for number in (1, 2, 3, 5, MAX_RETRIES))]
+
+
+def _name_retries(number: int) -> tuple[str, int]:
+    return f"retry {number}×" if number else "run it once", number
+
+
+_RETRIES = [_name_retries(number) for number in (0, 1, 2, 3, 5, MAX_RETRIES)]
 
 
 class PolicyControls:
@@ -24,6 +38,7 @@ class PolicyControls:
         self._looks = looks
         self._on_change = on_change
         self._choices: dict[str, widgets.Dropdown] = {}
+        self._wanted: dict[str, Any] = {}
         self.widget: widgets.Box = looks.box([], "foldnote-policy")
 
     def show(self, taken: Collection[str], *, has_answer: bool) -> None:
@@ -40,11 +55,37 @@ class PolicyControls:
         for name, (title, options) in offered.items():
             if name in taken and name not in self._choices:
                 self._choices[name] = _choose(self._looks, title, options)
+                self._choose_wanted(name)
                 self._choices[name].observe(lambda _change: self._on_change(), "value")
         parts: list[widgets.Widget] = [*self._choices.values()]
         if has_answer and not parts:
             parts = [self._looks.html(f"<span>{_UNTAKEN}</span>", "foldnote-part")]
         self.widget.children = parts
+
+    def choose(self, on_failure: str | None = None, retries: int | None = None) -> None:
+        """Choose what code asks for, as soon as the service offers the choice; None leaves a choice as it is.
+
+        Raises:
+            ArgumentError: it is no policy.
+        """
+        if on_failure not in (None, *ON_FAILURE_WORDS):
+            raise ArgumentError(f"on_failure must be 'continue' or 'stop', not {on_failure!r}.")
+        is_number = isinstance(retries, int) and not isinstance(retries, bool) and 0 <= retries <= MAX_RETRIES
+        if retries is not None and not is_number:
+            raise ArgumentError(f"retries must be a whole number from 0 to {MAX_RETRIES}, not {retries!r}.")
+        given = {ON_FAILURE: on_failure, RETRIES: retries}
+        self._wanted |= {name: value for name, value in given.items() if value is not None}
+        for name in self._choices:
+            self._choose_wanted(name)
+
+    def _choose_wanted(self, name: str) -> None:
+        if name not in self._wanted:
+            return
+        choice, value = self._choices[name], self._wanted.pop(name)
+        if value not in [each for _, each in choice.options]:
+            known = {*(each for _, each in choice.options), value}
+            choice.options = [_name_retries(each) for each in sorted(known)]
+        choice.value = value
 
     @property
     def on_failure(self) -> str:

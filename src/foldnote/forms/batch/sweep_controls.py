@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import read_cell
 from foldnote.forms.schema.spec import Choice, FieldSpec
 from foldnote.forms.ui import choice_widgets, compact_widgets, rare_widgets
@@ -129,6 +130,22 @@ class SweepControls:
         if spec is not None and values:
             self._setting.value = ""
             self._on_apply(spec, values)
+
+
+def read_sweep(given: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -> dict[str, list[Any]]:
+    """The values of each setting that code sweeps.
+
+    Raises:
+        ArgumentError: there is no such setting, it cannot be swept, or its values are no list.
+    """
+    known = {spec.name: spec for spec in specs}
+    for name, values in given.items():
+        if name not in known or not _can_sweep(known[name]):
+            listed = ", ".join(each for each, spec in known.items() if _can_sweep(spec))
+            raise ArgumentError(f"The setting {name!r} cannot be swept in a form. These can: {listed}.")
+        if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
+            raise ArgumentError(f"A sweep needs a list of values for {name!r}, such as [0.1, 0.2].")
+    return {name: list(values) for name, values in given.items()}
 
 
 def _label(text: str) -> str:
