@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 JOB = f"import foldnote as fn\nfn.submit('anarci', sequence='{VH}', job_name='made.structure').wait()"
+UNRUN = f"def unrun():\n    return fn.submit('anarci', sequence='{VH}', scheme='imgt', job_name='not-yet')"
 LIGAND = {"type": "string", "title": "Ligand", "x-foldnote": {"role": "smiles"}}
 SCHEMA = FEATURES | {"properties": FEATURES["properties"] | {"ligand": LIGAND}}
 CELL = f"import foldnote as fn\nform = fn.form({SCHEMA!r})\nform"
@@ -49,6 +50,7 @@ def notebook_7(tmp_path_factory):
     server = Notebook7(tmp_path_factory.mktemp("notebook-7"), engine_path=ROOT / "tests" / "engines")
     server.write_notebook("forms.ipynb", CELL)
     server.write_notebook("work.ipynb", JOB)
+    server.write_notebook("unrun.ipynb", "import foldnote as fn", UNRUN)
     shutil.copy(ROOT / "tests/unit/results/data/trastuzumab_fv_ca.pdb", server.notebooks / "fv.pdb")
     server.start()
     yield server
@@ -140,3 +142,21 @@ def test_sidebar_results_and_structure_files_work_in_notebook_7(opened):
     page.goto(f"{opened.server.url}edit/fv.pdb")
     expect(page.locator("canvas").first).to_be_visible()
     expect(page.locator("body")).to_contain_text("Chain H")
+
+
+@pytest.mark.parametrize("opened", [("notebook_7", "notebooks/unrun.ipynb")], ids=["unrun"], indirect=True)
+def test_the_settings_of_a_cell_open_as_a_form_in_notebook_7(opened):
+    page = opened.page
+    page.locator(".jp-CodeCell").nth(1).click()
+    page.get_by_role("menuitem", name="Protein Analysis").click()
+    page.get_by_role("menuitem", name="Open the Settings of This Cell as a Form").click()
+    form = page.locator(".foldnote-form.fn-live")
+    expect(form.get_by_label("Job name")).to_have_value("not-yet", timeout=60_000)
+    expect(form.locator("textarea").first).to_have_value(VH)
+    page.locator(".jp-CodeCell").nth(1).click(button="right")
+    expect(
+        page.locator(".lm-Menu-content").get_by_text("Open the Settings of This Cell as a Form")
+    ).to_be_visible()
+    opened.picture("form-of-cell-in-notebook-7")
+    page.keyboard.press("Escape")
+    assert len(opened.cells()) == 3
