@@ -10,7 +10,7 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -90,6 +90,35 @@ def save_file(path: Path, content: bytes | str) -> Path:
     with saving(path, size_bytes):
         path.parent.mkdir(parents=True, exist_ok=True)
         return write_atomically(path, content)
+
+
+def save_files(path: Path, content: str, beside: Mapping[Path, str]) -> Path:
+    """Write a file that a person asked for with those that belong to it, all or none.
+
+    Args:
+        path: the file; its folder is created.
+        content: its content.
+        beside: the contents of the others, in the same folder.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        ResultError: one of them cannot be written; no partial or new file remains, and old ones are kept.
+    """
+    whole = {**beside, path: content}
+    drafts: dict[Path, Path] = {}
+    with saving(path, sum(len(each.encode()) for each in whole.values())):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            for place, text in whole.items():
+                drafts[place] = write_atomically(place.with_name(f".{uuid4().hex}.part"), text)
+            for place, draft in drafts.items():
+                draft.replace(place)
+        finally:
+            for draft in drafts.values():
+                draft.unlink(missing_ok=True)
+    return path
 
 
 @contextmanager

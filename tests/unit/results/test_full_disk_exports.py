@@ -1,18 +1,32 @@
 """Files that a person asks for on a disk that is full: one sentence with the sizes, no partial file, the old one kept."""
 
 import os
+import re
 import subprocess
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from result_archives import write_fv_result, write_zip
 from test_full_disk import mount
 
 from foldnote.errors import ResultError
-from foldnote.results import JobParts, open_result, save_export
-from foldnote.viewers import ReportPart, plot_scatter, write_page, write_report
+from foldnote.results import JobParts, Structure, open_result, save_export
+from foldnote.results.molecules.molecule_files import read_molecules
+from foldnote.viewers import (
+    ReportPart,
+    compose_poses,
+    draw_interactions,
+    explore,
+    plot_scatter,
+    write_page,
+    write_report,
+)
 
 MB = 1 << 20
+DATA = Path(__file__).parent / "data"
+RECEPTOR = Structure.open(DATA / "abl_pocket.pdb")
+LIGAND = read_molecules((DATA / "imatinib.sdf").read_bytes(), "imatinib.sdf").molecules[0]
 RECORD = {"jobName": "fv-1", "type": "abodybuilder", "status": "Complete", "settings": {"heavy": "EVQL"}}
 
 
@@ -80,6 +94,40 @@ def test_figures_leave_no_partial_file(small, tmp_path):
     fill(small / "rest")
     for name in ("plot.svg", "plot.png", "plot.pdf"):
         refuse(plot.save, small / name)
+
+
+@pytest.mark.parametrize("suffix", [".pml", ".cxc"])
+def test_a_script_and_its_structure_files_are_written_whole_or_not_at_all(small, suffix):
+    """There is room for some of its files."""
+    scene = compose_poses(RECEPTOR, open_result(DATA / "vina_poses.pdbqt").poses)
+    sizes = [len(model.text) for model in scene.models]
+    (small / "rest").write_bytes(bytes(40_960 - max(sizes) - 8_192))
+    (small / "view-1.pdb").write_text("old")
+    assert " kB are free. " in refuse(scene.save, small / f"view{suffix}")
+
+
+@pytest.mark.parametrize("name", ["fv-crate.zip", "fv-crate"])
+def test_a_crate_says_what_it_needs_and_leaves_nothing(small, large, name):
+    said = refuse(large.save_crate, small / name)
+    assert re.search(r"It needs 3\.\d+ MB, and [\d.]+ kB are free\. ", said)
+
+
+def test_a_crate_says_where_there_is_no_room_for_its_temporary_files(small, large, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(small))
+    with pytest.raises(ResultError, match=r"cannot be written: No space left on device\. .* are free\. "):
+        large.save_crate(tmp_path / "fv-crate")
+    assert [each.name for each in small.iterdir()] == ["other"]
+    assert not (tmp_path / "fv-crate").exists()
+
+
+def test_an_explorer_and_a_diagram_say_what_they_need(small, tmp_path):
+    result = open_result(write_fv_result(tmp_path / "fv.zip"))
+    said = refuse(explore(result.structure).save, small / "explorer.html")
+    assert " kB are free. " in said
+    diagram = draw_interactions(RECEPTOR, LIGAND)
+    fill(small / "rest")
+    for name in ("diagram.svg", "diagram.png", "diagram.pdf"):
+        refuse(diagram.save, small / name)
 
 
 def fill(place):

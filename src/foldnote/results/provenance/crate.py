@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import ArchiveError, ConfigurationError
-from foldnote.io import saving
+from foldnote.io import save_file, saving
 from foldnote.results.provenance.crate_steps import (
     HOMEPAGE,
     WORKFLOW,
@@ -82,21 +82,21 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
     with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as folder:
         files = Path(folder)
         result.save_to(files)
-        (files / "provenance.json").write_text(json.dumps(about, indent=2), "utf-8")
+        save_file(files / "provenance.json", json.dumps(about, indent=2))
         steps = list_steps(result, about)
-        (files / WORKFLOW).write_text(json.dumps(write_workflow(steps, about), indent=2), "utf-8")
+        save_file(files / WORKFLOW, json.dumps(write_workflow(steps, about), indent=2))
         crate = crate_type(version="1.1")
         crate.metadata.extra_terms.update(_TERMS)
         _describe_root(crate, about, licence)
         for action in _describe_runs(crate, about, files, steps):
             crate.root_dataset.append_to("mentions", action)
         _add_readme(crate, files, steps)
-        try:
-            with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
+        with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
+            try:
                 crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
-        except BaseException:  # includes KeyboardInterrupt: an incomplete crate would block the next attempt
-            _remove_partial(path)
-            raise
+            except BaseException:  # includes KeyboardInterrupt: it would block the next attempt
+                _remove_partial(path)  # before what is free is told
+                raise
     return path
 
 
@@ -154,7 +154,7 @@ Steps:
 
 Licence: {root["license"]["name"]}
 """
-    (files / _README).write_text(text, "utf-8")
+    save_file(files / _README, text)
     about = {"name": "About this folder", "encodingFormat": "text/markdown", "about": refer(root)}
     crate.add_file(files / _README, _README, properties=about)
 

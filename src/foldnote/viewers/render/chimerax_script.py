@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from foldnote.io import save_file
 from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
     list_contacts,
     list_first_lines,
     list_painted,
-    write_models,
+    name_models,
+    save_with_models,
 )
 from foldnote.viewers.scene.model import Scene
 
@@ -27,9 +27,9 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
     """Write the script to ``path`` and the structure files beside it.
 
     Raises:
-        OSError: a file cannot be written.
+        ResultError: a file cannot be written; none is written then.
     """
-    models = write_models(scene, path)
+    models = name_models(scene, path)
     lines = [
         "# Written by foldnote. Keep the structure files beside it, and run it in their folder.",
         *(f'open "{one.file}"' for one in models),
@@ -43,7 +43,7 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
         *(f"hide #{one.number} models" for one in models if not one.is_shown),
         *_place_camera(scene, models),
     ]
-    save_file(path, "\n".join([*lines, ""]))
+    save_with_models(path, lines, models)
 
 
 def _select(one: ScriptModel, part: Painted) -> str:

@@ -10,14 +10,14 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from foldnote.io import save_file
 from foldnote.viewers.render.script_parts import (
     Painted,
     ScriptModel,
     list_contacts,
     list_first_lines,
     list_painted,
-    write_models,
+    name_models,
+    save_with_models,
 )
 from foldnote.viewers.scene.model import Scene
 
@@ -33,9 +33,9 @@ def write_pymol_script(scene: Scene, path: Path) -> None:
     """Write the script to ``path`` and the structure files beside it.
 
     Raises:
-        OSError: a file cannot be written.
+        ResultError: a file cannot be written; none is written then.
     """
-    models = write_models(scene, path)
+    models = name_models(scene, path)
     lines = [
         "# Written by foldnote. Keep the structure files beside it.",
         "python",
@@ -58,7 +58,7 @@ def write_pymol_script(scene: Scene, path: Path) -> None:
         *(f"disable {_name(one)}" for one in models if not one.is_shown),
         *_place_camera(scene, models),
     ]
-    save_file(path, "\n".join([*lines, ""]))
+    save_with_models(path, lines, models)
 
 
 def _name(one: ScriptModel) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldnote.io import save_file
+from foldnote.io import save_files
 from foldnote.viewers.render.styles import list_hidden
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Line, Scene, SceneChain, SceneModel
@@ -42,16 +42,25 @@ class Painted:
     numbers: tuple[str, ...] = ()
 
 
-def write_models(scene: Scene, script: Path) -> list[ScriptModel]:
-    """Write the structure files of a scene beside its script; existing ones are replaced."""
+def name_models(scene: Scene, script: Path) -> list[ScriptModel]:
+    """The models of a scene with their files beside its script."""
     hidden = set(list_hidden(scene))
     found = []
     for index, model in enumerate(scene.models):
         suffix = _SUFFIXES.get(model.format, model.format)
-        one = ScriptModel(index + 1, f"{script.stem}-{index + 1}.{suffix}", model, index not in hidden)
-        save_file(script.with_name(one.file), model.text)
-        found.append(one)
+        name = f"{script.stem}-{index + 1}.{suffix}"
+        found.append(ScriptModel(index + 1, name, model, index not in hidden))
     return found
+
+
+def save_with_models(script: Path, lines: Sequence[str], models: Sequence[ScriptModel]) -> None:
+    """Write a script and the structure files beside it, all or none; existing ones are replaced.
+
+    Raises:
+        ResultError: a file cannot be written.
+    """
+    files = {script.with_name(one.file): one.model.text for one in models}
+    save_files(script, "\n".join([*lines, ""]), files)
 
 
 def list_painted(scene: Scene, one: ScriptModel) -> Iterator[Painted]:

@@ -17,6 +17,7 @@ def save_script(scene: Scene, path: str | Path) -> Path:
 
     Raises:
         ArgumentError: the name has another suffix.
+        ResultError: a file cannot be written.
     """
     place = Path(path).expanduser()
     write = _WRITERS.get(place.suffix.lower())
@@ -26,6 +27,5 @@ def save_script(scene: Scene, path: str | Path) -> Path:
             " .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save picture*"
             " above the view."
         )
-    place.parent.mkdir(parents=True, exist_ok=True)
     write(scene, place)
     return place
