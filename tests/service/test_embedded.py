@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -189,7 +190,9 @@ def test_a_service_that_cannot_start_says_why():
     (settings.data_dir() / "service").write_text("a file where a folder should be")
     with pytest.raises(EmbeddedServiceError, match="ended with exit code") as caught:
         embedded.ensure_service()
-    assert "service.log" in caught.value.message
+    first = caught.value.message.partition("\n")[0]
+    assert re.search(r"ended with exit code \d+: The data folder ", first)
+    assert "service.log" in first
 
 
 def test_a_service_that_does_not_come_up_is_given_up(monkeypatch):

@@ -1,16 +1,20 @@
 """A disk that is really full, while something goes on filling it: jobs are stopped and deleted, and room comes back."""
 
+import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from chaos import fault_of_result, rows
-from service_process import ServiceProcess
+from service_process import SETTINGS, ServiceProcess
 from waiting import wait_until
 
 MB = 1 << 20
@@ -169,3 +173,51 @@ def test_the_room_of_a_deleted_result_comes_back_on_a_disk_without_room(small):
     with taken(small):
         assert delete(small, "big").status_code == 200
         wait_until(lambda: not content.exists(), "the end of the content")
+
+
+@pytest.fixture
+def full_home(tmp_path, monkeypatch):
+    """A home on a file system of 160 MB, and what fills it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    mount(home, SIZE)
+    monkeypatch.setenv("FOLDNOTE_HOME", str(home))
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(Path(__file__).parents[1] / "engines"))
+
+    def fill():
+        with (home / "other").open("wb", buffering=0) as stream, suppress(OSError):
+            while stream.write(bytes(4096)):
+                pass
+
+    try:
+        yield fill, home / "other"
+    finally:
+        with suppress(OSError, ValueError):
+            os.kill(json.loads((home / "run" / "service.json").read_text())["pid"], signal.SIGTERM)
+        command = ["umount", "-l", str(home)]
+        subprocess.run(command if os.geteuid() == 0 else ["sudo", "-n", *command], check=True)
+
+
+def run_foldnote(*arguments):
+    """The outcome of a command: its exit code and what it wrote."""
+    command = [sys.executable, "-m", "foldnote", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_home_on_a_full_disk_refuses_jobs_in_a_sentence_and_loses_none(full_home, tmp_path):
+    fill, filler = full_home
+    given = ("submit", "anarci", "--set", f"sequence={SETTINGS['sequence']}", "--wait")
+    assert run_foldnote(*given, "--name", "before")[0] == 0
+    fill()
+    code, said = run_foldnote(*given, "--name", "while-full")
+    assert (code, said.strip()) == (
+        5,
+        "foldnote: The disk of the service is full. Nothing was changed; free some space and try again.",
+    )
+    assert run_foldnote("results", "before", "--to", str(tmp_path))[0] == 0
+    filler.unlink()
+    assert run_foldnote(*given, "--name", "while-full")[0] == 0
+    listed = run_foldnote("jobs")[1]
+    assert re.search(r"while-full .* Complete", listed)
+    assert re.search(r"before .* Complete", listed)

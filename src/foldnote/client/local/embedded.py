@@ -215,5 +215,10 @@ def _explain(began: int, what: str) -> str:
             lines = log.read()[-_TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
     except OSError:
         lines = []
-    tail = "\n".join(lines) or "(the log is empty)"
-    return f"The embedded service {what}. Its log is {path}; run `foldnote doctor` to find out more.\n{tail}"
+    is_sentence = bool(lines) and lines[-1].endswith(".") and lines[-1][:1].isupper()
+    reason = (
+        f": {lines.pop()}" if is_sentence else "."
+    )  # in the first line, which is all that the panel shows
+    tail = "\n".join(lines) or ("" if is_sentence else "(the log is empty)")
+    advice = f"Its log is {path}; run `foldnote doctor` to find out more."
+    return f"The embedded service {what}{reason} {advice}\n{tail}".rstrip()
