@@ -45,7 +45,8 @@ def lay_out_row(path: Path, title: str) -> ResultAnswer:
     """Render the result of the job ``title`` in the archive of its batch.
 
     Raises:
-        FoldnoteError: the archive cannot be read, or has no such job.
+        UnreadableFileError: the archive has no such job.
+        FoldnoteError: it cannot be read.
     """
     found = open_result(path).jobs
     if title not in found:
