@@ -162,7 +162,7 @@ class BatchTable:
         uses: Mapping[str, Target] | None = None,
         swept: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
-        """Add the rows of a table, in place of a row that only opened the batch, and sweep; all of it or nothing."""
+        """Add the rows of a table in place of a row that only opened the batch, and sweep: all or nothing."""
         before = deepcopy(self.batch) if swept else self.batch
         is_replaced = self._is_only_opened and bool(table.rows)
         if is_replaced:
