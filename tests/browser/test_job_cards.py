@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from lab_page import find_place
 from playwright.sync_api import expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -211,3 +212,9 @@ def test_the_table_of_a_batch_is_live_and_its_rows_open_their_results(notebook):
     expect(table.get_by_role("region", name="Result of rows-b.fail")).to_contain_text("asked to fail")
     assert notebook.accessibility_faults(".fnv-table") == []
     notebook.picture("batch-rows", output(notebook))
+    place = find_place(table.locator(".fnt-open").nth(2))
+    notebook.page.mouse.move(place["x"] + 9, place["y"] + 9)
+    notebook.page.mouse.down()
+    table.locator(".fnt-box").evaluate("box => box.dispatchEvent(new Event('scroll'))")
+    notebook.page.mouse.up()
+    expect(pane).to_contain_text("Probe of the tests")  # also if the row was drawn anew while it was pressed

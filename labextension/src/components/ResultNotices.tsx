@@ -23,6 +23,8 @@ export interface ResultNoticeProps {
   readonly elsewhere: readonly Elsewhere[];
   /** Requests the missing data at once. */
   readonly onRetry: () => void;
+  /** Asks for a link; absent where none opened the job. */
+  readonly onOpenLink?: () => void;
   readonly onClose: () => void;
 }
 
@@ -35,9 +37,10 @@ export interface Elsewhere {
 
 /** The notice above the result: the job is gone, or the service does not answer. Null if all is well. */
 export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
-  const { state, onRetry, onClose } = props;
+  const { state, onRetry, onOpenLink, onClose } = props;
   const trans = useWords();
   const { job, fault, goneAt } = state;
+  const retry = { label: trans.__('Try now'), onClick: onRetry };
   const close = { label: trans.__('Close'), onClick: onClose };
   if (goneAt !== null) {
     return <Gone {...props} goneAt={goneAt} />;
@@ -54,8 +57,8 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
     <Notice
       tone="warning"
       title={title}
-      action={{ label: trans.__('Try now'), onClick: onRetry }}
-      others={job ? [] : [...lookElsewhere(props, trans), close]}
+      action={onOpenLink ? { label: trans.__('Open a shared link …'), onClick: onOpenLink } : retry}
+      others={job ? [] : [...(onOpenLink ? [retry] : []), ...lookElsewhere(props, trans), close]}
     >
       {faultWords(fault, trans)}
       {job && ` ${trans.__('Shown as of %1.', momentOf(state.seenAt))}`}

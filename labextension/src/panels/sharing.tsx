@@ -7,6 +7,7 @@ import type { ReactElement } from 'react';
 
 import type { JobPlace, SharedAnswer } from '../api/answers';
 import { fetchLinked, listShares, makeShare, openLink, openLinkedRow, openMarked, revokeShare } from '../api/sharing';
+import { CommandIDs } from '../commands';
 import { ResultView } from '../components/ResultView';
 import { ShareBox } from '../components/ShareBox';
 import { Words } from '../components/words';
@@ -159,6 +160,7 @@ class SharedPanel extends ReactWidget {
             dragFrom(event, () => ({ label: visibleText(file), code: fileCode(file), cell: fileCode(file) }))
           }
           onRetry={() => void this.load()}
+          onOpenLink={() => void this.app.commands.execute(CommandIDs.openShared)}
           onClose={this.onClose}
         />
       </Words.Provider>

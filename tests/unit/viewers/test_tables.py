@@ -102,6 +102,13 @@ def test_distances_have_decimals_even_if_all_are_zero(values, shown):
     assert f"<td>{shown}</td>" in write_table(pd.DataFrame({"rmsd": values}))
 
 
+@pytest.mark.parametrize(
+    ("values", "shown"), [([1.0, 1.0], "1.00"), ([1.0, 0.5], "1.00"), ([1.0, 1e-5], "1.0"), ([1, 0], "1")]
+)
+def test_figures_from_0_to_1_have_decimals_even_if_all_are_whole(values, shown):
+    assert f"<td>{shown}</td>" in write_table(pd.DataFrame({"tm_score": values}))
+
+
 def test_a_reader_without_scripts_has_the_first_rows():
     frame = pd.DataFrame({"x": range(100)})
     assert "100 rows × 1 column; the first 10 are shown" in write_table(frame).split("<script>")[0]

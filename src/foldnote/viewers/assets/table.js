@@ -301,6 +301,14 @@
   none = make('p', 'fnt-quiet', box);
   none.textContent = 'No row contains that.';
   box.onscroll = paint;
+  // The browser makes no click of a press on a row that is drawn anew before the release, as while the list scrolls.
+  var pressed = null;
+  body.addEventListener('pointerdown', function (event) { pressed = event.target.closest('tr'); });
+  body.addEventListener('pointerup', function (event) {
+    var line = event.target.closest('tr'), placeOf = function (row) { return row && row.getAttribute('aria-rowindex'); };
+    if (placeOf(pressed) && placeOf(pressed) === placeOf(line) && !pressed.isConnected) line.click();
+    pressed = null;
+  });
   // Letters typed here are meant for the table and not for the notebook.
   root.addEventListener('keydown', function (event) {
     if (!event.ctrlKey && !event.metaKey && event.key !== 'Escape' && !(event.shiftKey && event.key === 'Enter')) event.stopPropagation();

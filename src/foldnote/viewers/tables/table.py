@@ -338,24 +338,25 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
     """Decimals of all figures of a column, so that they stand below each other.
 
     As many as four significant digits of each take, and no more than show four of the largest and two of the
-    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances
-    have two at least, and are zero where coordinates do not tell them from it.
+    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances,
+    and figures from 0 to 1, have two at least; distances are zero where coordinates do not tell them from it.
     """
     if not _is_number(values):
         return None
     metric = find_metric(str(values.name))
-    is_distance = metric is not None and metric.unit == "Å" and values.dtype.kind == "f"
+    unit = metric.unit if metric is not None and values.dtype.kind == "f" else ""
+    is_distance, is_measured = unit == "Å", unit in ("Å", "0 to 1")
     numbers = np.abs(values.to_numpy(np.float64, na_value=np.nan))
     numbers = numbers[np.isfinite(numbers) & (numbers >= _NO_DISTANCE if is_distance else numbers != 0)]
     if not len(numbers) or np.all(numbers == np.round(numbers)):
-        return 2 if is_distance else None
+        return 2 if is_measured else None
     largest, smallest = numbers.max(), numbers.min()
     if largest >= 1e7 or smallest < 1e-3 or largest > 1e4 * smallest:
         return None
     places = np.floor(np.log10(numbers))
     most = int(max(3 - places.max(), 1 - places.min(), 1))
     tolerances = 0.5 * 10 ** (places - 3)
-    least = 2 if is_distance else 1
+    least = 2 if is_measured else 1
     for decimals in range(least, most):
         if np.all(np.abs(np.round(numbers, decimals) - numbers) <= tolerances):
             return decimals
