@@ -227,7 +227,8 @@ def count_overlaps(folders: list[Path]) -> int:
 
 
 def test_the_next_one_begins_before_the_last_is_published_if_that_takes_no_time(run_short):
-    assert count_overlaps(run_short(900_000)) > 0
+    # a busy machine may be slower than the publication once
+    assert any(count_overlaps(run_short(900_000)) for _ in range(5))
 
 
 def test_while_much_is_published_no_other_one_runs(run_short):

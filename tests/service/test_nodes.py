@@ -123,7 +123,7 @@ def test_a_wrong_hash_or_a_truncated_upload_leaves_nothing(service, job):
     assert not (node.place / "result.zip").exists()
     assert not (node.place / "log.txt").exists()
     assert node.beat().status_code == 200
-    assert not list(node.place.glob(".upload-*"))
+    wait_until(lambda: not list(node.place.glob(".upload-*")), "the end of the request that was cut off")
 
 
 @pytest.mark.parametrize(
