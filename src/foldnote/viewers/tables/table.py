@@ -338,8 +338,8 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
     """Decimals of all figures of a column, so that they stand below each other.
 
     As many as four significant digits of each take, and no more than show four of the largest and two of the
-    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances,
-    and figures from 0 to 1, have two at least; distances are zero where coordinates do not tell them from it.
+    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances
+    and figures from 0 to 1 have two at least; distances are zero where coordinates do not tell them from it.
     """
     if not _is_number(values):
         return None
