@@ -16,7 +16,7 @@ FRONTEND_CHECKS := $(wildcard *.mjs *.ts .prettierrc.json labextension/*.json) $
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs early-front-end-check engines check screenshots docs bench clean
+.PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs test-install early-front-end-check front-end-check engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -75,14 +75,18 @@ $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[numbering]'
 	@touch $@
 
-# Programs from Debian and packages for the front end and for Python are fetched side by side, and the front end is checked
-# meanwhile. What that finds is told later, beside all that `scripts/check` finds.
+# Programs from Debian and packages for the front end and for Python are fetched side by side. The front end is checked from
+# then on: what that finds is told beside all that `scripts/check` finds, which waits for it.
 test-setup:
 	@scripts/check-machine $(PYTHON) test
-	@$(MAKE) -j3 test-programs early-front-end-check $(VENV)/.test-requirements
+	@$(MAKE) -j3 test-programs early-front-end-check test-install
+test-install: $(VENV)/.test-requirements node_modules/.installed
 	@$(MAKE) $(VENV)/.test-installed
 early-front-end-check: node_modules/.installed
-	@$(MAKE) $(VENV)/.front-end-checked >/dev/null 2>&1 || true
+	@(env -u MAKEFLAGS setsid $(MAKE) front-end-check >/dev/null 2>&1 </dev/null &)
+front-end-check: node_modules/.installed
+	@flock $(VENV)/.front-end-lock $(MAKE) $(VENV)/.front-end-checked
+	@cat $(VENV)/.front-end-checked.txt
 
 $(VENV)/.front-end-checked: node_modules/.installed $(FRONTEND) $(FRONTEND_CHECKS)
 	@{ npm run --silent lint && npm run --silent test; } >$@.txt 2>&1 || { cat $@.txt; exit 1; }
