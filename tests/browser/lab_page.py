@@ -31,13 +31,9 @@ _TIDY = """
 async () => {
   const { shell } = window.jupyterapp;
   const open = ['main', 'down'].flatMap(area => [...shell.widgets(area)]);
-  // a notebook that is closed while its kernel starts, or makes a subshell for widgets, is a fault to JupyterLab
-  const rest = async ({ sessionContext }) => {
-    await sessionContext?.ready;
-    const kernel = sessionContext?.session?.kernel;
-    if (kernel?.supportsSubshells) await kernel.requestListSubshell({}).done;
-  };
-  await Promise.race([Promise.all(open.map(rest)), new Promise(resolve => setTimeout(resolve, 15000))]);
+  // a notebook that is closed while its kernel starts is a fault to JupyterLab
+  const sessions = open.map(each => each.sessionContext?.ready);
+  await Promise.race([Promise.all(sessions), new Promise(resolve => setTimeout(resolve, 15000))]);
   for (const each of open) each.dispose();
   shell.collapseLeft();
   shell.collapseRight();
