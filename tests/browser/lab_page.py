@@ -16,6 +16,7 @@ _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
+_IS_RESTORED = "async () => window.jupyterapp !== undefined && window.jupyterapp.restored.then(() => true)"
 _RACES_OF_OTHERS = (
     # a notebook that is closed while its session begins
     re.compile(r"reading 'kernel'\)\n\s+at ee \(\S+/@jupyter-widgets/jupyterlab-manager/"),
@@ -149,8 +150,7 @@ class LabPage:
         path = f"lab/workspaces/{workspace}" + (f"/tree/{notebook}" if notebook else "")
         self.page.goto(f"{self.server.url}{path}?token={self.server.token}&reset")
         self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
-        self.page.wait_for_function("window.jupyterapp !== undefined", polling=_POLL_MS)
-        self.page.evaluate("window.jupyterapp.restored")
+        self.page.wait_for_function(_IS_RESTORED, polling=_POLL_MS)  # also in a page that is loaded once more
         if notebook:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
