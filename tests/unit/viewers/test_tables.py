@@ -103,7 +103,7 @@ def test_distances_have_decimals_even_if_all_are_zero(values, shown):
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"), [([1.0, 1.0], "1.00"), ([1.0, 0.5], "1.00"), ([1.0, 1e-5], "1.0"), ([1, 0], "1")]
+    ("values", "shown"), [([1.0, 1.0], "1.00"), ([1.0, 0.5], "1.00"), ([1.0, 1e-5], "1"), ([1, 0], "1")]
 )
 def test_figures_from_0_to_1_have_decimals_even_if_all_are_whole(values, shown):
     assert f"<td>{shown}</td>" in write_table(pd.DataFrame({"tm_score": values}))
