@@ -17,13 +17,6 @@ _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
 _IS_RESTORED = "async () => window.jupyterapp !== undefined && window.jupyterapp.restored.then(() => true)"
-_RACES_OF_OTHERS = (
-    # a notebook that is closed while its session begins
-    re.compile(r"reading 'kernel'\)\n\s+at ee \(\S+/@jupyter-widgets/jupyterlab-manager/"),
-    # a kernel that ends while JupyterLab makes a subshell for its widgets
-    re.compile(r"^Error: Canceled future for create_subshell_request message before replies were done"),
-)
-"""What JupyterLab and its extensions throw by themselves, now and then, on a busy machine."""
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
@@ -32,9 +25,19 @@ _TIDY = """
 async () => {
   const { shell } = window.jupyterapp;
   const open = ['main', 'down'].flatMap(area => [...shell.widgets(area)]);
-  // a notebook that is closed while its kernel starts is a fault to JupyterLab
-  const sessions = open.map(each => each.sessionContext?.ready);
-  await Promise.race([Promise.all(sessions), new Promise(resolve => setTimeout(resolve, 15000))]);
+  // a notebook that is closed while its kernel starts, or the manager of its widgets, is a fault to JupyterLab
+  const rest = async ({ sessionContext }) => {
+    await sessionContext?.ready;
+    for (let round = 0; round < 2; round += 1) {
+      const kernel = sessionContext?.session?.kernel;
+      if (!kernel || kernel.isDisposed || kernel.status === 'dead') return;
+      await kernel.info;
+      if (!kernel.supportsSubshells) return;
+      await kernel.requestListSubshell({}).done.catch(() => null); // comes after what was asked before
+      await new Promise(resolve => setTimeout(resolve, 200));
+    }
+  };
+  await Promise.race([Promise.all(open.map(rest)), new Promise(resolve => setTimeout(resolve, 15000))]);
   for (const each of open) each.dispose();
   shell.collapseLeft();
   shell.collapseRight();
@@ -128,11 +131,7 @@ class LabPage:
         self.faults: list[str] = []
         context.on("request", self._note_outside)
         self.page: Page = context.new_page()
-        self.page.on("pageerror", lambda fault: self._note_fault(fault.stack or str(fault)))
-
-    def _note_fault(self, said: str) -> None:
-        if not any(race.search(said) for race in _RACES_OF_OTHERS):
-            self.faults.append(said)
+        self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
     def close(self) -> None:
         """Close the page and all that it opened, and forget what it stored; the next page of the context is another person's."""
