@@ -108,6 +108,12 @@ def join_words(words: Sequence[str], last: str = "or") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def cut_name(name: str, limit: int) -> str:
+    """A name of at most ``limit`` characters, cut in its middle: names of variants differ at their end."""
+    end = limit // 2
+    return name if len(name) <= limit else f"{name[: limit - end - 1]}…{name[len(name) - end :]}"
+
+
 def visible(text: str) -> str:
     r"""``text`` for a terminal: characters that move its cursor or change its direction are escaped.
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from foldnote.text import (
     count,
+    cut_name,
     describe_path,
     escape_html,
     format_duration,
@@ -103,3 +104,10 @@ def test_a_path_inside_a_setting_may_begin_with_a_position_or_the_name_of_a_map(
 @given(st.text(alphabet=st.one_of(st.sampled_from("&<>\"'"), st.characters())))
 def test_html_is_escaped_as_the_standard_library_escapes_it(text):
     assert escape_html(text) == html.escape(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "text"), [("variant-1", 9, "variant-1"), ("variant-12", 9, "vari…t-12"), ("ab", 1, "…")]
+)
+def test_a_name_is_cut_in_its_middle(name, limit, text):
+    assert cut_name(name, limit) == text

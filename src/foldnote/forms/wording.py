@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from foldnote.text import format_size
+from foldnote.text import cut_name, format_size
 
 _SPELLINGS = (
     "3D A3M AA AAs AF2 AMBER BFVD CDR CDRs CIF CSV DDG DNA FASTA ID IDs IMGT ipSAE LOGAN MHC MSA PDB PDBs pH "
@@ -30,9 +30,7 @@ def title_from_name(name: str) -> str:
 
 def cut_middle(value: Any, limit: int) -> str:
     """``value`` on one line of at most ``limit`` characters, whose end stays: names often differ there."""
-    text = in_one_line(value, 10_000)
-    end = limit // 2
-    return text if len(text) <= limit else f"{text[: limit - end - 1]}…{text[-end:]}"
+    return cut_name(in_one_line(value, 10_000), limit)
 
 
 def in_one_line(value: Any, limit: int = 120) -> str:

@@ -144,8 +144,8 @@ class NotebookForm(KeptForm):
             retries: how often a job is run again after its tool failed, likewise.
 
         Raises:
-            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is none. No
-                row was added then.
+            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is invalid.
+                No row was added then.
         """
         self.batch_table.add_table(table, columns, names, sweep=sweep, on_failure=on_failure, retries=retries)
 

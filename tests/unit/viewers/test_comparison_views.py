@@ -35,6 +35,14 @@ def test_a_structure_that_lies_on_the_reference_is_named_since_it_cannot_be_seen
     assert "<td>0.00</td>" in bundle(compare([first, same]))["text/html"]
 
 
+def test_a_structure_that_has_more_than_the_reference_is_seen(tmp_path):
+    whole, part = tmp_path / "whole.pdb", tmp_path / "part.pdb"
+    whole.write_text(FV)
+    part.write_text("\n".join(line for line in FV.splitlines() if line[21:22] != "L"))
+    assert not any("lies exactly on" in note for note in overlay([part, whole]).notes)
+    assert any("lies exactly on" in note for note in overlay([whole, part]).notes)
+
+
 def test_deviations_colour_each_residue_in_angstroms(tmp_path):
     found = compare(results(tmp_path), align="framework")
     coloring = next(each for each in compose_comparison(found).colorings if each.key == "deviation")

@@ -216,9 +216,8 @@ def _explain(began: int, what: str) -> str:
     except OSError:
         lines = []
     is_sentence = bool(lines) and lines[-1].endswith(".") and lines[-1][:1].isupper()
-    reason = (
-        f": {lines.pop()}" if is_sentence else "."
-    )  # in the first line, which is all that the panel shows
+    # the reason is in the first line, which is all that the panel shows
+    reason = f": {lines.pop()}" if is_sentence else "."
     tail = "\n".join(lines) or ("" if is_sentence else "(the log is empty)")
     advice = f"Its log is {path}; run `foldnote doctor` to find out more."
     return f"The embedded service {what}{reason} {advice}\n{tail}".rstrip()

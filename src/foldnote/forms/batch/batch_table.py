@@ -133,8 +133,8 @@ class BatchTable:
             retries: how often a job is run again, where the service offers it; None leaves it as it is.
 
         Raises:
-            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is none. No
-                row was added then.
+            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is invalid.
+                No row was added then.
         """
         specs, path = self._specs(), Path(table) if isinstance(table, str | Path) else None
         swept = read_sweep(sweep or {}, specs)

@@ -15,7 +15,7 @@ from foldnote.results import Alignment
 from foldnote.results.comparison.traces import read_traces
 from foldnote.results.sequences.alignment import GAP
 from foldnote.results.side_by_side.comparison import Comparison
-from foldnote.text import count, join_words
+from foldnote.text import count, cut_name, join_words
 from foldnote.viewers.display.bundles import Bundle, bundle, join_bundles, message_bundle, table_bundle
 from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import read_asset
@@ -162,9 +162,8 @@ def _fit_name(name: str, width: int) -> str:
 
 
 def _cut_name(name: str, width: int) -> str:
-    """The name, cut in its middle or filled up to this width: names of variants differ at their end."""
-    end = width // 2
-    return name.ljust(width) if len(name) <= width else f"{name[: width - end - 1]}…{name[-end:]}"
+    """The name, cut or filled up to this width."""
+    return cut_name(name, width).ljust(width)
 
 
 def _mark(row: str, first: str) -> str:

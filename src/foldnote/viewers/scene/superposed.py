@@ -104,8 +104,8 @@ def _list_notes(names: Sequence[str], fits: Sequence[Superposition]) -> tuple[st
 
 
 def _is_covered(fit: Superposition) -> bool:
-    """Whether all residues of the reference are paired, with residues at the same places."""
-    return fit.rmsd < _SAME_A and fit.coverage == 1.0
+    """Whether each residue of the superposed structure is paired with one of the reference at its place."""
+    return fit.rmsd < _SAME_A and fit.mobile_coverage == 1.0
 
 
 def compose_superposed(
