@@ -36,8 +36,13 @@ LETTERS = "!#%()*+,-.0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijkl
 
 
 def pack(data: Any, columns: Mapping[str, Any] | None = None) -> str:
-    """Encode ``data`` as gzip-compressed JSON in base64; for the arguments see :func:`compress`."""
-    return base64.b64encode(compress(data, columns)).decode("ascii")
+    """Encode ``data`` as gzip-compressed JSON in base64.
+
+    Args:
+        data: what to encode; with ``columns`` a dict that is not empty.
+        columns: further members of ``data``, which consist of what :func:`turn` returns.
+    """
+    return base64.b64encode(_compress(data, columns)).decode("ascii")
 
 
 def pack_densely(data: Any, columns: Mapping[str, Any] | None = None) -> str:
@@ -45,7 +50,7 @@ def pack_densely(data: Any, columns: Mapping[str, Any] | None = None) -> str:
 
     ``unpack`` in ``start.js`` and ``explorer.js`` reads it.
     """
-    packed = compress(data, columns)
+    packed = _compress(data, columns)
     missing = -len(packed) % 4
     words = np.frombuffer(packed + bytes(missing), ">u4").astype(np.uint32)
     digits = np.empty((len(words), 5), np.uint8)
@@ -55,13 +60,7 @@ def pack_densely(data: Any, columns: Mapping[str, Any] | None = None) -> str:
     return text[: len(text) - missing]
 
 
-def compress(data: Any, columns: Mapping[str, Any] | None = None) -> bytes:
-    """Encode ``data`` as gzip-compressed JSON.
-
-    Args:
-        data: what to encode; with ``columns`` a dict that is not empty.
-        columns: further members of ``data``, which consist of what :func:`turn` returns.
-    """
+def _compress(data: Any, columns: Mapping[str, Any] | None) -> bytes:
     head, tail = _encode(data), b""
     if columns:
         head, tail = head[:-1] + b",", _encode(columns)[1:]
