@@ -20,7 +20,7 @@ async function shorten(source) {
   const { code } = await minify(isExpression ? NAMED + source : source, {
     ecma: 2020,
     compress: { passes: 2 },
-    format: { inline_script: true }
+    format: { inline_script: true, quote_style: 1 } // single quotes, since JSON would escape others
   });
   return isExpression ? `(${code.slice(NAMED.length).replace(/;$/, '')})` : code;
 }
