@@ -11,7 +11,7 @@ STORE_TESTS := tests/contract $(patsubst %,tests/unit/service/store/test_%.py,st
 	access batch_jobs changes chaos choose_best damaged_results dask executors files jobs left_scratch listing pipelines screening service_batches \
 	service_limits spoilt_attempts trials untrusted_outputs workers)
 BIN := $(VENV)/bin
-FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences -type f 2>/dev/null)
+FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences src/foldnote/viewers/assets -type f 2>/dev/null)
 FRONTEND_CHECKS := $(wildcard *.mjs *.ts .prettierrc.json labextension/*.json) $(shell find labextension/tests -type f 2>/dev/null)
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory

@@ -43,6 +43,30 @@ def test_an_ideal_helix_is_a_helix():
     assert "".join(assign_secondary(trace)[1:-1]) == "H" * 18
 
 
+def test_letters_from_alphas_of_pieces_do_not_depend_on_what_stands_beside_them():
+    import numpy as np
+
+    from foldnote.results.structure.secondary import assign_secondary
+
+    def make_piece(length, turn, radius, rise, place):
+        angles = np.radians(turn * np.arange(length))
+        x, y = radius * np.cos(angles), radius * np.sin(angles)
+        return np.stack([x + place, y, rise * np.arange(length)], axis=1)
+
+    pieces = [
+        make_piece(length, *(shape if length % 2 else (180, 0.95, 3.3)), 40.0 * index)
+        for index, (length, shape) in enumerate((n, (100, 2.3, 1.5)) for n in (9, 1, 8, 4, 5, 6, 3, 7, 2, 12))
+    ]
+    unknown = np.full((1, 3), np.nan)
+    alone = ["".join(assign_secondary(piece)) for piece in pieces]
+
+    assert alone[0].count("H") >= 7
+    assert "".join(assign_secondary(np.concatenate(pieces))) == "".join(alone)
+    between = [part for piece in pieces for part in (piece, unknown)]
+    assert "".join(assign_secondary(np.concatenate(between))) == "C".join(alone) + "C"
+    assert {*"".join(alone)} == {"H", "E", "C"}
+
+
 def write_boltz(b_factors):
     """A protein of ten residues and a ligand of three atoms as Boltz declares their pLDDT."""
     parsed = gemmi.read_pdb_string(FV)

@@ -3,11 +3,12 @@
 import base64
 import gzip
 import json
+import re
 from typing import Any
 
 
 def unpack(html: str) -> dict[str, Any]:
     """The data of the first table."""
-    packed = html.partition('("')[2].partition('");</script>')[0]
+    packed = re.search(r'\("(H4sI[\w+/=]+)"\);</script>', html)[1]
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
     return found

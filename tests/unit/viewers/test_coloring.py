@@ -181,6 +181,15 @@ def test_the_still_picture_keeps_a_rare_colour_that_no_frequent_one_resembles():
     assert 2 < len(set(kept.tolist())) == len(kept) < 60
 
 
+def test_a_still_picture_has_no_colours_that_make_no_difference():
+    shades = np.array([[17.0 * step, 100.0, 100.0, 255.0] for step in range(6)] + [[255.0, 0.0, 0.0, 255.0]])
+    kept = choose_shades(shades, np.array([40_000, 300, 10, 100, 10, 20_000, 12]))
+
+    assert sorted(kept) == [0, 5, 6], (
+        "a few pixels of a neighbour look the same; twelve of another colour do not"
+    )
+
+
 def test_a_look_is_chosen_by_name():
     scene = choose(compose(make()), "rainbow", "surface")
     assert (scene.coloring.key, scene.style) == ("rainbow", "surface")

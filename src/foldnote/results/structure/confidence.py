@@ -88,6 +88,7 @@ class _Layout:
     """Residues, atoms and B-factors of the first model, without waters.
 
     Attributes:
+        names: name of each atom.
         owner: index of the residue of each atom.
         keys: ``label_asym_id`` and ``label_seq_id`` of each residue; the latter is empty outside polymers.
         b_factors: B-factor of each atom.
@@ -95,11 +96,17 @@ class _Layout:
     """
 
     residues: pd.DataFrame
-    atoms: pd.DataFrame
+    names: list[str]
     owner: NDArray[np.int64]
     keys: list[tuple[str, str]]
     b_factors: Floats
     central: Floats
+
+    @property
+    def atoms(self) -> pd.DataFrame:
+        """The table of the atoms."""
+        where = self.residues[["chain", "number", "residue"]].take(self.owner.tolist())
+        return where.reset_index(drop=True).assign(atom=self.names)
 
     @property
     def is_polymer(self) -> NDArray[np.bool_]:
@@ -131,7 +138,9 @@ def find_confidence(
         claims: function that returns the values in score files of the same model.
         family: program with this kind of file names, which writes the pLDDT as B-factors, or "".
     """
-    if form == "mmcif" and not family and "_ma_qa_metric" not in text and not list(claims()):
+    header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
+    is_declared = "_ma_qa_metric" in text if form == "mmcif" else _mentions(header)
+    if not family and not is_declared and not list(claims()):
         return None  # without tabulating the atoms, which takes seconds for a capsid
     layout = _read_layout(structure)
     if layout.residues.empty:
@@ -147,7 +156,6 @@ def find_confidence(
     if family:
         take = _take_b_factors if family in EITHER_SCALE else _take_percent
         return take(layout, f"B-factors of a file named as {family} names them")
-    header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
     if _HEADER.search(header):
         return _take_b_factors(layout, "B-factors, which the header calls pLDDT")
     if _ALPHAFOLD.search(header):
@@ -155,6 +163,11 @@ def find_confidence(
     if _PARENT.match(header):
         return _take_b_factors(layout, "B-factors, in a file that begins as OpenFold and ESMFold write it")
     return None
+
+
+def _mentions(header: str) -> bool:
+    """Whether the header of a PDB file is one of those that say what the B-factors are."""
+    return bool(_HEADER.search(header) or _ALPHAFOLD.search(header) or _PARENT.match(header))
 
 
 def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
@@ -178,7 +191,7 @@ def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
 
 def _read_layout(structure: gemmi.Structure) -> _Layout:
     residues: list[tuple[str, str, str, bool]] = []
-    atoms: list[tuple[str, str, str, str]] = []
+    names: list[str] = []
     owner: list[int] = []
     keys: list[tuple[str, str]] = []
     values: list[float] = []
@@ -188,15 +201,16 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
             continue
         is_polymer = residue.entity_type == gemmi.EntityType.Polymer
         keys.append((residue.subchain, str(residue.label_seq) if is_polymer else ""))
-        atoms += [(*where, atom.name) for atom in residue]
-        values += [atom.b_iso for atom in residue]
-        owner += [len(residues)] * len(residue)
+        own, factors = [atom.name for atom in residue], [atom.b_iso for atom in residue]
+        names += own
+        values += factors
+        owner += [len(residues)] * len(own)
         residues.append((*where, is_polymer))
-        named = (atom.b_iso for atom in residue if atom.name in _CENTRAL)
-        central.append(next(named, np.nan) if is_polymer else np.nan)
+        place = next((at for at, name in enumerate(own) if name in _CENTRAL), None) if is_polymer else None
+        central.append(np.nan if place is None else factors[place])
     return _Layout(
         residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
-        atoms=pd.DataFrame(atoms, columns=["chain", "number", "residue", "atom"]),
+        names=names,
         owner=np.array(owner, dtype=np.int64),
         keys=keys,
         b_factors=np.array(values, dtype=np.float64),

@@ -8,8 +8,6 @@ fractions are a summary for display, not suitable for comparing methods.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,23 +28,14 @@ def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
     Returns:
         Array of shape (n,) of one-letter strings.
     """
-    n = len(trace)
-    letters = np.full(n, "C", dtype="<U1")
+    letters = np.full(len(trace), "C", dtype="<U1")
+    if len(trace) < _HELIX_MIN:
+        return letters
     trace = np.where(np.abs(trace) < _MAX_COORDINATE_A, trace, np.nan)
     steps = np.nan_to_num(np.linalg.norm(np.diff(trace, axis=0), axis=1), nan=np.inf)
-    starts = [0, *(int(i) + 1 for i in np.flatnonzero(steps > _BREAK_A)), n]
-    for start, end in pairwise(starts):
-        letters[start:end] = _assign_piece(trace[start:end])
-    return letters
-
-
-def _assign_piece(trace: NDArray[np.float64]) -> NDArray[np.str_]:
-    n = len(trace)
-    letters = np.full(n, "C", dtype="<U1")
-    if n < _HELIX_MIN:
-        return letters
-    d2, d3, d4 = (_distances(trace, step) for step in (2, 3, 4))
-    angle, torsion = _angles(trace), _torsions(trace)
+    piece = np.concatenate(([0], np.cumsum(steps > _BREAK_A)))
+    d2, d3, d4 = (_within(piece, step, _distances(trace, step)) for step in (2, 3, 4))
+    angle, torsion = _within(piece, 2, _angles(trace)), _within(piece, 3, _torsions(trace))
     helix = (_near(d3, 5.3, 0.5) & _near(d4, 6.4, 0.6)) | (_near(torsion, 50, 20) & _near(angle, 89, 12))
     strand = (_near(d2, 6.7, 0.6) & _near(d3, 9.9, 0.9) & _near(d4, 12.4, 1.1)) | (
         _near_circular(torsion, -170, 45) & _near(angle, 124, 14)
@@ -54,6 +43,14 @@ def _assign_piece(trace: NDArray[np.float64]) -> NDArray[np.str_]:
     _write_runs(letters, strand, _STRAND_MIN, "E")
     _write_runs(letters, helix, _HELIX_MIN, "H")
     return letters
+
+
+def _within(piece: NDArray[np.int64], span: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values measured from residue i-1 to i-1+span, NaN where the chain is broken between the two."""
+    kept = np.full(len(values), np.nan)
+    ends = slice(1, 1 + len(values) - span)
+    kept[ends] = np.where(piece[span:] == piece[:-span], values[ends], np.nan)
+    return kept
 
 
 def _distances(trace: NDArray[np.float64], step: int) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes, write_text
-from foldnote.viewers.render.html import name_content, read_asset
+from foldnote.viewers.render.html import name_content, write_style
 from foldnote.viewers.render.paper import is_paper
 from foldnote.viewers.render.printed_scene import write_small_figure
 from foldnote.viewers.render.py3dmol import render
@@ -479,7 +479,7 @@ def text_bundle(text: str) -> Bundle:
 
 def message_bundle(message: str) -> Bundle:
     """A message in place of something that cannot be shown."""
-    html = f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>{write_notes([message])}</div>'
+    html = f'<div class="fnv-view">{write_style("scene.css")}{write_notes([message])}</div>'
     return {"text/html": html, "text/plain": message}
 
 
@@ -489,7 +489,7 @@ def _summary_bundle(result: Result) -> Bundle:
     problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
     files = "" if is_paper() and result.jobs else write_files(result.files)
     html = (
-        f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'
+        f'<div class="fnv-view">{write_style("scene.css")}'
         f'<div class="fnv-words"><dl>{lines}</dl></div>{write_notes(problems)}'
         f"{files}</div>"
     )

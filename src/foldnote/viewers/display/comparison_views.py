@@ -18,7 +18,7 @@ from foldnote.results.side_by_side.comparison import Comparison
 from foldnote.text import count, cut_name, join_words
 from foldnote.viewers.display.bundles import Bundle, bundle, join_bundles, message_bundle, table_bundle
 from foldnote.viewers.render.caption import write_notes
-from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.html import write_style
 from foldnote.viewers.scene.superposed import compose_comparison
 
 _COLUMNS_PER_BLOCK = 60
@@ -64,7 +64,7 @@ def _note_bundle(comparison: Comparison) -> Bundle:
     few = join_words(names, "and") if len(names) <= _MAX_NAMED else f"{len(names)} jobs or structures"
     title = f"Comparison of {few}"
     html = (
-        f'<div class="fnv-view"><style>{read_asset("scene.css")}{read_asset("comparison.css")}</style>'
+        f'<div class="fnv-view">{write_style("scene.css", "comparison.css")}'
         f'<p class="fnv-head">{escape(title)}</p>{write_notes(comparison.notes)}</div>'
     )
     return {"text/html": html, "text/plain": "\n".join([title, *comparison.notes])}

@@ -8,7 +8,7 @@ from foldnote.results import ExportedJob
 from foldnote.text import visible
 from foldnote.viewers.display.bundles import Bundle, result_bundles, table_bundle
 from foldnote.viewers.display.summary import write_time
-from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.html import write_style
 
 
 def export_bundles(export: ExportedJob) -> list[Bundle]:
@@ -40,7 +40,6 @@ def _describe(export: ExportedJob) -> Bundle:
         for term, text in shown.items()
     )
     html = (
-        f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'
-        f'<div class="fnv-words"><dl>{lines}</dl></div></div>'
+        f'<div class="fnv-view">{write_style("scene.css")}<div class="fnv-words"><dl>{lines}</dl></div></div>'
     )
     return {"text/html": html, "text/plain": "\n".join(f"{term}: {text}" for term, text in shown.items())}

@@ -18,7 +18,7 @@ from foldnote.viewers.plots.interaction_figure import save_sketch
 from foldnote.viewers.plots.plot import MISSING, check_suffix
 from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import encode
-from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.html import write_style
 from foldnote.viewers.scene.interaction_drawing import Sketch, describe, sketch, write_sketch
 
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -72,7 +72,7 @@ class InteractionDiagram:
         source = encode("svg+xml", write_sketch(self.sketch, has_dark=True).encode())
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.sketch.width:.0f}px">'
-            f'<style>{read_asset("scene.css")}</style><p class="fnv-head">{escape(self.title)}</p>'
+            f'{write_style("scene.css", "plot.css")}<p class="fnv-head">{escape(self.title)}</p>'
             f'<div class="fnv-plane"><img alt="{escape(self.words)}" src="{source}"></div>'
             f"{write_saving(self.title, self.data)}</figure>"
         )

@@ -20,7 +20,7 @@ from foldnote.viewers.plots.drawing import Drawing
 from foldnote.viewers.plots.figure import draw, make_axes, save_figure
 from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import write_image, write_svg
-from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.html import read_asset, write_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,7 @@ class Plot:
         """HTML of the title, the drawing, its description, and buttons that save drawing and data."""
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
-            f"<style>{read_asset('scene.css')}</style>"
+            f"{write_style('scene.css', 'plot.css')}"
             f'<p class="fnv-head">{escape(self.title)}</p>{write_image(self.drawing, self.words)}'
             f"<figcaption>{escape(self.words)}</figcaption>{write_saving(self.title, self.data)}</figure>"
         )

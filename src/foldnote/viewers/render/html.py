@@ -29,7 +29,7 @@ from foldnote.viewers.render.caption import (
     write_panel,
     write_words,
 )
-from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.compression import pack_densely, turn
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
     AROUND,
@@ -105,18 +105,19 @@ def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
         "height": scene.height_px,
         "color": scene.coloring.key if scene.coloring else "chain",
         "style": scene.style,
-        "packed": pack(_make_payload(scene)),
+        "packed": pack_densely(_make_payload(scene), {"models": [_pack_model(one) for one in scene.models]}),
     }
 
 
 def _write_view(scene: Scene, view_id: str, script: str) -> str:
+    styles = ["scene.css", *(["interfaces.css"] if scene.interfaces else [])]
     stage = (
         f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}">'
         f'{_write_picture(scene)}<div class="fnv-canvas" aria-hidden="true"></div>'
         f'<div class="fnv-note" role="status"><strong>No 3D view yet</strong><p>{_NOT_RUN}</p></div></div>'
     )
     return (
-        f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
+        f'<div class="fnv-view" id="{view_id}">{write_style(*styles)}'
         f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}{write_interfaces(scene)}'
         f"{write_notes(scene.notes)}{write_words(scene)}{script}</div>"
     )
@@ -135,10 +136,38 @@ def escape_script(code: str) -> str:
     return code.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def write_style(*names: str) -> str:
+    """A style element with CSS files of this package, without what browsers do not need."""
+    return f"<style>{''.join(map(_read_style, names))}</style>"
+
+
+@cache
+def _read_built() -> dict[str, dict[str, str]]:
+    """Scripts as the build shortened them, with hashes of their sources; none in sources without a build."""
+    place = files("foldnote").joinpath("static", "viewer-scripts.json")
+    try:
+        found: dict[str, dict[str, str]] = json.loads(place.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+@cache
+def _read_style(name: str) -> str:
+    text = re.sub(r"\s*([{};,])\s*", r"\1", read_asset(name))
+    return re.sub(r"(?<=[{;])([\w-]+): ", r"\1:", text).replace(";}", "}")
+
+
 @cache
 def read_asset(name: str) -> str:
-    """Read a CSS or JavaScript file of this package, without comments and indentation."""
+    """Read a CSS or JavaScript file of this package, as the build shortened it.
+
+    What the front end's build did not shorten, or what changed since, is without comments and indentation.
+    """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
+    built = _read_built().get(name)
+    if built and built["source"] == hashlib.sha256(text.encode()).hexdigest():
+        return built["code"]
     lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -191,10 +220,10 @@ def name_content(scene: Scene) -> str:
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
-    """Content that the page unpacks: the drawing code, run once per page, and the scene."""
+    """What the page unpacks beside the models: the drawing code, run once per page, and the scene."""
     parts = "\n".join(read_asset(name) for name in _PARTS)
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
-    style = read_asset("scene_live.css")
+    style = _read_style("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
     return {
         "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
@@ -204,7 +233,6 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "unknown": palette.UNKNOWN,
         "unknownOpacity": UNKNOWN_OPACITY,
         "touched": palette.TOUCHED,
-        "models": [_pack_model(model) for model in scene.models],
         "marks": [[mark.model_dump(include=_MARK) for mark in model.highlights] for model in scene.models],
         "bases": list_bases(scene),
         "chain": {

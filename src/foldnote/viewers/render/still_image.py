@@ -47,6 +47,8 @@ _LARGE_BALL = 400
 """Spheres with more pixels are drawn one by one, which is quicker than to sort the pixels of many."""
 _BEADS = 14
 _COLORS = 24
+_LEAST_GAIN = 200_000
+"""A colour is in the palette if its pixels × squared distance to the nearest other are at least this."""
 _LIGHT_STEPS, _PRINTED_LIGHT_STEPS = 8, 64
 """Levels of brightness; few give a small file, on paper they would be seen as bands."""
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
@@ -334,7 +336,7 @@ def _write_png(pixels: Pixels) -> bytes:
 
 
 def choose_shades(shades: Floats, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Choose palette colours: frequent ones, and rare ones unlike any other.
+    """Choose palette colours: frequent ones, and rare ones unlike any other; no more than make a difference.
 
     Otherwise a short region of low confidence could take the colour of high confidence.
 
@@ -348,6 +350,9 @@ def choose_shades(shades: Floats, counts: NDArray[np.int64]) -> NDArray[np.int64
     chosen = [int(counts.argmax())]
     gaps = ((shades - shades[chosen[0]]) ** 2).sum(axis=1)
     while len(chosen) < min(_COLORS, len(shades)):
-        chosen.append(int((counts * gaps).argmax()))
+        gains = counts * gaps
+        if gains.max() < _LEAST_GAIN:
+            break
+        chosen.append(int(gains.argmax()))
         gaps = np.minimum(gaps, ((shades - shades[chosen[-1]]) ** 2).sum(axis=1))
     return np.array(chosen, dtype=np.int64)

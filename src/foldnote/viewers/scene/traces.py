@@ -67,7 +67,7 @@ def _read_trace(chain: gemmi.Chain, letters: str) -> ChainTrace | None:
         numbers=tuple(str(residue.seqid) for residue in residues),
         points=np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64),
         is_calpha=np.array([bool(alpha) for alpha in alphas]),
-        b_factors=tuple(sum(a.b_iso for a in residue) / len(residue) for residue in residues),
+        b_factors=tuple(sum([a.b_iso for a in residue]) / len(residue) for residue in residues),
         is_bare=2 * full < len(residues),
         secondary=letters if len(letters) == len(residues) else "C" * len(residues),
     )
