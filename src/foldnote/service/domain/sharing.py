@@ -28,7 +28,7 @@ _MOST = 1000
 _TOKEN_BYTES = 32
 _KEPT = (
     "jobName", "type", "tool", "status", "settings", "created", "started", "completed", "score", "error",
-    "weightedHours", "batchStatus", "batchSize", "engineVersion",
+    "weightedHours", "batchStatus", "batchSize", "statuses", "failed", "engineVersion",
 )  # fmt: skip
 """Fields of the job's record that a colleague sees; the owner's address and project are not."""
 
