@@ -62,6 +62,9 @@ describe('a manifest as rows', () => {
       ['Note on the seed', 'Not reported.'],
       ['Seed given to the engine', '8']
     ]);
+    expect(rowsOfManifest({ seed: null, seedNote: 'The engine uses no random seed.', seedOffered: 8 })).toEqual([
+      ['Note on the seed', 'The engine uses no random seed.']
+    ]);
   });
 
   it('has the displayed name of the tool', () => {

@@ -56,18 +56,21 @@ const OF_MANIFEST: Readonly<Record<string, string>> = {
   'job.seedOffered': 'Seed given to the engine'
 };
 
+const NO_SEED = 'The engine uses no random seed.';
+
 /**
  * The rows of a manifest; null if the text is not a JSON object. The tool has the name that is displayed, and the seed that
- * the engine was given is left out where it used that one.
+ * the engine was given is left out where it used that one, or uses none.
  */
 export function readManifestRows(text: string, displayName: (type: string) => string): readonly JsonRow[] | null {
   const rows = readJsonRows(text);
   if (rows === null) {
     return null;
   }
-  const used = rows.find(({ path }) => path === 'job.seed')?.value;
+  const valueOf = (wanted: string): JsonRow['value'] | undefined => rows.find(({ path }) => path === wanted)?.value;
+  const tellsGiven = valueOf('job.seedOffered') !== valueOf('job.seed') && valueOf('job.seedNote') !== NO_SEED;
   return rows
-    .filter(({ path, value }) => path !== 'job.seedOffered' || value !== used)
+    .filter(({ path }) => path !== 'job.seedOffered' || tellsGiven)
     .map(row => ({
       ...row,
       name: OF_MANIFEST[row.path] ?? row.name,
