@@ -25,7 +25,7 @@ def write_summary(result: Result) -> dict[str, str]:
     rows: dict[str, str] = {"Jobs with a result": _count_complete(result) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
-    rows |= {_label(name): _figure(name, value) for name, value in result.scores.items()}
+    rows |= {label_score(name): _figure(name, value) for name, value in result.scores.items()}
     return {term: text for term, text in rows.items() if text}
 
 
@@ -74,7 +74,7 @@ def write_time(text: str) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else text
 
 
-def _label(name: str) -> str:
+def label_score(name: str) -> str:
     """The label of a metric, ``Mean pLDDT``; of other names the words: ``Heavy residues``."""
     metric = find_metric(name)
     if metric is not None:
