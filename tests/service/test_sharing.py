@@ -275,6 +275,9 @@ def test_a_batch_is_shared_as_a_whole(house, name):
         time.sleep(0.1)
     archive = zipfile.ZipFile(io.BytesIO(httpx.get(answer.json()).content))
     assert {each.partition("/")[0] for each in archive.namelist()} >= {f"{name}a", f"{name}b", "results.csv"}
+    opened = open_link(house, "colleague", made).json()
+    assert opened["statuses"] == {"In Queue": 0, "Running": 0, "Complete": 2, "Stopped": 0}
+    assert opened["failed"] == 0
 
 
 def test_the_examples_of_the_docs_work(house, monkeypatch):
