@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import refuse_key, understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.downloads.download import fetch_shared
 from foldnote.client.resources.job_handle import JobHandleOperations
@@ -156,9 +156,7 @@ class SharesOperations(Resource):
                 "Store a valid key: choose Connect to a service … in foldnote's sidebar, or run:"
                 f" foldnote profile key {profile.name}"
             )
-        return UnauthorizedError(
-            f"{sentence} {advice}", status=refused.status, code=refused.code, body=refused.body
-        )
+        return refuse_key(refused, f"{sentence} {advice}")
 
     def _read_own(self, url: str) -> Operation[str]:
         """The token of a link of this service, which is sent to no other."""
