@@ -1,6 +1,14 @@
 /** Links for colleagues: the dialog that makes them, and the tab of one that was opened. Loaded when first used. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { Clipboard, Dialog, InputDialog, MainAreaWidget, Notification, showDialog, showErrorMessage } from '@jupyterlab/apputils';
+import {
+  Clipboard,
+  Dialog,
+  InputDialog,
+  MainAreaWidget,
+  Notification,
+  showDialog,
+  showErrorMessage
+} from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
