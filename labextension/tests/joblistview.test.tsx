@@ -344,6 +344,16 @@ describe('a row', () => {
     expect(screen.getByTitle(jobName)).toBeTruthy();
   });
 
+  it.each([DONE, LIVE, LOST, BATCH, makeJob({ jobName: 'next', status: 'In Queue' })])(
+    'has no room under the line of its state for what it does not tell: $jobName',
+    job => {
+      show({ jobs: [job] });
+      const cells = [...row(new RegExp(`^${job.jobName}`)).children].map(cell => cell.className);
+      const bar = job === LIVE ? ['fn-JobRow-bar'] : [];
+      expect(cells).toEqual(['fn-JobRow-icon', 'fn-JobRow-name', 'fn-JobRow-facts', 'fn-JobRow-actions', ...bar]);
+    }
+  );
+
   it('shows a job that runs with an endless bar where nothing is known of how far it is', () => {
     show({ jobs: [LIVE] });
     const bar = screen.getByRole('progressbar', { name: 'Progress of live' });

@@ -1,5 +1,5 @@
 /** Settings and manifests as rows. */
-import { readJsonRows, wordsOf } from '../src/models/jsonrows';
+import { readJsonRows, readManifestRows, wordsOf } from '../src/models/jsonrows';
 
 const rowsOf = (found: object) =>
   readJsonRows(JSON.stringify(found))?.map(({ section, name, value }) => [section, name, value]);
@@ -45,6 +45,37 @@ describe('a JSON object as rows', () => {
   it('is none where the text is no object', () => {
     expect(readJsonRows('[1]')).toBeNull();
     expect(readJsonRows('not JSON')).toBeNull();
+  });
+});
+
+describe('a manifest as rows', () => {
+  const rowsOfManifest = (job: object) =>
+    readManifestRows(JSON.stringify({ job }), type => `the ${type}`)?.map(({ name, value }) => [name, value]);
+
+  it('says which seed was used, and the one that was given only where that differs or nothing else is known', () => {
+    expect(rowsOfManifest({ seed: 7, seedOffered: 7 })).toEqual([['Seed used', '7']]);
+    expect(rowsOfManifest({ seed: 7, seedOffered: 8 })).toEqual([
+      ['Seed used', '7'],
+      ['Seed given to the engine', '8']
+    ]);
+    expect(rowsOfManifest({ seed: null, seedNote: 'Not reported.', seedOffered: 8 })).toEqual([
+      ['Note on the seed', 'Not reported.'],
+      ['Seed given to the engine', '8']
+    ]);
+    expect(rowsOfManifest({ seed: null, seedNote: 'The engine uses no random seed.', seedOffered: 8 })).toEqual([
+      ['Note on the seed', 'The engine uses no random seed.']
+    ]);
+  });
+
+  it('has the displayed name of the tool', () => {
+    expect(rowsOfManifest({ jobName: 'fold', type: 'anarci' })).toEqual([
+      ['Job name', 'fold'],
+      ['Tool', 'the anarci']
+    ]);
+  });
+
+  it('is none where the text is no object', () => {
+    expect(readManifestRows('[1]', type => type)).toBeNull();
   });
 });
 

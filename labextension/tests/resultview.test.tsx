@@ -102,6 +102,13 @@ describe('a complete job', () => {
     expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('MethodX');
   });
 
+  it('calls its tool in the provenance as everywhere else', async () => {
+    const manifest = '{"job": {"type": "abodybuilder", "seed": 7, "seedOffered": 7}}';
+    render(view({ result: { ...RESULT, manifest } }, { toolName: 'ABodyBuilder2' }));
+    await go('Provenance');
+    expect(screen.getByRole('table', { name: 'Provenance' }).textContent).toBe('JobToolABodyBuilder2Seed used7');
+  });
+
   it('says when its result does not say what was run', async () => {
     render(view({ result: { ...RESULT, manifest: '' } }));
     await go('Provenance');

@@ -154,6 +154,21 @@ describe('the catalog', () => {
     expect(container.querySelectorAll('.fn-ToolFacts')).toHaveLength(1);
   });
 
+  it('has the whole text on a tool that cannot run, with its commands as code', async () => {
+    const sentence = `${'It needs a program of your own that is not here. '.repeat(9)}Run \`foldnote engines\`.`;
+    const lost = makeTool({ ...TOOLS[1], description: 'It designs. '.repeat(40), unavailableReason: sentence });
+    const { container } = render(view({ tools: [...TOOLS.slice(0, 1), lost] }));
+    await userEvent.click(fold('Not available on this computer 1'));
+    expect(container.querySelector('.fn-Tool-reason')).toBeNull();
+    const text = (): Element | undefined => [...container.querySelectorAll('.fn-Tool-text')].at(-1);
+    expect(text()?.getAttribute('title')).toBe(lost.description);
+    await userEvent.click(fold('Zed'));
+    expect(container.querySelector('.fn-Tool-reason')?.textContent).toBe(sentence.replaceAll('`', ''));
+    expect(screen.getByText('foldnote engines').tagName).toBe('CODE');
+    expect(text()?.textContent).toBe(lost.description);
+    expect(text()?.hasAttribute('title')).toBe(false);
+  });
+
   it('shows the first settings of a tool that requires none', async () => {
     const inputs = ['a', 'b', 'c', 'd', 'e'].map(name => input(name, false));
     render(view({}, { describe: () => Promise.resolve({ ...FACTS, inputs }) }));

@@ -51,6 +51,19 @@ _GAP = """whole => {
 """Pixels between the ellipsis of a name that is cut in its middle and what follows it."""
 
 
+_LINES = """table => {
+  const tools = [...table.querySelectorAll('.fnt-top :is(input, button):not([hidden])')];
+  const found = new Set();
+  for (let width = 400; width < 900; width += 20) {
+    table.style.width = `${width}px`;
+    found.add(new Set(tools.map(tool => Math.round(tool.getBoundingClientRect().top))).size);
+  }
+  table.style.width = '';
+  return [...found];
+}"""
+"""In how many lines the tools above a table are, at each width."""
+
+
 def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
     notebook_page.run_code(_LOOK, _CARD)
     card = notebook_page.page.locator(".foldnote-card", has_text="series-of-clones")
@@ -64,7 +77,9 @@ def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
     notebook_page.resize(1000, 900)
     edges = [find_place(each) for each in (card, notebook_page.page.locator(".fnt-rows").last)]
     assert len({(round(edge["x"]), round(edge["x"] + edge["width"])) for edge in edges}) == 1
-    cut = notebook_page.page.locator(".fnt-rows").last.locator(".fnt-long").first
+    table = notebook_page.page.locator(".fnt-rows").last
+    assert table.evaluate(_LINES) == [1]
+    cut = table.locator(".fnt-long").first
     assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
     assert abs(cut.evaluate(_GAP)) < 1.5
     notebook_page.resize(1600, 1000)
@@ -92,6 +107,13 @@ def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its
     assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
     notebook_page.page.wait_for_function(f"name => Math.abs(({_GAP})(name)) < 1.5", arg=cut.element_handle())
     notebook_page.picture("batch-mixed")
+    notebook_page.show_sidebar("jobs", 215)
+    row.hover()
+    expect(row.get_by_role("button", name="Insert a cell")).to_be_hidden()
+    expect(row.get_by_role("button", name="More for a-batch")).to_be_visible()
+    assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
+    notebook_page.page.wait_for_function(f"name => Math.abs(({_GAP})(name)) < 1.5", arg=cut.element_handle())
+    notebook_page.picture("batch-mixed-narrow", panel)
     row.dblclick()
     tab = notebook_page.page.locator(".fn-ResultPanel:visible")
     expect(tab.locator(".fn-Result-facts").first).to_contain_text("ANARCI · Complete, 1 failed · 6 of 7")

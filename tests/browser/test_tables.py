@@ -77,6 +77,19 @@ def test_a_filter_finds_rows_and_its_rows_are_saved(table):
     shown.get_by_label("Filter rows").fill("")
 
 
+def test_a_table_fades_as_long_as_columns_follow_at_its_right(table):
+    _, shown = table
+    box = shown.locator(".fnt-box")
+    expect(box).not_to_have_class("fnt-box fnt-more")
+    shown.evaluate("table => { table.style.width = '200px'; }")
+    expect(box).to_have_class("fnt-box fnt-more")
+    assert "linear-gradient" in box.evaluate("box => getComputedStyle(box).maskImage")
+    box.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+    expect(box).not_to_have_class("fnt-box fnt-more")
+    assert box.evaluate("box => getComputedStyle(box).maskImage") == "none"
+    shown.evaluate("table => { table.style.width = ''; }")
+
+
 def test_names_are_only_words_and_everything_has_a_name(table):
     page, shown = table
     shown.get_by_label("Filter rows").fill("onerror")

@@ -102,6 +102,18 @@ def state(view: Locator) -> str:
     return view.get_attribute("data-fn-state") or ""
 
 
+_LINES = """size => {
+  const legend = size.closest('.fnv-legend'), found = new Set();
+  for (let width = 60; width < 400; width += 4) {
+    legend.style.width = `${width}px`;
+    found.add(size.getClientRects().length);
+  }
+  legend.style.width = '';
+  return [...found];
+}"""
+"""In how many lines the count of a chain's residues is, at each width of the legend."""
+
+
 def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
     view = show(notebook, _SHOW_RESULT)
     assert state(view) == "drawn"
@@ -110,6 +122,7 @@ def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
     assert counted["colours"] > 6
     expect(view.locator(".fnv-legend")).to_contain_text("SRWGGDGFYAMDY")
     expect(notebook.page.locator(".fnv-table").first).to_contain_text("FR1")
+    assert view.locator(".fnv-legend .fnv-size").first.evaluate(_LINES) == [1]
     notebook.picture("view-light", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
 

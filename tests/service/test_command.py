@@ -16,6 +16,8 @@ import pytest
 from forked_python import run_forked
 from probe_engine import write_probe_engine
 
+from foldnote import Client
+
 COMMAND = Path(sys.executable).parent / "foldnote"
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 SETTINGS = ["--set", f"sequence={SEQUENCE}", "--set", "scheme=imgt"]
@@ -264,6 +266,22 @@ def test_an_interrupted_wait_says_so_and_leaves_the_job(foldnote):
     _, err = process.communicate(timeout=20)
     assert (process.returncode, "jobs at the service continue" in err) == (130, True)
     foldnote("stop", "interrupted.sleep-60")
+
+
+def test_a_service_whose_folder_is_named_relative_to_the_current_one_runs_its_jobs(tmp_path):
+    foldnote = Shell(tmp_path)
+    worker = tmp_path / "engines" / "probe" / "serve.py"
+    worker.write_text("RUNS_MANY = True\n\n\ndef load(): ...\n")
+    given = ("serve", "--port", "0", "--data-dir", "relative", "--json")
+    service = foldnote.start(*given, cwd=foldnote.folder)
+    try:
+        ready = json.loads(service.stdout.readline())
+        with Client(base_url=ready["url"], api_key=ready["key"]) as client:
+            job = client.jobs.submit("anarci", {"sequence": SEQUENCE}, job_name="relative").wait()
+            assert job.status == "Complete"
+    finally:
+        service.terminate()
+        service.communicate(timeout=20)
 
 
 def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import signal
 import sys
 import time
@@ -114,11 +115,23 @@ def test_a_service_is_ready(house):
     assert answer.json()["executors"] == {"local": True}
 
 
-def test_a_full_disk_makes_a_service_unready(make_service):
-    service = make_service("--free-disk-mb", str(1 << 40))
+def test_a_disk_with_too_little_room_makes_a_service_unready_and_the_figures_are_told(make_service):
+    service = make_service("--free-disk-mb", "99000000")
     answer = httpx.get(f"{service.url}/readyz")
     assert answer.status_code == 503
-    assert [each["code"] for each in answer.json()["reasons"]] == ["disk_below_floor"]
+    (reason,) = answer.json()["reasons"]
+    assert reason["code"] == "disk_below_floor"
+    assert re.search(
+        r"^[0-9.]+ [MGT]B of the disk are free, less than --free-disk-mb \(104 TB\)", reason["reason"]
+    )
+    refused = service.client.post(
+        "/submit-job", json={"jobName": "new", "type": "anarci", "settings": SETTINGS}
+    )
+    assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
+    assert re.search(
+        r"^The service takes nothing new while less than 104 TB of its disk are free; [0-9.]+ [MGT]B are\. Nothing",
+        refused.json()["error"],
+    )
     assert httpx.get(f"{service.url}/healthz").status_code == 200
 
 

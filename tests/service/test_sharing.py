@@ -12,11 +12,14 @@ from pathlib import Path
 import httpx
 import pytest
 from chosen_store import IS_POSTGRESQL, store_environment
+from pydantic import SecretStr
 from service_process import SETTINGS, ServiceProcess
 
+from foldnote import settings
 from foldnote.cli import main as run_command
 from foldnote.client import Client
-from foldnote.errors import ConfigurationError, FoldnoteError, NotFoundError
+from foldnote.errors import ConfigurationError, FoldnoteError, NotFoundError, UnauthorizedError
+from foldnote.models.job import read_job
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +232,32 @@ def test_the_client_opens_a_link_and_sends_its_key_to_no_other_service(house, na
                 colleague.shares.open(made.url)
 
 
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [
+        (None, "The link opens with your own key for PLACE, and the profile 'lab' has none."),
+        ("no-such-key", "PLACE refuses the key of the profile 'lab': it is wrong, expired or revoked."),
+    ],
+    ids=["no key", "a wrong key"],
+)
+def test_a_reader_without_a_valid_key_is_told_what_is_wrong_and_what_to_do(house, name, key, wrong):
+    finish(house, "owner", name)
+    made = make(house, "owner", name)
+    settings.save_profile("lab", house.url)
+    if key is not None:
+        settings.store_api_key("lab", SecretStr(key))
+    sentence = (
+        f"{wrong.replace('PLACE', house.url.removeprefix('http://'))} Store a valid key: choose Connect to a"
+        " service … in foldnote's sidebar, or run: foldnote profile key lab"
+    )
+    with Client(profile="lab") as reader:
+        job = read_job(open_link(house, "colleague", made).json())
+        for read in (lambda: reader.shares.open(made["url"]), lambda: reader.shares.fetch(made["url"], job)):
+            with pytest.raises(UnauthorizedError) as told:
+                read()
+            assert told.value.message == sentence
+
+
 def test_a_batch_is_shared_as_a_whole(house, name):
     body = {
         "batchName": name,
@@ -246,6 +275,9 @@ def test_a_batch_is_shared_as_a_whole(house, name):
         time.sleep(0.1)
     archive = zipfile.ZipFile(io.BytesIO(httpx.get(answer.json()).content))
     assert {each.partition("/")[0] for each in archive.namelist()} >= {f"{name}a", f"{name}b", "results.csv"}
+    opened = open_link(house, "colleague", made).json()
+    assert opened["statuses"] == {"In Queue": 0, "Running": 0, "Complete": 2, "Stopped": 0}
+    assert opened["failed"] == 0
 
 
 def test_the_examples_of_the_docs_work(house, monkeypatch):

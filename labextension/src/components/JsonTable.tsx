@@ -1,7 +1,7 @@
 /** A JSON object as a table, with the JSON itself folded below it. */
 import { Fragment, useMemo, type ReactElement } from 'react';
 
-import { readJsonRows } from '../models/jsonrows';
+import { readJsonRows, type JsonRow } from '../models/jsonrows';
 import { visibleText } from '../models/text';
 import { Notice } from './Notice';
 import { useWords } from './words';
@@ -14,12 +14,14 @@ export interface JsonTableProps {
   readonly text: string;
   /** What is said if the object has nothing to show: a title and a sentence. */
   readonly empty: readonly [string, string];
+  /** Reads the rows, if not as those of any object. */
+  readonly read?: (text: string) => readonly JsonRow[] | null;
 }
 
 /** The table; text that is not a JSON object is shown as it is. */
-export function JsonTable({ label, text, empty }: JsonTableProps): ReactElement {
+export function JsonTable({ label, text, empty, read = readJsonRows }: JsonTableProps): ReactElement {
   const trans = useWords();
-  const rows = useMemo(() => readJsonRows(text), [text]);
+  const rows = useMemo(() => read(text), [text, read]);
   const raw = (
     <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={label}>
       {text}

@@ -1,9 +1,10 @@
 /** A job in the main area: its result as in cells, files, log, settings, and provenance. */
 import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
-import { useEffect, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
-import { batchWords, isBatch } from '../models/batch';
+import { batchWords, isBatch, toolType } from '../models/batch';
+import { readManifestRows, type JsonRow } from '../models/jsonrows';
 import { findLabel, shownName } from '../models/label';
 import { servicePlace } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
@@ -167,8 +168,13 @@ function Head(props: ResultViewProps): ReactElement {
 }
 
 function Part(props: ResultViewProps & { readonly view: View; readonly result: ResultAnswer }): ReactElement {
-  const { view, result } = props;
+  const { view, result, toolName } = props;
   const trans = useWords();
+  const own = props.state.job ? toolType(props.state.job) : '';
+  const readManifest = useCallback(
+    (text: string): readonly JsonRow[] | null => readManifestRows(text, type => (type === own ? toolName : type)),
+    [own, toolName]
+  );
   if (view === 'result') {
     return <HtmlPane html={result.html} />;
   }
@@ -181,6 +187,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
       <JsonTable
         label={trans.__('Provenance')}
         text={result.manifest}
+        read={readManifest}
         empty={[trans.__('No manifest'), trans.__('The result has no provenance data.')]}
       />
     );

@@ -48,6 +48,36 @@ export function readJsonRows(text: string): readonly JsonRow[] | null {
   return isObject(found) ? listRows(found, { section: [], path: '', isAsWritten: false }) : null;
 }
 
+/** What the manifest's own fields on the job are called; others are called by their key. */
+const OF_MANIFEST: Readonly<Record<string, string>> = {
+  'job.type': 'Tool',
+  'job.seed': 'Seed used',
+  'job.seedNote': 'Note on the seed',
+  'job.seedOffered': 'Seed given to the engine'
+};
+
+const NO_SEED = 'The engine uses no random seed.';
+
+/**
+ * The rows of a manifest; null if the text is not a JSON object. The tool has the name that is displayed, and the seed that
+ * the engine was given is left out where it used that one, or uses none.
+ */
+export function readManifestRows(text: string, displayName: (type: string) => string): readonly JsonRow[] | null {
+  const rows = readJsonRows(text);
+  if (rows === null) {
+    return null;
+  }
+  const valueOf = (wanted: string): JsonRow['value'] | undefined => rows.find(({ path }) => path === wanted)?.value;
+  const tellsGiven = valueOf('job.seedOffered') !== valueOf('job.seed') && valueOf('job.seedNote') !== NO_SEED;
+  return rows
+    .filter(({ path }) => path !== 'job.seedOffered' || tellsGiven)
+    .map(row => ({
+      ...row,
+      name: OF_MANIFEST[row.path] ?? row.name,
+      value: row.path === 'job.type' && typeof row.value === 'string' ? displayName(row.value) : row.value
+    }));
+}
+
 /** A key in words: `numSamples` as `Number of samples`, `sizeBytes` as `Size`. */
 export function wordsOf(key: string): string {
   const words = key.match(/[Ss]ha256|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*/g) ?? [];

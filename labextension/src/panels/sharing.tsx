@@ -1,6 +1,14 @@
 /** Links for colleagues: the dialog that makes them, and the tab of one that was opened. Loaded when first used. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { Clipboard, Dialog, InputDialog, MainAreaWidget, Notification, showDialog } from '@jupyterlab/apputils';
+import {
+  Clipboard,
+  Dialog,
+  InputDialog,
+  MainAreaWidget,
+  Notification,
+  showDialog,
+  showErrorMessage
+} from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
@@ -58,12 +66,11 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, trac
   }
   const pending = Notification.info(trans.__('Opening the shared link …'), { autoClose: false });
   try {
-    const shared = await openLink(api, url);
+    const shared = await openLink(api, url).finally(() => Notification.dismiss(pending));
     show(app, foldnote, tracker, shared.mark, shared.job.jobName, shared);
   } catch (error) {
-    Notification.error(sentenceOf(error), { autoClose: 8000 });
-  } finally {
-    Notification.dismiss(pending);
+    // in a dialog, since JupyterLab cuts the text of a notification
+    await showErrorMessage(trans.__('The shared link cannot be opened'), sentenceOf(error));
   }
 }
 

@@ -244,7 +244,8 @@ class JobPoller:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
         if self._line.find_profile().is_of_hub:
             return ""  # the message says what to do
-        return f"Store a valid key: choose Connect… here, or run: foldnote profile key {self._report.profile}"
+        name = self._report.profile
+        return f"Store a valid key: choose Store a key … here, or run: foldnote profile key {name}"
 
 
 async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:

@@ -356,7 +356,7 @@ class SharedAnswer(WireModel):
     """By which this Jupyter server finds the link again, as long as it runs."""
     job: PageJob
     settings: str
-    """Indented JSON; contents of files are shortened."""
+    """Indented JSON; contents of files are shortened. Of a batch: shared settings, and which differ."""
     result: ResultAnswer
 
 

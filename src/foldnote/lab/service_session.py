@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -274,7 +274,12 @@ def describe_tool(tool: Tool) -> ToolAnswer:
 
 def write_settings(job: Job) -> str:
     """A job's settings as indented JSON; contents of files are shortened."""
-    return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
+    return dump_settings(job.settings)
+
+
+def dump_settings(settings: Mapping[str, Any]) -> str:
+    """Settings as indented JSON; contents of files are shortened."""
+    return json.dumps(_shorten(settings), indent=2, ensure_ascii=False)
 
 
 def _shorten(value: Any) -> Any:

@@ -36,8 +36,9 @@ def require_space(config: ServiceConfig) -> None:
     Raises:
         RefusalError: 507 when less than the floor is free.
     """
-    if _free_bytes(config.data_dir) < config.limits.free_disk_bytes:
-        raise no_space()
+    free_bytes, floor_bytes = _free_bytes(config.data_dir), config.limits.free_disk_bytes
+    if free_bytes < floor_bytes:
+        raise no_space(floor_bytes, free_bytes)
 
 
 class Disk:
@@ -58,6 +59,11 @@ class Disk:
     def has_space(self) -> bool:
         """Whether a run may be started."""
         return _free_bytes(self._folder) >= self._floor_bytes
+
+    @property
+    def floor_bytes(self) -> int:
+        """Free space below which no run is started."""
+        return self._floor_bytes
 
     def measure(self) -> tuple[int, int]:
         """Free space and size of the disk, in bytes."""

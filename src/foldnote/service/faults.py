@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from foldnote.text import format_size
+
 
 class RefusalError(Exception):
     """A request that the service answers with an error.
@@ -88,7 +90,14 @@ def job_not_found(name: str, status: int = 404) -> RefusalError:
     return RefusalError(status, "job_not_found", f"The job {name[:200]!r} does not exist.", field="jobName")
 
 
-def no_space() -> RefusalError:
-    """507."""
-    sentence = "The disk of the service is full. Nothing was changed; free some space and try again."
+def no_space(needed_bytes: int | None = None, free_bytes: int = 0) -> RefusalError:
+    """507; ``needed_bytes`` must be free for anything new, None where a write has failed on a full disk."""
+    if needed_bytes is None:
+        reason = "The disk of the service is full."
+    else:
+        reason = (
+            f"The service takes nothing new while less than {format_size(needed_bytes)} of its disk are free;"
+            f" {format_size(free_bytes)} are."
+        )
+    sentence = f"{reason} Nothing was changed; free some space and try again."
     return RefusalError(507, "insufficient_storage", sentence)

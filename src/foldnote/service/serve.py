@@ -325,7 +325,7 @@ def _advise_address(exc: Exception) -> str:
 def embedded_config() -> ServiceConfig:
     """The configuration of this user's embedded service."""
     return ServiceConfig(
-        data_dir=settings.data_dir() / "service",
+        data_dir=(settings.data_dir() / "service").absolute(),
         embedded=True,
         idle_stop_s=settings.option("service_idle_stop_s"),
         webhooks=settings.service_section("webhooks"),
@@ -392,7 +392,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         return embedded_config()
     limits, trials = read_limits(options)
     return ServiceConfig(
-        data_dir=options.data_dir or settings.data_dir() / "server",
+        data_dir=(options.data_dir or settings.data_dir() / "server").absolute(),
         host=options.host,
         port=options.port,
         rate_limit=not options.no_rate_limit,

@@ -6,6 +6,7 @@ import json
 import pytest
 from lab_fixtures import TOKEN
 
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 LOGIN = {"Authorization": f"token {TOKEN}"}
 
 
@@ -42,6 +43,20 @@ async def test_a_row_of_a_shared_batch_is_answered_with_the_result_of_its_job(ju
     assert (row.status_code, row.json()["title"]) == (200, "cats-two")
     assert {each["name"] for each in row.json()["files"]} >= {"manifest.json", "job.log"}
     assert await openings(service, "cats") == 1
+
+
+async def test_a_shared_batch_tells_which_settings_its_jobs_share_and_which_differ(jupyter, service):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        rows = [{"sequence": VH[place:], "scheme": "kabat"} for place in (0, 1, 1)]
+        batch = await client.batches.submit(tool, rows, "cats", ["a", "b", "c"], again=True)
+        await batch.wait()
+        link = await client.shares.make("cats")
+    whole = (await ask(jupyter, {"url": link.url})).json()
+    assert json.loads(whole["settings"]) == {
+        "sameInAllRows": {"scheme": "kabat"},
+        "differentByRow": {"sequence": "2 values in 3 rows, in the table of the result"},
+    }
 
 
 async def test_a_row_is_answered_by_a_server_that_has_not_opened_the_link_before(jupyter, make_link):

@@ -93,7 +93,25 @@ def test_rows_of_joined_tables_begin_with_their_job(batch):
 def test_the_foot_tells_what_all_jobs_have_in_common(batch):
     foot = result_bundles(batch)[-1]["text/plain"]
 
-    assert foot == "Jobs with a result: 11\nMethod: ANARCI 2024.05.21"
+    assert foot == "Jobs with a result: 11 of 12\nMethod: ANARCI 2024.05.21"
+
+
+def test_a_failed_job_whose_log_is_in_the_archive_counts_as_one_without_a_result(tmp_path):
+    path = tmp_path / "panel.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("results.csv", "jobName,status,error\na,Complete,\nb,Stopped,No domain.\n")
+        archive.writestr("a/score.json", "{}")
+        archive.writestr("b/job.log", "No domain.")
+    assert result_bundles(open_result(path, "panel"))[-1]["text/plain"] == "Jobs with a result: 1 of 2"
+
+
+def test_a_batch_without_failures_counts_its_jobs(tmp_path):
+    path = tmp_path / "panel.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("results.csv", "jobName,status,error\na,Complete,\nb,Complete,\n")
+        for job in "ab":
+            archive.writestr(f"{job}/score.json", "{}")
+    assert result_bundles(open_result(path, "panel"))[-1]["text/plain"] == "Jobs with a result: 2"
 
 
 def test_the_picture_says_whose_it_is(batch):

@@ -88,6 +88,16 @@ def test_a_long_sequence_is_written_as_what_it_changes(tmp_path):
     assert wild[:-3] in shown
 
 
+def test_scores_have_their_labels_or_the_words_of_their_names(tmp_path):
+    score = '{"ptm": 0.5, "heavyResidues": 120}'
+    archives = [write_zip(tmp_path / f"{n}.zip", {"score.json": score}) for n in "ab"]
+    shown = bundle(compare([open_result(archive) for archive in archives]))["text/plain"]
+
+    assert "Heavy residues" in shown
+    assert "pTM" in shown
+    assert "heavyResidues" not in shown
+
+
 def test_without_structures_the_rest_is_shown_with_the_reason(tmp_path):
     archives = [write_zip(tmp_path / f"{n}.zip", {"score.json": '{"ptm": 0.5}'}) for n in "ab"]
     shown = bundle(compare([open_result(archive) for archive in archives]))

@@ -155,6 +155,11 @@ def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
     )
 
 
+def refuse_key(refused: errors.ServiceError, sentence: str) -> errors.UnauthorizedError:
+    """The refusal of a key with a sentence that says more; that of a gateway, too."""
+    return errors.UnauthorizedError(sentence, status=refused.status, code=refused.code, body=refused.body)
+
+
 def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[errors.ServiceError]:
     if code in _BY_CODE:
         return _BY_CODE[code]

@@ -8,11 +8,19 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import refuse_key, understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.downloads.download import fetch_shared
 from foldnote.client.resources.job_handle import JobHandleOperations
-from foldnote.errors import ArgumentError, ConfigurationError, FoldnoteError, NotFoundError
+from foldnote.errors import (
+    ArgumentError,
+    ConfigurationError,
+    FoldnoteError,
+    GatewayForbiddenError,
+    NotFoundError,
+    ServiceError,
+    UnauthorizedError,
+)
 from foldnote.models.job import Job, read_job
 from foldnote.models.share import Share, ShareList, read_share, read_shares
 
@@ -89,12 +97,16 @@ class SharesOperations(Resource):
             ConfigurationError: it is a link of another service.
             NotFoundError: it leads nowhere, or not for you.
             UnfinishedJobError: the job has no result yet.
+            UnauthorizedError: you have no key for this service, or a wrong one.
             ServiceError: the service refused.
         """
         token = yield from self._read_own(url)
-        found = yield from self._ask("POST", _PATH, json={"token": token})
-        job = understand(read_job, found)
-        return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
+        try:
+            found = yield from self._ask("POST", _PATH, json={"token": token})
+            job = understand(read_job, found)
+            return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
+        except (UnauthorizedError, GatewayForbiddenError) as exc:
+            raise (yield from self._tell_of_key(exc)) from exc
 
     @operation
     def fetch(self, url: str, job: Job) -> Operation[Path]:
@@ -113,10 +125,38 @@ class SharesOperations(Resource):
             ArgumentError: it is no such link.
             ConfigurationError: it is a link of another service.
             NotFoundError: it leads nowhere any more, or not for you.
+            UnauthorizedError: you have no key for this service, or a wrong one.
             ServiceError: the service refused.
         """
         token = yield from self._read_own(url)
-        return (yield from fetch_shared(self._connection, job, token, is_asked=True))
+        try:
+            return (yield from fetch_shared(self._connection, job, token, is_asked=True))
+        except (UnauthorizedError, GatewayForbiddenError) as exc:
+            raise (yield from self._tell_of_key(exc)) from exc
+
+    def _tell_of_key(self, refused: ServiceError) -> Operation[ServiceError]:
+        """What is wrong with the reader's key, and what to do; JupyterHub's own refusals say so already."""
+        profile = self._connection.profile
+        if profile.is_of_hub:
+            return refused
+        address = yield from self._connection.locate()
+        place = urlsplit(address.url).netloc
+        if address.key is None:
+            sentence = (
+                f"The link opens with your own key for {place}, and the profile {profile.name!r} has none."
+            )
+        else:
+            sentence = (
+                f"{place} refuses the key of the profile {profile.name!r}: it is wrong, expired or revoked."
+            )
+        if profile.name == settings.ENVIRONMENT:
+            advice = "Set FOLDNOTE_API_KEY to a valid key, and start Python or JupyterLab again."
+        else:
+            advice = (
+                "Store a valid key: choose Connect to a service … in foldnote's sidebar, or run:"
+                f" foldnote profile key {profile.name}"
+            )
+        return refuse_key(refused, f"{sentence} {advice}")
 
     def _read_own(self, url: str) -> Operation[str]:
         """The token of a link of this service, which is sent to no other."""

@@ -90,7 +90,11 @@ class Sharing:
         row = self._find_job(shared)
         self._store.shares.note_opening(shared, caller.account_id)
         record = json.loads(row["record"])
-        return {name: record[name] for name in _KEPT if record.get(name) is not None}
+        kept = {name: record[name] for name in _KEPT if record.get(name) is not None}
+        if "batchStatus" in kept:
+            counts = self._store.jobs.child_counts([row["account_id"]], row["id"])
+            kept |= {"statuses": counts.statuses, "failed": counts.failed}
+        return kept
 
     def link(self, caller: Caller, token: str) -> str:
         """Path and query of a signed link to the job's result, which ends with the link or after an hour.

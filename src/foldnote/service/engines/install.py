@@ -24,6 +24,7 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
+from foldnote.io import compare_space
 from foldnote.service.engines.engine import (
     ENVIRONMENT,
     READY,
@@ -208,9 +209,11 @@ class _Installation:
                 raise
             (self._engine.home / STEPS).unlink(missing_ok=True)
             shutil.rmtree(self._env, ignore_errors=True)
+            needed = self._engine.environment.disk_mb * 1_000_000
             raise EngineInstallError(
-                f"The disk is full: the engine {self._engine.name} is not installed, and its incomplete files"
-                f" were removed. Free space in {self._engine.home.parent} and in {tempfile.gettempdir()},"
+                f"The disk has too little room: the engine {self._engine.name} is not installed, and its"
+                f" incomplete files were removed. {compare_space(self._env, needed)}"
+                f"Free space in {self._engine.home.parent} and in {tempfile.gettempdir()},"
                 " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
             ) from exc
 

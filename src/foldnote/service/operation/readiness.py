@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from foldnote.service.composition import Service
 from foldnote.service.store.database import StorageFaultError
+from foldnote.text import format_size
 
 _REMEMBER_S = 1.0
 _REMEMBER_BUCKET_S = 15.0
@@ -63,8 +64,10 @@ class ReadinessCheck:
             kind = "its disk is full" if fault.is_full else "it is locked, damaged or read-only"
             reasons["database_not_writable"] = f"The database cannot be written: {kind}."
         if not service.disk.has_space():
+            free_bytes, _ = service.disk.measure()
             reasons["disk_below_floor"] = (
-                "The disk has less free space than --free-disk-mb, so that nothing new is accepted."
+                f"{format_size(free_bytes)} of the disk are free, less than --free-disk-mb"
+                f" ({format_size(service.disk.floor_bytes)}), so that nothing new is accepted."
             )
         if (bucket_fault := self._find_bucket_fault()) is not None:
             reasons["object_store_unusable"] = bucket_fault

@@ -27,7 +27,7 @@ _SETTINGS_SHOWN_BYTES = 65_536
 USED = "used.json"
 _USED_BYTES = 1 << 20
 """Largest ``used.json`` that is read."""
-_NOT_REPORTED = "The engine does not report which seed it used; seedOffered is the one that it was given."
+_NOT_REPORTED = "The engine was given a seed, and does not report which seed it used."
 _NO_SEED = "The engine uses no random seed."
 STAND_IN_NOTE = "Ran with stand-in weights: figures mean nothing."
 """First note of every run of a model whose weights are random numbers of the right shapes."""

@@ -241,7 +241,8 @@
   box.setAttribute('aria-label', data.title || 'Table');
   var heading = make('b', '', top);
   heading.textContent = data.title;
-  var count = make('output', 'fnt-quiet', top), filter = make('input', '', top), save = make('button', '', top);
+  var count = make('output', 'fnt-quiet', top), tools = make('span', 'fnt-tools', top);  // which stay in one line
+  var filter = make('input', '', tools), save = make('button', '', tools);
   filter.type = 'search';
   filter.placeholder = 'Filter rows';
   filter.setAttribute('aria-label', 'Filter rows');
@@ -316,7 +317,7 @@
   root.replaceChildren(root.querySelector('style'), top, same, box);
   if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
   var parts = {
-    make: make, write: write, writeName: writeName, paint: paint, reveal: reveal, box: box, body: body, top: top,
+    make: make, write: write, writeName: writeName, paint: paint, reveal: reveal, box: box, body: body, tools: tools,
     order: function () { return order; },
     mark: function (chosen) { marked = chosen; chooseFromTop(); },
     cellOf: function (line, column) { return line.cells[shown.indexOf(column)]; },

@@ -18,7 +18,7 @@
     if (isOpen) return show();
     choose(null);
   };
-  table.top.insertBefore(button, table.top.lastChild);
+  table.tools.insertBefore(button, table.tools.lastChild);
   root.insertBefore(box, table.box);
 
   // Columns in which numbers differ.

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from foldnote.models.status import JobStatus
 from foldnote.results import Manifest, Result, ResultFile, find_metric
 from foldnote.text import count, format_duration, format_figure, format_size
+from foldnote.viewers.display.batch_rows import read_rows
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 """Word boundary in a camelCase name such as ``heavyResidues``, but not in ``pKa``."""
@@ -20,11 +22,18 @@ _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 def write_summary(result: Result) -> dict[str, str]:
     """Terms and their descriptions, in order; unknown ones are left out."""
-    rows: dict[str, str] = {"Jobs with a result": str(len(result.jobs)) if result.jobs else ""}
+    rows: dict[str, str] = {"Jobs with a result": _count_complete(result) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
-    rows |= {_label(name): _figure(name, value) for name, value in result.scores.items()}
+    rows |= {label_score(name): _figure(name, value) for name, value in result.scores.items()}
     return {term: text for term, text in rows.items() if text}
+
+
+def _count_complete(result: Result) -> str:
+    """How many jobs of a batch are complete, as ``19 of 20``; the archive has folders of failed ones, too."""
+    rows = read_rows(result)
+    complete = sum(row.state == JobStatus.COMPLETE for row in rows)
+    return str(complete) if complete == len(rows) else f"{complete:,} of {len(rows):,}"
 
 
 def write_files(files: Sequence[ResultFile]) -> str:
@@ -65,7 +74,7 @@ def write_time(text: str) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else text
 
 
-def _label(name: str) -> str:
+def label_score(name: str) -> str:
     """The label of a metric, ``Mean pLDDT``; of other names the words: ``Heavy residues``."""
     metric = find_metric(name)
     if metric is not None:

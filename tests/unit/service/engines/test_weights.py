@@ -364,7 +364,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, eng
         text=True,
     )
     assert (done.returncode, done.stderr) == (1, "")
-    assert "The disk is full: Tiny weights" in done.stdout
+    assert "The disk has too little room: Tiny weights" in done.stdout
     assert "FOLDNOTE_WEIGHTS_DIR" in done.stdout
     assert not engine.state().installed
     assert [path.suffix for path in (engines_dir / ".weights/partial").iterdir()] == [".lock"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foldnote.errors import EngineInstallError
-from foldnote.io import write_atomically
+from foldnote.io import compare_space, write_atomically
 from foldnote.service.engines.weights.declared import Weights, explain_address, is_local
 from foldnote.service.files.conditions import is_full
 from foldnote.text import format_size
@@ -64,8 +64,9 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
             raise
         discard(part)
         raise EngineInstallError(
-            f"The disk is full: {weights.name} ({weights.size_in_words}) is not installed, and its"
-            f" incomplete files were removed. Free space in {part.parent.parent}, or choose another"
+            f"The disk has too little room: {weights.name} ({weights.size_in_words}) is not installed, and"
+            f" its incomplete files were removed. {compare_space(part, weights.expected_bytes)}"
+            f"Free space in {part.parent.parent}, or choose another"
             " folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
         ) from exc
 

@@ -24,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 
 from foldnote.errors import EngineInstallError
-from foldnote.io import hash_bytes, hash_file, hold_lock, write_atomically
+from foldnote.io import compare_space, hash_bytes, hash_file, hold_lock, write_atomically
 from foldnote.service.engines.turns import wait_for_turn
 from foldnote.service.engines.weights.archives import BadArchiveError, hash_tree, name_git_tree, unpack
 from foldnote.service.engines.weights.declared import Weights
@@ -182,8 +182,10 @@ class WeightStore:
         except OSError as exc:
             if not is_full(exc):
                 raise
+            _remove(part)
             raise EngineInstallError(
-                f"The disk is full: {weights.name} was not copied to {self.folder}. Free space there, or"
+                f"The disk has too little room: {weights.name} was not copied to {self.folder}."
+                f" {compare_space(part, weights.expected_bytes)}Free space there, or"
                 " choose another folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
             ) from exc
         finally:
@@ -244,7 +246,8 @@ class WeightStore:
             if not is_full(exc):
                 raise
             raise EngineInstallError(
-                f"The disk is full: {weights.name} was fetched and cannot be unpacked in {self.folder}."
+                f"The disk has too little room: {weights.name} was fetched and cannot be unpacked in"
+                f" {self.folder}, where {format_size(shutil.disk_usage(self.folder).free)} are free."
                 " Free space there and install again: the download is kept."
             ) from exc
         return draft

@@ -25,8 +25,9 @@ _PAGE = """<!doctype html>
 <title>A shared result</title>
 <style>:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style></head>
-<body><main><h1>A shared result</h1><p>It opens with a key of your own for this service, in a notebook or
-on the command line. Copy the whole address of this page:</p>
+<body><main><h1>A shared result</h1><p>It opens with a key of your own for this service: in JupyterLab by
+<b>Protein Analysis › Open a Shared Link …</b>, in a notebook, or on the command line. Copy the whole address
+of this page:</p>
 <pre>import foldnote as fn
 fn.open_shared("…")</pre>
 <pre>foldnote share --open "…"</pre></main></body></html>
