@@ -103,6 +103,13 @@ def test_distances_have_decimals_even_if_all_are_zero(values, shown):
 
 
 @pytest.mark.parametrize(
+    ("values", "shown"), [([0.4129, 0.0075, 1.1824], "1.182"), ([0.0312, 0.00062, 15.3], "0.001")]
+)
+def test_distances_have_no_more_decimals_than_coordinates(values, shown):
+    assert f"<td>{shown}</td>" in write_table(pd.DataFrame({"rmsd_fitted": values}))
+
+
+@pytest.mark.parametrize(
     ("values", "shown"), [([1.0, 1.0], "1.00"), ([1.0, 0.5], "1.00"), ([1.0, 1e-5], "1"), ([1, 0], "1")]
 )
 def test_figures_from_0_to_1_have_decimals_even_if_all_are_whole(values, shown):

@@ -42,8 +42,10 @@ _FEW = 3
 """Rows of a table that must have a value before it counts as that of all rows."""
 MAX_UNIT_LENGTH = 20
 """Longest unit in a heading, in characters."""
+_DISTANCE_DECIMALS = 3
+"""Decimals of coordinates in files, in Å."""
 _NO_DISTANCE = 5e-4
-"""Å; coordinates of files have three decimals."""
+"""Å, half of the last of these decimals."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
@@ -339,7 +341,8 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
 
     As many as four significant digits of each take, and no more than show four of the largest and two of the
     smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances
-    and figures from 0 to 1 have two at least; distances are zero where coordinates do not tell them from it.
+    and figures from 0 to 1 have two at least. Distances have three at most, like coordinates, and are zero
+    where coordinates do not tell them from it.
     """
     if not _is_number(values):
         return None
@@ -351,10 +354,11 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
     if not len(numbers) or np.all(numbers == np.round(numbers)):
         return 2 if is_measured else None
     largest, smallest = numbers.max(), numbers.min()
-    if largest >= 1e7 or smallest < 1e-3 or largest > 1e4 * smallest:
+    if largest >= 1e7 or (not is_distance and (smallest < 1e-3 or largest > 1e4 * smallest)):
         return None
     places = np.floor(np.log10(numbers))
     most = int(max(3 - places.max(), 1 - places.min(), 1))
+    most = min(most, _DISTANCE_DECIMALS) if is_distance else most
     tolerances = 0.5 * 10 ** (places - 3)
     least = 2 if is_measured else 1
     for decimals in range(least, most):
