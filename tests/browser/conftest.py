@@ -11,31 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium_features import LEFT_OUT
 from lab_page import LabPage
 from lab_server import ROOT, LabServer, find_lasting_port
 from playwright.sync_api import Browser, BrowserContext, BrowserType, expect, sync_playwright
 
 _PROBE = ROOT / "tests" / "engines"
-# Pages of the browser's own that nobody sees, such as the list below its address line: they take a fifth of the processor time
-# of opening JupyterLab. Of two such arguments the last is taken, so those that Playwright leaves out are named again.
-_LEFT_OUT = (
-    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "PreloadTopChromeWebUI"),
-    *(
-        "AvoidUnnecessaryBeforeUnloadCheckSync",
-        "DestroyProfileOnBrowserClose",
-        "HttpsUpgrades",
-        "LensOverlay",
-    ),
-    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
-    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
-    "PreconnectToSearch",
-)
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
     # no name and no address beyond this computer is found; the way of Playwright's routes takes a second a page
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
-    f"--disable-features={','.join(_LEFT_OUT)}",
+    LEFT_OUT,
 )
 
 
