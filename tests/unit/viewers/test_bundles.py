@@ -90,23 +90,9 @@ def test_the_structure_is_stored_once_and_packed(result):
     assert "ATOM   " not in text
 
 
-def read_residues(path, number):
-    """The first residues of a crystal structure."""
-    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    places = dict.fromkeys(line[21:27] for line in lines if line.startswith("ATOM"))
-    kept = set(list(places)[:number])
-    return "\n".join(
-        [*(line for line in lines if line.startswith("ATOM") and line[21:27] in kept), "END", ""]
-    )
-
-
 @needs_library
-@pytest.mark.parametrize("origin", ["crystal structure", "benchmark"])
-def test_a_view_of_300_residues_takes_less_than_one_and_a_half_of_its_gzip(origin):
-    if origin == "benchmark":
-        text = runpy.run_path(str(ROOT / "benchmarks" / "_view_pages.py"))["write_structure"](300)
-    else:
-        text = read_residues(DATA / "geometry" / "5h73.pdb.gz", 300)
+def test_a_view_of_300_residues_takes_less_than_one_and_a_half_of_its_gzip():
+    text = runpy.run_path(str(ROOT / "benchmarks" / "_view_pages.py"))["write_structure"](300)
     scene = compose(Structure("p.pdb", "pdb", text))
     stored = sum(len(part.encode()) for part in bundle(scene).values())
 

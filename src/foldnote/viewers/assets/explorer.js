@@ -1,6 +1,5 @@
 // One selection of residues, shown and made in the 3D view, the sequence, the plots, the table and Python.
 const MARK = '#d6006e';
-const LETTERS = '!#%()*+,-.0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz|~';
 const CHUNK = 10;
 
 /** Adds an element. */
@@ -202,18 +201,6 @@ function addTable(parent, residues, choice) {
   };
 }
 
-/** The bytes of a text in which five letters are four bytes; see compression.py. */
-function unpack(text) {
-  const bytes = new DataView(new ArrayBuffer(Math.ceil(text.length / 5) * 4)), values = [];
-  [...LETTERS].forEach((letter, value) => { values[letter.charCodeAt(0)] = value; });
-  for (let start = 0; start < text.length; start += 5) {
-    let word = 0;
-    for (let at = start; at < start + 5; at++) word = word * 85 + (at < text.length ? values[text.charCodeAt(at)] : 84);
-    bytes.setUint32((start / 5) * 4, word);
-  }
-  return new Uint8Array(bytes.buffer, 0, Math.floor(text.length * 4 / 5));
-}
-
 /** Runs the program of the views on the scene, with what Python recorded. */
 async function addScene(parent, model, residues, choice) {
   const view = model.get('_view_data');
@@ -225,7 +212,8 @@ async function addScene(parent, model, residues, choice) {
     node.textContent = text;
     document.head.appendChild(node);
   };
-  const scene = await new Response(new Blob([unpack(view.data.packed)]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+  const bytes = Uint8Array.from(atob(view.data.packed), letter => letter.charCodeAt(0));
+  const scene = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
   if (!window[scene.name]) {
     put('style', scene.style);
     put('script', `window.${scene.name}=${scene.code}`);

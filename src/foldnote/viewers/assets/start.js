@@ -15,17 +15,8 @@
     document.head.appendChild(node);
   }
   if (!window.DecompressionStream) return fail('No 3D view: this browser is too old.', 'Use a version from 2023 or later.');
-  // Five letters are four bytes; see compression.py.
-  function unpack(text) {
-    var letters = '!#%()*+,-.0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz|~', values = [], bytes = new DataView(new ArrayBuffer(Math.ceil(text.length / 5) * 4));
-    for (var i = 0; i < 85; i++) values[letters.charCodeAt(i)] = i;
-    for (i = 0; i < text.length; i += 5) {
-      for (var word = 0, k = i; k < i + 5; k++) word = word * 85 + (k < text.length ? values[text.charCodeAt(k)] : 84);
-      bytes.setUint32(i / 5 * 4, word);
-    }
-    return new Uint8Array(bytes.buffer, 0, Math.floor(text.length * 4 / 5));
-  }
-  new Response(new Blob([unpack(data.packed)]).stream().pipeThrough(new DecompressionStream('gzip'))).json().then(function (scene) {
+  var bytes = Uint8Array.from(atob(data.packed), function (letter) { return letter.charCodeAt(0); });
+  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json().then(function (scene) {
     if (!window[scene.name]) {
       put('style', scene.style);
       put('script', 'window.' + scene.name + '=' + scene.code);

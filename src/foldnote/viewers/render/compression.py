@@ -16,23 +16,16 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 Piece = str | tuple[int, str]
 """Lines as text, or (line length, transposed text) of lines of equal length."""
 
 _MIN_LINES = 8
 """Fewest consecutive lines of equal length that are transposed."""
 
-
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 """RFC 1952: deflate, no name, no time (equal data are packed equally), best compression, any system."""
 _MEMORY, _COLUMNS_MEMORY = 7, 5
 """zlib's memory levels: with less memory more parts get a code of their own, which suits columns."""
-
-
-LETTERS = "!#%()*+,-.0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz|~"
-"""85 letters that JSON, HTML and scripts leave as they are; as in Ascii85, five of them are four bytes."""
 
 
 def pack(data: Any, columns: Mapping[str, Any] | None = None) -> str:
@@ -43,21 +36,6 @@ def pack(data: Any, columns: Mapping[str, Any] | None = None) -> str:
         columns: further members of ``data``, which consist of what :func:`turn` returns.
     """
     return base64.b64encode(_compress(data, columns)).decode("ascii")
-
-
-def pack_densely(data: Any, columns: Mapping[str, Any] | None = None) -> str:
-    """Encode as :func:`pack` does, but in :data:`LETTERS`, which takes a sixteenth less than base64.
-
-    ``unpack`` in ``start.js`` and ``explorer.js`` reads it.
-    """
-    packed = _compress(data, columns)
-    missing = -len(packed) % 4
-    words = np.frombuffer(packed + bytes(missing), ">u4").astype(np.uint32)
-    digits = np.empty((len(words), 5), np.uint8)
-    for place in (4, 3, 2, 1, 0):
-        words, digits[:, place] = np.divmod(words, np.uint32(85))
-    text = np.frombuffer(LETTERS.encode(), np.uint8)[digits].tobytes().decode("ascii")
-    return text[: len(text) - missing]
 
 
 def _compress(data: Any, columns: Mapping[str, Any] | None) -> bytes:

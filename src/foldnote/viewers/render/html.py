@@ -29,7 +29,7 @@ from foldnote.viewers.render.caption import (
     write_panel,
     write_words,
 )
-from foldnote.viewers.render.compression import pack_densely, turn
+from foldnote.viewers.render.compression import pack, turn
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
     AROUND,
@@ -105,7 +105,7 @@ def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
         "height": scene.height_px,
         "color": scene.coloring.key if scene.coloring else "chain",
         "style": scene.style,
-        "packed": pack_densely(_make_payload(scene), {"models": [_pack_model(one) for one in scene.models]}),
+        "packed": pack(_make_payload(scene), {"models": [_pack_model(one) for one in scene.models]}),
     }
 
 
