@@ -56,6 +56,7 @@ const OF_MANIFEST: Readonly<Record<string, string>> = {
   'job.seedOffered': 'Seed given to the engine'
 };
 
+/** The note of a manifest whose engine has none; the service's `runner/manifest.py` writes it. */
 const NO_SEED = 'The engine uses no random seed.';
 
 /**
