@@ -16,7 +16,11 @@ _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
-_IS_RESTORED = "async () => window.jupyterapp !== undefined && window.jupyterapp.restored.then(() => true)"
+_IS_RESTORED = """
+async () => window.jupyterapp !== undefined && await window.jupyterapp.restored.then(() => true)
+  && !new URLSearchParams(location.search).has('reset')
+"""
+"""A page that had its workspace before it was told to reset it loads itself once more, until its address does not tell so."""
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
