@@ -140,6 +140,8 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 KillWait=5
 MinJobAge=10
 MessageTimeout=5
+# A third of this passes before a controller that was killed asks the node which of its jobs still run.
+SlurmdTimeout=30
 NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory=4000
 PartitionName=main Nodes={host} Default=YES MaxTime=UNLIMITED State=UP
 """
