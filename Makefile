@@ -10,6 +10,8 @@ VENV := .venv
 STORE_TESTS := tests/contract $(patsubst %,tests/unit/service/store/test_%.py,store_queue pages unowned_results) $(patsubst %,tests/service/test_%.py,\
 	access batch_jobs changes chaos choose_best damaged_results dask executors files jobs left_scratch listing pipelines screening service_batches \
 	service_limits spoilt_attempts trials untrusted_outputs workers)
+# A second service on the same data is a replica with PostgreSQL, and no fault.
+NOT_OF_REPLICAS := tests/contract/test_interface_edges.py::test_a_service_ends_begins_again_and_says_why_it_cannot
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences src/foldnote/viewers/assets -type f 2>/dev/null)
 FRONTEND_CHECKS := $(wildcard *.mjs *.ts .prettierrc.json labextension/*.json) $(shell find labextension/tests -type f 2>/dev/null)
@@ -38,9 +40,11 @@ test-engines: ## Install every bundled engine, run the tests of all and note the
 test-cluster: ## Install Slurm, and run the tests of jobs on other machines and of PostgreSQL, with every kill: 20 minutes
 	@$(MAKE) test-setup
 	@scripts/install-test-programs --cluster
-	@$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py
-	@FOLDNOTE_TEST_STORE=postgresql $(BIN)/python -m pytest -n 4 --dist loadfile -m "not exhaustive and not engine" $(STORE_TESTS) \
-		--deselect tests/contract/test_interface_edges.py::test_a_service_ends_begins_again_and_says_why_it_cannot  # a second service is a replica
+	@failed=0; \
+	$(BIN)/python -m pytest --durations=10 tests/service/test_executors.py tests/service/test_nodes.py tests/service/test_dask.py tests/service/test_namespaces.py tests/service/test_jobqueue.py tests/service/test_batch_jobs.py tests/service/test_postgres.py tests/service/test_moves.py tests/service/test_replicas.py tests/service/test_object_stores.py tests/service/test_bucket_service.py tests/service/test_bucket_replicas.py tests/service/test_jupyterhub.py tests/browser/test_hub.py tests/browser/test_hub_service.py tests/service/test_lab_cluster.py || failed=1; \
+	FOLDNOTE_TEST_STORE=postgresql $(BIN)/python -m pytest -n 4 --dist loadfile -m "not exhaustive and not engine" $(STORE_TESTS) \
+		--deselect $(NOT_OF_REPLICAS) || failed=1; \
+	exit $$failed
 
 test-all: ## The same with every kill, fault and engine: hours
 	@$(MAKE) test-setup
