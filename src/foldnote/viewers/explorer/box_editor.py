@@ -37,7 +37,7 @@ class BoxEditor(anywidget.AnyWidget):
         """
         form = "mmcif" if "_atom_site." in text else "pdb"
         super().__init__(
-            _packed=pack({"format": form}, {"pieces": turn(text)}),
+            _packed=pack({"format": form, "pieces": turn(text)}),
             _limits=[float(limit) for limit in limits],
             box=[float(number) for number in box],
         )

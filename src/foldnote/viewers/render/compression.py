@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
 import zlib
-from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -22,41 +20,17 @@ Piece = str | tuple[int, str]
 _MIN_LINES = 8
 """Fewest consecutive lines of equal length that are transposed."""
 
-_GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
-"""RFC 1952: deflate, no name, no time (equal data are packed equally), best compression, any system."""
-_MEMORY, _COLUMNS_MEMORY = 7, 5
-"""zlib's memory levels: with less memory more parts get a code of their own, which suits columns."""
+_GZIP = 31
+"""zlib's largest window, with gzip's header, which has no time: equal data are packed equally."""
+_MEMORY = 6
+"""zlib's memory level: with less than the usual 8 more parts get a code of their own, which suits columns."""
 
 
-def pack(data: Any, columns: Mapping[str, Any] | None = None) -> str:
-    """Encode ``data`` as gzip-compressed JSON in base64.
-
-    Args:
-        data: what to encode; with ``columns`` a dict that is not empty.
-        columns: further members of ``data``, which consist of what :func:`turn` returns.
-    """
-    return base64.b64encode(_compress(data, columns)).decode("ascii")
-
-
-def _compress(data: Any, columns: Mapping[str, Any] | None) -> bytes:
-    head, tail = _encode(data), b""
-    if columns:
-        head, tail = head[:-1] + b",", _encode(columns)[1:]
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, _MEMORY)
-    stream = packer.compress(head)
-    if columns:
-        stream += packer.flush(zlib.Z_FULL_FLUSH)  # whole bytes, after which another packer can go on
-        # Z_FILTERED leaves out short repetitions.
-        packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, _COLUMNS_MEMORY, zlib.Z_FILTERED)
-        stream += packer.compress(tail)
-    stream += packer.flush()
-    length = (len(head) + len(tail)) % 2**32
-    ending = struct.pack("<II", zlib.crc32(tail, zlib.crc32(head)), length)
-    return _GZIP_HEADER + stream + ending
-
-
-def _encode(data: Any) -> bytes:
-    return json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode()
+def pack(data: Any) -> str:
+    """Encode ``data`` as gzip-compressed JSON in base64."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP, _MEMORY, zlib.Z_FILTERED)  # few short repetitions
+    return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
 
 
 def turn(text: str) -> list[Piece]:

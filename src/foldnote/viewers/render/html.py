@@ -8,7 +8,6 @@ from the notebook server, draws the scene and removes the message. Nothing is lo
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from foldnote.io import hash_bytes
 from foldnote.viewers.render.caption import (
     has_flexible,
     list_kinds,
@@ -105,7 +105,7 @@ def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
         "height": scene.height_px,
         "color": scene.coloring.key if scene.coloring else "chain",
         "style": scene.style,
-        "packed": pack(_make_payload(scene), {"models": [_pack_model(one) for one in scene.models]}),
+        "packed": pack(_make_payload(scene)),
     }
 
 
@@ -137,8 +137,8 @@ def escape_script(code: str) -> str:
 
 
 def write_style(*names: str) -> str:
-    """A style element with CSS files of this package, without what browsers do not need."""
-    return f"<style>{''.join(map(_read_style, names))}</style>"
+    """A style element with CSS files of this package."""
+    return f"<style>{''.join(map(read_asset, names))}</style>"
 
 
 @cache
@@ -153,12 +153,6 @@ def _read_built() -> dict[str, dict[str, str]]:
 
 
 @cache
-def _read_style(name: str) -> str:
-    text = re.sub(r"\s*([{};,])\s*", r"\1", read_asset(name))
-    return re.sub(r"(?<=[{;])([\w-]+): ", r"\1:", text).replace(";}", "}")
-
-
-@cache
 def read_asset(name: str) -> str:
     """Read a CSS or JavaScript file of this package, as the build shortened it.
 
@@ -166,7 +160,7 @@ def read_asset(name: str) -> str:
     """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
     built = _read_built().get(name)
-    if built and built["source"] == hashlib.sha256(text.encode()).hexdigest():
+    if built and built["source"] == hash_bytes(text.encode()):
         return built["code"]
     lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
@@ -216,17 +210,17 @@ def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
 def name_content(scene: Scene) -> str:
     """A key of the structures shown, by which a browser finds the views that were saved for them."""
     texts = "".join(model.text for model in scene.models)
-    return hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:16]
+    return hash_bytes(texts.encode("utf-8", "replace"))[:16]
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
-    """What the page unpacks beside the models: the drawing code, run once per page, and the scene."""
+    """Content that the page unpacks: the drawing code, run once per page, and the scene."""
     parts = "\n".join(read_asset(name) for name in _PARTS)
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
-    style = _read_style("scene_live.css")
+    style = read_asset("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
     return {
-        "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
+        "name": "foldnoteScene" + hash_bytes((code + style).encode())[:8],
         "code": code,
         "style": style,
         "opacity": SURFACE_OPACITY,
@@ -257,6 +251,9 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
         "key": name_content(scene),
         "others": list_others(scene),
+        "models": [
+            _pack_model(model) for model in scene.models
+        ],  # last, so that only they are packed as columns
     }
 
 

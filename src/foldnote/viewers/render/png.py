@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,17 +42,10 @@ def _write_file(width: int, height: int, kind: int, palette: bytes, rows: NDArra
             b"\x89PNG\r\n\x1a\n",
             _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
             palette,
-            _chunk(b"IDAT", min(_compress(rows.tobytes()), key=len)),
+            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
             _chunk(b"IEND", b""),
         )
     )
-
-
-def _compress(rows: bytes) -> Iterator[bytes]:
-    """In each of two ways: runs of a colour repeat often, noise is smaller without short repetitions."""
-    for memory, strategy in ((8, zlib.Z_DEFAULT_STRATEGY), (5, zlib.Z_FILTERED)):
-        packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, memory, strategy)
-        yield packer.compress(rows) + packer.flush()
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
