@@ -45,25 +45,22 @@ class Disk:
     """The disk of one data folder.
 
     Args:
-        floor_bytes: free space below which no run is started.
         ballast_bytes: size of the ballast.
+
+    Attributes:
+        floor_bytes: free space below which no run is started.
     """
 
     def __init__(self, folder: Path, floor_bytes: int, ballast_bytes: int) -> None:
         self._folder = folder
-        self._floor_bytes = floor_bytes
+        self.floor_bytes = floor_bytes
         self._ballast_bytes = ballast_bytes
         self._ballast = folder / BALLAST
         self._log = folder / f"{DATABASE}-wal"
 
     def has_space(self) -> bool:
         """Whether a run may be started."""
-        return _free_bytes(self._folder) >= self._floor_bytes
-
-    @property
-    def floor_bytes(self) -> int:
-        """Free space below which no run is started."""
-        return self._floor_bytes
+        return _free_bytes(self._folder) >= self.floor_bytes
 
     def measure(self) -> tuple[int, int]:
         """Free space and size of the disk, in bytes."""
@@ -75,7 +72,7 @@ class Disk:
         free = _free_bytes(self._folder)
         if free < _NO_ROOM_BYTES:
             self.drop_ballast()
-        elif free >= self._floor_bytes + self._ballast_bytes:
+        elif free >= self.floor_bytes + self._ballast_bytes:
             self.reserve_log()
             if not self._ballast.exists():
                 self._make_ballast()

@@ -63,8 +63,8 @@ class ReadinessCheck:
         except StorageFaultError as fault:
             kind = "its disk is full" if fault.is_full else "it is locked, damaged or read-only"
             reasons["database_not_writable"] = f"The database cannot be written: {kind}."
-        if not service.disk.has_space():
-            free_bytes, _ = service.disk.measure()
+        free_bytes, _ = service.disk.measure()
+        if free_bytes < service.disk.floor_bytes:
             reasons["disk_below_floor"] = (
                 f"{format_size(free_bytes)} of the disk are free, less than --free-disk-mb"
                 f" ({format_size(service.disk.floor_bytes)}), so that nothing new is accepted."

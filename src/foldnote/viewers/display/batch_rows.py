@@ -16,7 +16,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.models import Job
-from foldnote.models.status import FAILED, NOT_RUN, is_behind
+from foldnote.models.status import FAILED, NOT_RUN, JobStatus, is_behind
 from foldnote.results import Result
 from foldnote.results.batch import find_batch_table
 from foldnote.settings import active_profile
@@ -62,26 +62,46 @@ class BatchRow:
 
 def read_rows(result: Result) -> list[BatchRow]:
     """The rows of a batch's archive, in the order of its table, else of its folders."""
+    records = _read_table(result)
+    if records is None:
+        return [_read_row(job, JobStatus.COMPLETE, one) for job, one in result.jobs.items()]
+    return [_read_table_row(record, result.jobs) for record in records]
+
+
+def read_states(result: Result) -> list[str]:
+    """The states of these rows in words, without the results of their jobs."""
+    records = _read_table(result)
+    if records is None:
+        return [JobStatus.COMPLETE] * len(result.jobs)
+    return [_read_state(record, result.jobs) for record in records]
+
+
+def _read_table(result: Result) -> list[dict[Any, Any]] | None:
+    """The rows of the service's table; None without one."""
     name = find_batch_table(result.tables)
     try:
         table = None if name is None else result.tables.get(name)
     except UnreadableFileError:
         table = None
     if table is None or "jobName" not in table.columns:
-        return [_read_row(job, "Complete", one) for job, one in result.jobs.items()]
-    filled = table.astype(object).where(table.notna(), None)
-    return [_read_table_row(row, result.jobs) for row in filled.to_dict("records")]
+        return None
+    return table.astype(object).where(table.notna(), None).to_dict("records")
+
+
+def _read_state(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> str:
+    """The state of a row of the table, whose status of a failed run is ``Stopped``, with an error."""
+    reason = str(row.get("error") or "")
+    state = str(row.get("status") or (JobStatus.COMPLETE if str(row["jobName"]) in jobs else _STOPPED))
+    if state == _STOPPED and reason:
+        return NOT_RUN if is_behind(reason) else FAILED
+    return state
 
 
 def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> BatchRow:
-    """A row of the service's table, whose status of a failed run is ``Stopped``, with an error."""
     job, reason = str(row["jobName"]), str(row.get("error") or "")
-    state = str(row.get("status") or ("Complete" if job in jobs else _STOPPED))
-    if state == _STOPPED and reason:
-        state = NOT_RUN if is_behind(reason) else FAILED
     return BatchRow(
         name=job,
-        state=state,
+        state=_read_state(row, jobs),
         reason=reason or str(row.get("message") or ""),
         retries=int(row.get("retries") or 0),
         figures=read_figures(jobs[job]) if job in jobs else {},

@@ -14,7 +14,7 @@ from html import escape
 from foldnote.models.status import JobStatus
 from foldnote.results import Manifest, Result, ResultFile, find_metric
 from foldnote.text import count, format_duration, format_figure, format_size
-from foldnote.viewers.display.batch_rows import read_rows
+from foldnote.viewers.display.batch_rows import read_states
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 """Word boundary in a camelCase name such as ``heavyResidues``, but not in ``pKa``."""
@@ -31,9 +31,9 @@ def write_summary(result: Result) -> dict[str, str]:
 
 def _count_complete(result: Result) -> str:
     """How many jobs of a batch are complete, as ``19 of 20``; the archive has folders of failed ones, too."""
-    rows = read_rows(result)
-    complete = sum(row.state == JobStatus.COMPLETE for row in rows)
-    return str(complete) if complete == len(rows) else f"{complete:,} of {len(rows):,}"
+    states = read_states(result)
+    complete = states.count(JobStatus.COMPLETE)
+    return f"{complete:,}" if complete == len(states) else f"{complete:,} of {len(states):,}"
 
 
 def write_files(files: Sequence[ResultFile]) -> str:
