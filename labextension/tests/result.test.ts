@@ -4,7 +4,7 @@ import { ResultModel, type Listed, type ResultState } from '../src/models/result
 import { makeJob } from './records';
 
 const PLACE: JobPlace = { job: 'fold', member: null, profile: 'lab' };
-const RESULT: ResultAnswer = { title: 'fold', html: '', files: [], manifest: '' };
+const RESULT: ResultAnswer = { title: 'fold', html: '', files: [], manifest: '', settings: '' };
 const ELSEWHERE: Listed = { isReady: true, isFollowed: false, job: undefined };
 
 /** A service whose answers are given in order, the last one again and again; an error is thrown. */

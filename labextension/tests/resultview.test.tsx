@@ -18,7 +18,8 @@ const RESULT = {
   title: 'fold',
   html: '<p>A structure</p>',
   files: [{ name: 'model.pdb', kind: 'structure', sizeBytes: 271_400 }],
-  manifest: '{"method": "X"}'
+  manifest: '{"method": "X"}',
+  settings: ''
 };
 const STATE: ResultState = { job: DONE, seenAt: NOW, goneAt: null, fault: null, result: RESULT, resultFault: null };
 
@@ -113,6 +114,16 @@ describe('a complete job', () => {
     render(view({ result: { ...RESULT, manifest: '' } }));
     await go('Provenance');
     expect(screen.getByText('No manifest')).toBeTruthy();
+  });
+
+  it('shows which settings the jobs of a batch share, as its result tells them', async () => {
+    const settings = '{"sameInAllRows": {"scheme": "kabat"}, "differentByRow": {"sequence": "2 values in 3 rows"}}';
+    const batch = makeJob({ jobName: 'screen', type: 'batch', tool: 'anarci', status: 'Complete' });
+    render(view({ job: batch, result: { ...RESULT, settings } }, { readSettings: () => Promise.resolve('{}') }));
+    await go('Settings');
+    expect(screen.getByRole('table', { name: 'Settings' }).textContent).toBe(
+      'Same in all rowsSchemekabatDifferent by rowSequence2 values in 3 rows'
+    );
   });
 
   it('says why its settings cannot be shown', async () => {

@@ -708,6 +708,11 @@ export interface components {
              * @default
              */
             manifest: string;
+            /**
+             * Settings
+             * @default
+             */
+            settings: string;
             /** Title */
             title: string;
         } & {

@@ -197,7 +197,9 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
 
 function Settings({ readSettings, state }: ResultViewProps): ReactElement {
   const trans = useWords();
-  const { value, fault } = useLoaded(readSettings);
+  const loaded = useLoaded(readSettings);
+  // a batch has none itself, and its result tells those of its jobs
+  const { value, fault } = state.result?.settings ? { value: state.result.settings, fault: null } : loaded;
   if (fault !== null) {
     return (
       <Notice tone="error" title={trans.__('The settings cannot be shown')}>

@@ -11,12 +11,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from foldnote.errors import FoldnoteError, UnreadableFileError
-from foldnote.lab.responses import ResultAnswer, ResultFileRecord
+from foldnote.lab.responses import ResultAnswer, ResultFileRecord, write_settings
 from foldnote.results import Alignment, Result, open_result
+from foldnote.results.batch import find_batch_table
 from foldnote.results.naming.file_kinds import FileKind, find_kind
 from foldnote.results.prediction.pae import make_pae
 from foldnote.results.prediction.score_files import read_score_file
@@ -30,6 +32,8 @@ PROCESSOR_LIMIT_S = 150
 
 RESULT, ROW, FILE = "result", "row", "file"
 """What can be rendered: the result of a job, that of one job of a batch, or a single file."""
+_SETTING = "settings."
+"""Beginning of the names of a batch's columns of settings."""
 
 
 def lay_out_result(path: Path, title: str) -> ResultAnswer:
@@ -64,6 +68,7 @@ def _lay_out(result: Result, title: str) -> ResultAnswer:
         html=bundle(result)["text/html"],
         files=tuple(rows),
         manifest=_read_manifest(result),
+        settings=_read_settings(result),
     )
 
 
@@ -141,6 +146,36 @@ def _read_manifest(result: Result) -> str:
     except (FoldnoteError, ValueError):
         return ""
     return json.dumps(contents[0], indent=2, ensure_ascii=False) if contents else ""
+
+
+def _read_settings(result: Result) -> str:
+    """What the jobs of a batch share and in what they differ, by its table; empty for other results."""
+    name = find_batch_table(result.tables) if result.jobs else None
+    if name is None:
+        return ""
+    try:
+        table = result.tables[name]
+    except UnreadableFileError:
+        return ""
+    columns = {str(name): values for name, values in table.items() if str(name).startswith(_SETTING)}
+    same, different = {}, {}
+    for column, values in columns.items():
+        found, first = values.nunique(dropna=False), values.tolist()[0]
+        if found > 1:
+            told = f"{found:,} values in {len(values):,} rows, in the table of the result"
+            different[column.removeprefix(_SETTING)] = told
+        elif pd.notna(first):
+            same[column.removeprefix(_SETTING)] = _read_cell(first)
+    parts = {"sameInAllRows": same, "differentByRow": different}
+    return write_settings({title: part for title, part in parts.items() if part}) if same or different else ""
+
+
+def _read_cell(cell: Any) -> Any:
+    """A setting as the table has it, where lists are JSON."""
+    if isinstance(cell, str) and cell.startswith(("[", "{")):
+        with suppress(ValueError):
+            return json.loads(cell)
+    return cell
 
 
 _LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {

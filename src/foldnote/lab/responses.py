@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -27,6 +28,7 @@ from foldnote.models.share import Share
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
 
+_MAX_TEXT_LENGTH = 400
 _OMITTED_TOOL_FIELDS = ("schema", "exampleJob", "citation", "outputs")
 
 
@@ -339,6 +341,8 @@ class ResultAnswer(WireModel):
     files: tuple[ResultFileRecord, ...] = ()
     manifest: str = ""
     """The manifest as JSON text, indented; empty when the result has none."""
+    settings: str = ""
+    """Of a batch, what all its jobs share and in what they differ, as indented JSON; empty otherwise."""
 
 
 class SharesAnswer(WireModel):
@@ -356,7 +360,7 @@ class SharedAnswer(WireModel):
     """By which this Jupyter server finds the link again, as long as it runs."""
     job: PageJob
     settings: str
-    """Indented JSON; contents of files are shortened. Of a batch: shared settings, and which differ."""
+    """Indented JSON; contents of files are shortened."""
     result: ResultAnswer
 
 
@@ -430,6 +434,21 @@ def write_shared(link: OpenedLink, settings: str, result: bytes) -> bytes:
     """The response about a shared job, with its rendered result, which is JSON."""
     head = _dump({"url": link.url, "mark": link.mark, "job": page_record(link.job), "settings": settings})
     return head[:-1] + b',"result":' + result + b"}"
+
+
+def write_settings(settings: Mapping[str, Any]) -> str:
+    """Settings as indented JSON; contents of files are shortened."""
+    return json.dumps(_shorten(settings), indent=2, ensure_ascii=False)
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shorten(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_shorten(each) for each in value]
+    if isinstance(value, str) and len(value) > _MAX_TEXT_LENGTH and "\n" in value.strip():
+        return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
+    return value
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:

@@ -6,11 +6,10 @@ A session belongs to one profile and has its only poller and connection.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from foldnote.client import AsyncClient
 from foldnote.client.resources.shares import OpenedShare
@@ -30,6 +29,7 @@ from foldnote.lab.responses import (
     ToolAdvice,
     ToolAnswer,
     ToolInput,
+    write_settings,
 )
 from foldnote.models.job import Job, JobPage
 from foldnote.models.settings_table import find_note, format_output, list_outputs, list_settings
@@ -40,7 +40,6 @@ from foldnote.settings import EMBEDDED
 LOG_LINES = 400
 """Number of lines from the end of a log that are sent to the browser."""
 
-_MAX_TEXT_LENGTH = 400
 _TRANSFER_S = 3600.0
 _ROUTER_S = 90.0
 _Value = TypeVar("_Value")
@@ -98,7 +97,8 @@ class ServiceSession:
 
         ``member`` is the address of another member of the organization whose job it is.
         """
-        return write_settings(await self._ask(lambda client: client.jobs.record(name, job_email=member)))
+        job = await self._ask(lambda client: client.jobs.record(name, job_email=member))
+        return write_settings(job.settings)
 
     async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
         """The account of the API key; for the embedded service, which has no accounts, no request is made."""
@@ -270,23 +270,3 @@ def describe_tool(tool: Tool) -> ToolAnswer:
         map(format_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )
     return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
-
-
-def write_settings(job: Job) -> str:
-    """A job's settings as indented JSON; contents of files are shortened."""
-    return dump_settings(job.settings)
-
-
-def dump_settings(settings: Mapping[str, Any]) -> str:
-    """Settings as indented JSON; contents of files are shortened."""
-    return json.dumps(_shorten(settings), indent=2, ensure_ascii=False)
-
-
-def _shorten(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _shorten(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_shorten(each) for each in value]
-    if isinstance(value, str) and len(value) > _MAX_TEXT_LENGTH and "\n" in value.strip():
-        return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
-    return value

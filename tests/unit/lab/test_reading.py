@@ -15,6 +15,7 @@ from foldnote.lab.renderer import (
     PROCESSOR_LIMIT_S,
     lay_out_file,
     lay_out_result,
+    lay_out_row,
     main,
 )
 
@@ -135,6 +136,21 @@ def test_a_file_with_nothing_to_draw_says_what_to_do(tmp_path):
     path.write_text("data_empty\n")
     with pytest.raises(UnreadableFileError, match=r"model\.cif"):
         lay_out_file(path, "model.cif")
+
+
+def test_the_result_of_a_batch_tells_which_settings_its_jobs_share_and_which_differ(tmp_path):
+    head = "jobName,status,settings.note,settings.chains,settings.seed,settings.sequence,settings.none"
+    rows = [f'{name},Complete,\'=1+1,"[""A""]",7,{name.upper()},' for name in ("a", "b", "c")]
+    (tmp_path / "results.csv").write_text("\n".join([head, *rows, ""]))
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
+    answer = lay_out_result(tmp_path, "cats")
+    assert json.loads(answer.settings) == {
+        "sameInAllRows": {"note": "=1+1", "chains": ["A"], "seed": 7},
+        "differentByRow": {"sequence": "3 values in 3 rows, in the table of the result"},
+    }
+    assert lay_out_row(tmp_path, "a").settings == ""
 
 
 def test_a_result_keeps_its_files_and_its_manifest(tmp_path):

@@ -53,7 +53,7 @@ async def test_a_shared_batch_tells_which_settings_its_jobs_share_and_which_diff
         await batch.wait()
         link = await client.shares.make("cats")
     whole = (await ask(jupyter, {"url": link.url})).json()
-    assert json.loads(whole["settings"]) == {
+    assert json.loads(whole["result"]["settings"]) == {
         "sameInAllRows": {"scheme": "kabat"},
         "differentByRow": {"sequence": "2 values in 3 rows, in the table of the result"},
     }

@@ -6,15 +6,9 @@ Requests have a link in the body, so that no log of this server has its token.
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
-import json
-import re
 import zipfile
-from collections import defaultdict
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
@@ -25,10 +19,6 @@ from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
 if TYPE_CHECKING:
     from foldnote.lab.opened_links import OpenedLink
 
-_TABLE = "results.csv"
-"""The service's table in the archive of a batch, with a row for each job."""
-_SETTING = "settings."
-"""Beginning of the names of its columns of settings."""
 _FORGOTTEN = (
     "The Jupyter server keeps links to shared jobs in its memory only, and does not have this one any more:"
     " open the link again."
@@ -102,8 +92,7 @@ class SharedHandler(_SharedHandler):
     @authorized
     async def post(self) -> None:
         """The shared job with its rendered result; with ``row``, the result of that job of a shared batch."""
-        from foldnote.lab.responses import write_shared
-        from foldnote.lab.service_session import dump_settings
+        from foldnote.lab.responses import write_settings, write_shared
 
         row = self.read_field("row") if "row" in (self.get_json_body() or {}) else None
         link, archive = await self.open(is_part=row is not None)
@@ -112,10 +101,9 @@ class SharedHandler(_SharedHandler):
                 raise fault(404, f"The shared batch {link.job.job_name!r} has no result of {row[:100]!r}.")
             await answer_layout(self, "row", archive, row)
             return
-        given = link.job.settings or await asyncio.to_thread(_compare_settings, archive)
         await answer_layout(
             *(self, "result", archive, link.job.job_name),
-            lambda result: write_shared(link, dump_settings(given), result),
+            lambda result: write_shared(link, write_settings(link.job.settings), result),
         )
 
 
@@ -137,34 +125,6 @@ class SharedFileHandler(_SharedHandler):
                 raise fault(404, f"The result has no file {name!r}.")
             with unpacked.open(name) as stream:
                 await send_file(self, stream, unpacked.getinfo(name).file_size, Path(name).name)
-
-
-def _compare_settings(archive: Path) -> dict[str, dict[str, Any]]:
-    """Settings that the jobs of a batch share, and those in which they differ; empty without its table."""
-    columns: defaultdict[str, list[str]] = defaultdict(list)
-    unread = suppress(KeyError, csv.Error, UnicodeDecodeError)
-    with unread, zipfile.ZipFile(archive) as opened, opened.open(_TABLE) as stream:
-        for row in csv.DictReader(io.TextIOWrapper(stream, "utf-8-sig", newline="")):
-            for name, text in row.items():
-                if name is not None and name.startswith(_SETTING):
-                    columns[name.removeprefix(_SETTING)].append(text or "")
-    same, different = {}, {}
-    for name, texts in columns.items():
-        values = set(texts)
-        if len(values) > 1:
-            different[name] = f"{len(values):,} values in {len(texts):,} rows, in the table of the result"
-        elif texts[0]:
-            same[name] = _read_cell(texts[0])
-    parts = {"sameInAllRows": same, "differentByRow": different}
-    return {name: part for name, part in parts.items() if part}
-
-
-def _read_cell(text: str) -> Any:
-    """A setting from the table: lists are JSON, and an apostrophe stands before formulas."""
-    if text.startswith(("[", "{")):
-        with suppress(ValueError):
-            return json.loads(text)
-    return re.sub(r"^'(?='*[=+\-@\t\r])", "", text)
 
 
 def _list_folders(archive: Path) -> set[str]:
