@@ -104,7 +104,7 @@ def measure(lab: Any, name: str) -> dict[str, float | None]:
     """Milliseconds until the form of ``name`` is seen, its controls, and for ours a letter's verdict."""
     kernel = "python3" if name == "foldnote" else "peers"
     lab.server.write_notebook(f"{name}.ipynb", *CELLS[name], kernel=kernel)
-    lab.open(f"{name}.ipynb", workspace=name)
+    lab.open(f"{name}.ipynb")
     lab.wait_for_kernel()
     lab.run_all()
     seen = [lab.page.evaluate(_SEE) for _ in range(RUNS + 1)][1:]

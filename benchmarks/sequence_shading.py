@@ -99,7 +99,7 @@ def measure_page() -> float:
         try:
             lab = LabPage(browser.new_context(viewport={"width": 1400, "height": 1000}), server)
             server.write_notebook("shading.ipynb", _CELL.format(light=row["light"]))
-            lab.open("shading.ipynb", workspace="shading")
+            lab.open("shading.ipynb")
             lab.wait_for_kernel()
             lab.run_all()
             lab.page.locator(".foldnote-form textarea").first.wait_for()

@@ -299,7 +299,7 @@ def _draw(
             server.write_notebook(f"{name}.ipynb", f"text = open('p.pdb').read()\n{code}")
             context = browser.new_context(viewport={"width": 1300, "height": 1000})
             page = LabPage(context, server)
-            page.open(f"{name}.ipynb", workspace=name)
+            page.open(f"{name}.ipynb")
             page.run_all()
             pixels = _watch(page)
             found[name] = (pixels, sorted({_machine(address) for address in page.outside}))

@@ -54,21 +54,9 @@ def chromium_without_webgl(chromium: Browser) -> Iterator[Browser]:
     browser.close()
 
 
-@pytest.fixture
-def chromium_elsewhere(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[Browser]:
-    """A browser on a computer in another time zone, which the test names as the fixture's parameter."""
-    browser = _launch(chromium.browser_type, zone=request.param)
-    yield browser
-    browser.close()
-
-
-def _launch(kind: BrowserType, *more: str, zone: str | None = None) -> Browser:
+def _launch(kind: BrowserType, *more: str) -> Browser:
     path = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    return kind.launch(
-        executable_path=path,
-        env={**os.environ, **({} if zone is None else {"TZ": zone})},
-        args=[*_ARGUMENTS, *more],
-    )
+    return kind.launch(executable_path=path, args=[*_ARGUMENTS, *more])
 
 
 @pytest.fixture(scope="package")

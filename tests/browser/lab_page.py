@@ -1,26 +1,27 @@
 """JupyterLab's page as a person uses it: open a notebook, run it, look at it."""
 
+import json
 import os
 import re
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from lab_server import ROOT, LabServer
-from playwright.sync_api import BrowserContext, Locator, Page, Request, Route
+from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, Request, Route
 
 _PICTURES = os.environ.get("FOLDNOTE_TEST_PICTURES")
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
+_NUMBERS = count(1)
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
-_IS_RESTORED = """
-async () => window.jupyterapp !== undefined && await window.jupyterapp.restored.then(() => true)
-  && !new URLSearchParams(location.search).has('reset')
-"""
-"""A page that had its workspace before it was told to reset it loads itself once more, until its address does not tell so."""
+_IS_RESTORED = (
+    "async () => window.jupyterapp !== undefined && await window.jupyterapp.restored.then(() => true)"
+)
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
@@ -124,17 +125,25 @@ class LabPage:
     Attributes:
         page: the Playwright page, for everything that is not here.
         server: the server behind it.
+        workspace: name of JupyterLab's workspace, a new one each time that the page is opened.
         outside: addresses outside this computer that the page wanted; each was refused.
         faults: uncaught exceptions of the page, with where they were thrown.
+        complaints: errors in the page's console, and requests that failed, for the message of a test that fails.
     """
 
     def __init__(self, context: BrowserContext, server: LabServer) -> None:
         """Make a page; the browser reaches this computer only (``conftest``)."""
         self.server = server
+        self.workspace = ""
         self.outside: list[str] = []
         self.faults: list[str] = []
+        self.complaints: list[str] = []
         context.on("request", self._note_outside)
         self.page: Page = context.new_page()
+        self.page.on("console", self._note_error)
+        self.page.on(
+            "requestfailed", lambda request: self.complaints.append(f"{request.url}: {request.failure}")
+        )
         self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
     def close(self) -> None:
@@ -148,14 +157,35 @@ class LabPage:
                 page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
             page.close()
 
-    def open(self, notebook: str | None = None, *, workspace: str = "tests") -> None:
-        """Open JupyterLab, on a notebook if one is named, and wait until it is there."""
-        path = f"lab/workspaces/{workspace}" + (f"/tree/{notebook}" if notebook else "")
-        self.page.goto(f"{self.server.url}{path}?token={self.server.token}&reset")
-        self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
-        self.page.wait_for_function(_IS_RESTORED, polling=_POLL_MS)  # also in a page that is loaded once more
+    def open(self, notebook: str | None = None) -> None:
+        """Open JupyterLab in a new workspace, on a notebook if one is named, and wait until it is there.
+
+        JupyterLab's own way to begin anew (``reset``) sometimes loads the page once more, seconds after it was there.
+        """
+        self.workspace = f"tests-{next(_NUMBERS)}"
+        self._load(f"/tree/{notebook}" if notebook else "")
         if notebook:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
+    def reopen(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
+        """Load the page again as a browser does that was restarted, once ``is_saved`` says so of the workspace's data."""
+        self.wait_until_saved(is_saved)
+        self._load("")
+
+    def wait_until_saved(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
+        """Wait until ``is_saved`` says so of the data of the workspace, which JupyterLab saves some time later."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            status, body = self.server.request(f"lab/api/workspaces/{self.workspace}")
+            if status == 200 and is_saved(json.loads(body)["data"]):
+                return
+            self.page.wait_for_timeout(200)
+        raise AssertionError(f"JupyterLab saved {body[:2000]!r}")
+
+    def _load(self, path: str) -> None:
+        self.page.goto(f"{self.server.url}lab/workspaces/{self.workspace}{path}?token={self.server.token}")
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
+        self.page.wait_for_function(_IS_RESTORED, polling=_POLL_MS)
 
     def turn_to(self, notebook: str) -> None:
         """Open a notebook with nothing beside it, without loading the page again; what was not saved is gone."""
@@ -164,8 +194,15 @@ class LabPage:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
     def execute(self, command: str, **args: Any) -> None:
-        """Execute a command of JupyterLab and wait for it."""
-        self.page.evaluate(_EXECUTE, [command, args])
+        """Execute a command of JupyterLab and wait for it.
+
+        Where it fails, the error has the page's complaints as a note: a page that could not load foldnote has none of its commands.
+        """
+        try:
+            self.page.evaluate(_EXECUTE, [command, args])
+        except Error as fault:
+            fault.add_note("\n".join([f"{self.page.url} complained of:", *self.complaints[-20:]]))
+            raise
 
     def wait_for_kernel(self) -> None:
         """Wait until the current notebook's kernel is idle."""
@@ -308,6 +345,10 @@ class LabPage:
         self.page.mouse.move(box["x"] + box["width"] / 2 + width_px - panel["width"], middle, steps=4)
         self.page.mouse.up()
         self.page.wait_for_timeout(200)
+
+    def _note_error(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
 
     def _note_outside(self, request: Request) -> None:
         address = urlsplit(request.url)

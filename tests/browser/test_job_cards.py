@@ -164,7 +164,7 @@ def test_a_card_outlives_its_service(submit, notebook, server):
 def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
     card = submit("reloaded.sleep-15")
     notebook.save()
-    notebook.open("job_cards.ipynb", workspace="reloaded")
+    notebook.open("job_cards.ipynb")
     expect(card).to_contain_text("Complete", timeout=JOB_MS)
     offer = card.get_by_role("button", name="Show result")
     expect(offer).to_be_visible()

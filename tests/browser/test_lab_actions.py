@@ -3,7 +3,6 @@
 The tests share one page before a real service, whose jobs they submit past the page.
 """
 
-import json
 import os
 import re
 import signal
@@ -183,15 +182,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     lab.page.keyboard.press("Escape")
     details = "tool score duration progress tags reason"
     kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine", "details": details}
-    end = time.monotonic() + 60
-    while time.monotonic() < end:  # JupyterLab saves a workspace some time later
-        saved = json.loads(server.request("lab/api/workspaces/tests")[1])
-        if saved["data"].get("foldnote:choices") == kept:
-            break
-        lab.page.wait_for_timeout(200)
-    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
-    lab.page.wait_for_function("window.jupyterapp !== undefined")
-    lab.page.evaluate("window.jupyterapp.restored")
+    lab.reopen(lambda saved: saved.get("foldnote:choices") == kept)
     sidebar = lab.show_sidebar("jobs", 300)
     expect(sidebar.get_by_label("Order")).to_have_value("name")
     expect(sidebar.get_by_label("Groups")).to_have_value("tool")

@@ -89,7 +89,7 @@ def lab(shared_lab, server):
     """A page that reaches the server through the proxy."""
     proxy = Proxy(server.port)
     server.url = f"http://127.0.0.1:{proxy.port}{server.base_url}"
-    shared_lab.open("work.ipynb", workspace="hub")
+    shared_lab.open("work.ipynb")
     page = shared_lab.page
     lost = page.get_by_role("dialog").filter(
         has_text="Server Connection Error"

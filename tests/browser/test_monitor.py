@@ -240,7 +240,7 @@ def test_shortcuts_lead_to_the_jobs_and_are_shown_in_menus(lab):
 
 def test_a_second_page_sees_what_is_done_in_the_first(lab, server):
     second = LabPage(lab.page.context, server)
-    second.open(workspace="second")
+    second.open()
     expect(row_of(second, "second.structure").locator(".fn-Tag")).to_have_text("together")
     row_of(lab, "second.structure").click()
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:tag-job')")

@@ -70,7 +70,7 @@ def test_a_widget_without_its_kernel_shows_what_was_saved(notebook, server):
     notebook.page.locator(".jp-OutputArea .widget-slider").wait_for()
     notebook.save()
     notebook.execute("kernelmenu:shutdown")
-    notebook.open("saved.ipynb", workspace="later")
+    notebook.open("saved.ipynb")
     notebook.page.locator(".jp-OutputArea").get_by_text("The saved text", exact=True).wait_for()
     notebook.page.wait_for_timeout(500)
     assert "Error displaying widget" not in "".join(notebook.outputs())

@@ -128,16 +128,12 @@ def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, 
     expect(sidebar.locator("[data-job='kept.output-2']")).to_contain_text("Complete", timeout=60_000)
     lab.execute("foldnote:open-job", job="not-here", profile="embedded")
     panel_of(lab, "not-here")
-    for _ in range(300):  # JupyterLab saves a workspace some time later
-        saved = json.loads(server.request("lab/api/workspaces/tests")[1])["data"]
-        kept = {name for name in saved if name.startswith("foldnote-results:")}
-        if len(kept) == 2 and "not-here" in json.dumps(saved.get("layout-restorer:data", {})):
-            break
-        lab.page.wait_for_timeout(200)
-    assert len(kept) == 2, saved
-    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
-    lab.page.wait_for_function("window.jupyterapp !== undefined")
-    lab.page.evaluate("window.jupyterapp.restored")
+    lab.reopen(
+        lambda saved: (
+            len([name for name in saved if name.startswith("foldnote-results:")]) == 2
+            and "not-here" in json.dumps(saved.get("layout-restorer:data", {}))
+        )
+    )
     for name, words in (
         ("theirs.output-2", "Complete"),
         ("not-here", "The service of this computer had no job"),
@@ -354,7 +350,7 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
     made, asked = share_batch(lab, hosted, "tigers", ["tiger-1", "tiger-2"])
     paste_link(lab, made["url"])
     expect(panel_of(lab, "tigers")).to_contain_text("tiger-2")
-    first = reload(lab, server, made["url"])
+    first = reload(lab, made["url"])
     panel = panel_of(lab, "tigers")
     expect(panel).to_contain_text("Shared with you, read-only · ")
     panel.get_by_role("button", name="tiger-2").click()
@@ -364,7 +360,7 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
     lab.picture("shared-restored")
     server.kill()
     server.start()
-    reload(lab, server, made["url"])
+    reload(lab, made["url"])
     panel = panel_of(lab, "tigers")
     notice = panel.get_by_role("status").filter(has_text="The shared job cannot be opened")
     expect(notice).to_contain_text("keeps links to shared jobs in its memory only")
@@ -374,7 +370,7 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
     expect(panel_of(lab, "tigers")).to_contain_text("tiger-2")
     expect(lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="tigers")).to_have_count(1)
     httpx.delete(f"{hosted.url}/shares/{made['name']}", **asked)
-    reload(lab, server, made["url"], before=first)
+    reload(lab, made["url"], before=first)
     panel = panel_of(lab, "tigers")
     expect(panel).to_contain_text("There is nothing to open by this link for you")
     lab.picture("shared-ended")
@@ -382,24 +378,24 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
     expect(lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="tigers")).to_have_count(0)
 
 
-def reload(lab, server, link, before=()):
+def reload(lab, link, before=()):
     """Load the page again with its layout, once that is saved with another tab than ``before``; the names of the tabs saved.
 
     No link is in what is saved.
     """
-    for _ in range(300):
-        saved = json.loads(server.request("lab/api/workspaces/tests")[1])["data"]
-        kept = {name for name in saved if name.startswith("foldnote-results:") and "tigers" in name}
+    kept = set()
+
+    def is_saved(saved):
+        kept.clear()
+        kept.update(name for name in saved if name.startswith("foldnote-results:") and "tigers" in name)
         layout = json.dumps(saved.get("layout-restorer:data", {}))
-        if kept and not kept & set(before) and all(name in layout for name in kept):
-            break
-        lab.page.wait_for_timeout(200)
-    assert '"share"' in json.dumps(saved)
-    assert link.partition("#")[2] not in json.dumps(saved)
-    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
-    lab.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
-    lab.page.wait_for_function("window.jupyterapp !== undefined")
-    lab.page.evaluate("window.jupyterapp.restored")
+        if not kept or kept & set(before) or not all(name in layout for name in kept):
+            return False
+        assert '"share"' in json.dumps(saved)
+        assert link.partition("#")[2] not in json.dumps(saved)
+        return True
+
+    lab.reopen(is_saved)
     return kept
 
 

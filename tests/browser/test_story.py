@@ -79,7 +79,7 @@ def test_from_the_launcher_to_the_structure_in_the_cell(lab: LabPage):
 def test_results_are_shown_again_when_tab_and_kernel_are_gone(shared_lab: LabPage):
     lab = shared_lab
     lab.server.end_kernels()
-    lab.open(NOTEBOOK, workspace="again")
+    lab.open(NOTEBOOK)
     wait_for_structure(lab)
     expect(lab.page.locator(".jp-Notebook")).not_to_contain_text("Error displaying widget")
     expect(lab.page.locator(".jp-Notebook")).to_contain_text(VH[:20])

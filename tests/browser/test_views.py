@@ -559,7 +559,7 @@ def test_a_reopened_notebook_draws_without_its_kernel(notebook, server):
     notebook.save()
     notebook.page.goto("about:blank")  # an open notebook whose kernel ends is a fault to JupyterLab's widgets
     server.end_kernels()
-    notebook.open("views.ipynb", workspace="later")
+    notebook.open("views.ipynb")
     view = notebook.page.locator(".fnv-view[data-fn-state]").first
     view.wait_for(timeout=60_000)
     assert state(view) == "drawn"
