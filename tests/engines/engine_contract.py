@@ -102,6 +102,7 @@ class EngineContract:
         assert job["seed"] == used["seed"]
         assert (job["seed"] is not None) == self.needs_seed
         assert (job["seedNote"] is None) == self.needs_seed
+        assert (job["seedOffered"] is not None) == self.needs_seed
 
     def test_the_manifest_has_every_setting_as_it_was_used(self, run):
         given = json.loads((run.parent / "job.json").read_text())["settings"]

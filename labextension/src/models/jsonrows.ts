@@ -56,12 +56,9 @@ const OF_MANIFEST: Readonly<Record<string, string>> = {
   'job.seedOffered': 'Seed given to the engine'
 };
 
-/** The note of a manifest whose engine has none; the service's `runner/manifest.py` writes it. */
-const NO_SEED = 'The engine uses no random seed.';
-
 /**
  * The rows of a manifest; null if the text is not a JSON object. The tool has the name that is displayed, and the seed that
- * the engine was given is left out where it used that one, or uses none.
+ * the engine was given is left out where it used that one.
  */
 export function readManifestRows(text: string, displayName: (type: string) => string): readonly JsonRow[] | null {
   const rows = readJsonRows(text);
@@ -69,7 +66,7 @@ export function readManifestRows(text: string, displayName: (type: string) => st
     return null;
   }
   const valueOf = (wanted: string): JsonRow['value'] | undefined => rows.find(({ path }) => path === wanted)?.value;
-  const tellsGiven = valueOf('job.seedOffered') !== valueOf('job.seed') && valueOf('job.seedNote') !== NO_SEED;
+  const tellsGiven = valueOf('job.seedOffered') !== valueOf('job.seed');
   return rows
     .filter(({ path }) => path !== 'job.seedOffered' || tellsGiven)
     .map(row => ({

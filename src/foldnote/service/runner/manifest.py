@@ -41,6 +41,8 @@ class Used:
     seed: int | None = None
     seed_note: str | None = None
     """Why there is no seed; None if there is one."""
+    takes_seed: bool = True
+    """Whether the engine can use one; one that does not report may have used that which it was given."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Values that the engine used, whether submitted or computed."""
     ignored: Mapping[str, str] = field(default_factory=dict)
@@ -81,10 +83,11 @@ def read_used(attempt_dir: Path) -> Used:
     names = ("seed", "settings", "ignored", "addOns", "databases")
     seed, settings, ignored, add_ons, databases = (content.get(name) for name in names)
     is_seed = isinstance(seed, int) and not isinstance(seed, bool)
-    note = _NO_SEED if "seed" in content and seed is None else _NOT_REPORTED
+    takes_seed = "seed" not in content or seed is not None
     return Used(
         seed=seed if is_seed else None,
-        seed_note=None if is_seed else note,
+        seed_note=None if is_seed else _NOT_REPORTED if takes_seed else _NO_SEED,
+        takes_seed=takes_seed,
         settings=settings if isinstance(settings, dict) else {},
         ignored={name: str(why) for name, why in ignored.items()} if isinstance(ignored, dict) else {},
         add_ons=add_ons if isinstance(add_ons, dict) else {},
@@ -106,7 +109,8 @@ def make_manifest(
     ran = {**spec.settings, **used.settings}
     settings = json.dumps(ran, sort_keys=True)
     is_shown = len(settings) <= _SETTINGS_SHOWN_BYTES
-    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": spec.seed}
+    offered = spec.seed if used.takes_seed else None
+    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": offered}
     return {
         "manifestVersion": 1,
         "job": {"jobName": spec.job_name, "type": spec.tool, **seed},

@@ -28,7 +28,8 @@ def test_a_report_gives_seed_settings_and_what_was_ignored(tmp_path, work):
 
 def test_a_seed_of_null_says_that_the_method_has_none(tmp_path, work):
     (work / "used.json").write_text('{"seed": null}')
-    assert read_used(tmp_path).seed_note == "The engine uses no random seed."
+    used = read_used(tmp_path)
+    assert (used.seed_note, used.takes_seed) == ("The engine uses no random seed.", False)
 
 
 @pytest.mark.parametrize(
