@@ -1,7 +1,6 @@
 /** How a person wants to see the list, kept between visits. */
-import { ChoicesModel, type Keeper } from '../src/models/choices';
+import { ChoicesModel, type Keeper, FIRST_CHOICES, GROUPS, SORTS, WHOSE } from '../src/models/choices';
 import { DETAILS, FIRST_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
-import { FIRST_CHOICES, GROUPS, SORTS, WHOSE } from '../src/models/listing';
 import { STATES } from '../src/models/status';
 import { forSeeds } from './random';
 

@@ -7,7 +7,7 @@ import type { JobRecord } from '../src/api/answers';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
 import { EMPTY, type JobsState } from '../src/models/jobs';
-import { FIRST_CHOICES, type Choices } from '../src/models/listing';
+import { FIRST_CHOICES, type Choices } from '../src/models/choices';
 import { Selection } from '../src/models/selection';
 import { forSeeds } from './random';
 import { makeJob, SERVICE } from './records';

@@ -1,8 +1,8 @@
 /** From jobs to rows, which rows are in sight, and which are selected. */
-import { ChoicesModel } from '../src/models/choices';
+import { ChoicesModel, FIRST_CHOICES, type Choices } from '../src/models/choices';
 import { againCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
 import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
-import { FIRST_CHOICES, listRows, sortJobs, type Choices, type ListRow } from '../src/models/listing';
+import { listRows, sortJobs, type ListRow } from '../src/models/listing';
 import { findScore, formatScore } from '../src/models/score';
 import { Selection } from '../src/models/selection';
 import { formatSize } from '../src/models/size';

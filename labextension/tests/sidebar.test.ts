@@ -4,7 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 
 import { CommandIDs } from '../src/commands';
 import { CELL_MIME, dragFrom, VALUE_MIME } from '../src/dragging';
-import { FIRST_CHOICES } from '../src/models/listing';
+import { FIRST_CHOICES } from '../src/models/choices';
 import { Sidebar } from '../src/panels/sidebar';
 import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell } from './notebook';
@@ -61,6 +61,14 @@ async function know(...jobs: ReturnType<typeof makeJob>[]): Promise<void> {
 }
 
 describe('the views', () => {
+  it('are drawn when they are first seen', async () => {
+    expect(sidebar.isAttached).toBe(true);
+    expect(sidebar.isVisible).toBe(false);
+    expect(sidebar.node.childElementCount).toBe(0);
+    await show(CommandIDs.showJobs);
+    await find('[role=tab]', 'Jobs');
+  });
+
   it.each([
     [CommandIDs.showTools, 'tools', 'Search tools'],
     [CommandIDs.showFiles, 'files', 'Search files']

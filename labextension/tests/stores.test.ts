@@ -1,7 +1,8 @@
 /** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
 import type { FileRecord, FilesAnswer, OlderAnswer, UploadAnswer } from '../src/api/answers';
 import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
-import { FIRST_CHOICES, GROUPS, listRows, selectable, SORTS } from '../src/models/listing';
+import { FIRST_CHOICES, GROUPS, SORTS } from '../src/models/choices';
+import { listRows, selectable } from '../src/models/listing';
 import { MembersModel } from '../src/models/members';
 import { Selection, type Choosing } from '../src/models/selection';
 import { countStates, shownState, STATES } from '../src/models/status';

@@ -7,7 +7,7 @@ import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { EMPTY, type JobsState } from '../src/models/jobs';
-import { FIRST_CHOICES } from '../src/models/listing';
+import { FIRST_CHOICES } from '../src/models/choices';
 import { Selection } from '../src/models/selection';
 import { makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 

@@ -5,7 +5,8 @@ import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } fr
 import { compareIcon, tagIcon } from '../icons';
 import { canCompare, MOST_COMPARED } from '../models/comparing';
 import type { JobsState } from '../models/jobs';
-import { listRows, type Choices } from '../models/listing';
+import type { Choices } from '../models/choices';
+import { listRows } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { isLive } from '../models/status';
 import { formatCount } from '../models/text';

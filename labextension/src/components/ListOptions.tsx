@@ -1,7 +1,7 @@
 /** Order and grouping of the list. */
 import type { ReactElement } from 'react';
 
-import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
+import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/choices';
 import { Select } from './Select';
 import { useWords } from './words';
 

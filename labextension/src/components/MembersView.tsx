@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactEle
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from '../models/batch';
 import type { Detail } from '../models/details';
-import { filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
+import { FIRST_CHOICES, type Choices } from '../models/choices';
+import { filterJobs } from '../models/listing';
 import { listMembers, memberKey, memberRows, type MembersState } from '../models/members';
 import { nextIndex } from '../models/selection';
 import { visibleText } from '../models/text';

@@ -1,7 +1,7 @@
 /** Selects between your own jobs and those of the organization. */
 import type { ReactElement } from 'react';
 
-import { WHOSE, type Whose } from '../models/listing';
+import { WHOSE, type Whose } from '../models/choices';
 import { Select } from './Select';
 import { useWords } from './words';
 

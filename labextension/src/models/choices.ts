@@ -1,8 +1,44 @@
 /** The user's display options of the list of jobs, saved between visits if there is storage. */
-import { readDetails, writeDetails } from './details';
-import { FIRST_CHOICES, GROUPS, SORTS, WHOSE, type Choices } from './listing';
-import { STATES } from './status';
+import { FIRST_DETAILS, readDetails, writeDetails, type Detail } from './details';
+import { STATES, type ShownState } from './status';
 import { Store } from './store';
+
+/** Orders of the list. */
+export const SORTS = ['newest', 'oldest', 'ended', 'name', 'status', 'duration', 'queue', 'score'] as const;
+/** Ways to group the list. */
+export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
+
+/** Whose jobs are listed. */
+export const WHOSE = ['mine', 'organization'] as const;
+
+/** Whose jobs are listed. */
+export type Whose = (typeof WHOSE)[number];
+/** An order of the list. */
+export type Sort = (typeof SORTS)[number];
+/** A way to group the list. */
+export type Grouping = (typeof GROUPS)[number];
+
+/** Display options of the list. */
+export interface Choices {
+  /** The state to show; null for all. */
+  readonly state: ShownState | null;
+  readonly query: string;
+  readonly sort: Sort;
+  readonly grouping: Grouping;
+  readonly whose: Whose;
+  /** Details of rows besides name and status. */
+  readonly details: readonly Detail[];
+}
+
+/** The default options. */
+export const FIRST_CHOICES: Choices = {
+  state: null,
+  query: '',
+  sort: 'newest',
+  grouping: 'none',
+  whose: 'mine',
+  details: FIRST_DETAILS
+};
 
 /** Storage of small plain values. */
 export interface Keeper {

@@ -4,49 +4,12 @@
  */
 import type { JobRecord } from '../api/answers';
 import { hasFailures, isBatch, toolType } from './batch';
-import { FIRST_DETAILS, type Detail } from './details';
+import type { Choices, Grouping, Sort } from './choices';
 import { findLabel } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds, queueSeconds } from './time';
 import { PLAIN, type Trans } from './words';
-
-/** Orders of the list. */
-export const SORTS = ['newest', 'oldest', 'ended', 'name', 'status', 'duration', 'queue', 'score'] as const;
-/** Ways to group the list. */
-export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
-
-/** Whose jobs are listed. */
-export const WHOSE = ['mine', 'organization'] as const;
-
-/** Whose jobs are listed. */
-export type Whose = (typeof WHOSE)[number];
-/** An order of the list. */
-export type Sort = (typeof SORTS)[number];
-/** A way to group the list. */
-export type Grouping = (typeof GROUPS)[number];
-
-/** Display options of the list. */
-export interface Choices {
-  /** The state to show; null for all. */
-  readonly state: ShownState | null;
-  readonly query: string;
-  readonly sort: Sort;
-  readonly grouping: Grouping;
-  readonly whose: Whose;
-  /** Details of rows besides name and status. */
-  readonly details: readonly Detail[];
-}
-
-/** The default options. */
-export const FIRST_CHOICES: Choices = {
-  state: null,
-  query: '',
-  sort: 'newest',
-  grouping: 'none',
-  whose: 'mine',
-  details: FIRST_DETAILS
-};
 
 /** A row of the list. */
 export type ListRow =

@@ -1,6 +1,7 @@
-/** A panel that polls only while visible. */
+/** A panel that polls only while visible, and is drawn when it is first visible. */
 import { ReactWidget } from '@jupyterlab/ui-components';
-import type { Message } from '@lumino/messaging';
+import { MessageLoop, type Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
 
 /** Base class that tracks its visibility. */
 export abstract class SeenWidget extends ReactWidget {
@@ -11,7 +12,15 @@ export abstract class SeenWidget extends ReactWidget {
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
+    MessageLoop.sendMessage(this, Widget.Msg.UpdateRequest);
     this.watch();
+  }
+
+  /** Draws it; JupyterLab starts without what nobody sees. */
+  protected override onUpdateRequest(message: Message): void {
+    if (this.isVisible) {
+      super.onUpdateRequest(message);
+    }
   }
 
   protected override onAfterAttach(message: Message): void {

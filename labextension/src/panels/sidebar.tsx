@@ -1,12 +1,12 @@
 /** The sidebar as a Lumino widget: it polls while visible and passes plain data to the views. */
 import { refreshIcon } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
-import { useCallback, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { AccountLine } from '../components/AccountLine';
 import { IconButton } from '../components/IconButton';
 import type { JobActions } from '../components/JobRow';
-import { JobsView, type ManyActions } from '../components/JobsView';
+import type { ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
 import { later } from '../components/later';
 import { ServiceBar } from '../components/ServiceBar';
@@ -14,7 +14,6 @@ import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
 import type { EngineRecord } from '../api/answers';
-import type { Choices } from '../models/listing';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
@@ -38,7 +37,7 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
   readonly onChooseProfile: (name: string) => void;
 }
 
-const MembersView = later(async () => (await import('../components/MembersView')).MembersView);
+const JobsTab = later(async () => (await import('./jobstab')).JobsTab);
 const ToolsTab = later(async () => (await import('./tabs')).ToolsTab);
 const EnginesTab = later(async () => (await import('./tabs')).EnginesTab);
 const FilesTab = later(async () => (await import('./tabs')).FilesTab);
@@ -163,7 +162,8 @@ interface LuminoDrag {
   dropAction: string;
 }
 
-interface ContentProps extends SidebarOptions {
+/** What each of its views gets. */
+export interface ContentProps extends SidebarOptions {
   readonly view: SidebarView;
   readonly onView: (view: SidebarView) => void;
 }
@@ -204,58 +204,5 @@ function SidebarContent(props: ContentProps): ReactElement {
         onConnect={props.onConnect}
       />
     </>
-  );
-}
-
-function JobsTab(props: ContentProps): ReactElement {
-  const { jobs, members, tools, selection } = props.foldnote;
-  const { choices } = props;
-  const state = useStore(jobs);
-  const chosen = useStore(choices);
-  const selected = useStore(selection);
-  const { tools: known } = useStore(tools);
-  const toolName = useCallback((type: string) => known?.find(tool => tool.type === type)?.displayName ?? type, [known]);
-  const onOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
-  const team = useStore(members);
-  const onLoad = useCallback(() => void members.refresh(), [members]);
-  const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
-  const onChoose = (change: Partial<Choices>): void => {
-    if (change.whose) {
-      selection.clear(); // commands apply to visible jobs only
-      members.choose(null);
-    }
-    choices.choose(change);
-  };
-  if (chosen.whose === 'organization' && state.service?.isEmbedded === false) {
-    return (
-      <MembersView
-        {...props}
-        state={team}
-        details={chosen.details}
-        toolName={toolName}
-        onLoad={onLoad}
-        onOlder={onOlderOfMembers}
-        onChoose={onChoose}
-        onChooseJob={key => members.choose(key)}
-        onUnfoldOf={batch => members.toggleBatch(batch)}
-      />
-    );
-  }
-  return (
-    <JobsView
-      {...props}
-      state={state}
-      choices={chosen}
-      selection={selection}
-      selected={selected}
-      toolName={toolName}
-      readLog={jobs.log}
-      onChoose={onChoose}
-      onUnfold={name => jobs.toggleBatch(name)}
-      onOlder={onOlder}
-      onRetry={props.onRefresh}
-      onShowTools={() => props.onView('tools')}
-      onDismissComplaint={() => jobs.dismissComplaint()}
-    />
   );
 }
