@@ -52,6 +52,12 @@ LIFE = """
 """
 
 
+LOADED = """
+() => performance.getEntriesByType('resource').filter(each => each.name.includes('/extensions/foldnote/static/'))
+  .map(each => each.initiatorType)
+"""
+
+
 @pytest.fixture(scope="module")
 def lab(shared_lab, server):
     """The page, its service running and reached."""
@@ -104,6 +110,8 @@ def test_the_launcher_has_its_cards_before_the_service_has_answered(lab, server)
         "AbodyBuilder",
     ):  # the last one from the visit before
         expect(cards.filter(has_text=label)).to_have_count(1)
+    # the entry asks for the plugins and the styles at once; what the sidebar shows is not loaded while nobody sees it
+    assert lab.page.evaluate(LOADED) == ["script", "link", "link"]
     lab.page.unroute("**/foldnote/api/tools")
     for route in held:
         route.continue_()
