@@ -72,6 +72,12 @@ id => {
 """
 
 
+_FADES = """
+box => new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))
+  .then(() => getComputedStyle(box).maskImage !== 'none')
+"""
+
+
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
     """A page with one notebook and its kernel, for all tests of this module."""
@@ -145,8 +151,13 @@ def test_two_jobs_are_compared(notebook):
     notebook.picture("comparison-dark-narrow", area)
     fits = notebook.fits(view)
     faults = notebook.accessibility_faults(".jp-OutputArea .fnv-view")
+    sequences = area.locator(".fnv-align").first
+    goes_on = sequences.evaluate(_FADES)
+    sequences.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    at_end = sequences.evaluate(_FADES)
     notebook.set_theme("light")
     notebook.resize(1300, 1000)
+    assert (goes_on, at_end, sequences.evaluate(_FADES)) == (True, False, False)
     assert both["orange"] > 500
     assert one["orange"] < 0.05 * both["orange"]
     assert fits
