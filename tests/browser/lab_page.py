@@ -19,9 +19,14 @@ _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _NUMBERS = count(1)
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
-_IS_RESTORED = (
-    "async () => window.jupyterapp !== undefined && await window.jupyterapp.restored.then(() => true)"
-)
+_IS_RESTORED = """
+() => {
+  const app = window.jupyterapp;
+  app?.restored.then(() => { app.isRestored = true; });
+  return app?.isRestored === true;
+}
+"""
+"""Not asynchronous: to Playwright's ``wait_for_function`` a promise is as good as true, whatever comes of it."""
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
@@ -158,10 +163,7 @@ class LabPage:
             page.close()
 
     def open(self, notebook: str | None = None) -> None:
-        """Open JupyterLab in a new workspace, on a notebook if one is named, and wait until it is there.
-
-        JupyterLab's own way to begin anew (``reset``) sometimes loads the page once more, seconds after it was there.
-        """
+        """Open JupyterLab in a new workspace, on a notebook if one is named, and wait until it is there."""
         self.workspace = f"tests-{next(_NUMBERS)}"
         self._load(f"/tree/{notebook}" if notebook else "")
         if notebook:

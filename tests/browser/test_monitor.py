@@ -113,9 +113,12 @@ def test_several_jobs_are_tagged_downloaded_and_named_together(lab, server):
     assert set(saved) == {"first.structure.zip", "second.structure.zip"}
     row_of(lab, "first.structure").click(button="right")
     lab.page.locator(".lm-Menu").get_by_text("Copy the Name", exact=True).click()
-    lab.page.wait_for_function(
-        "async () => (await navigator.clipboard.readText()).split('\\n').sort().join() === 'first.structure,second.structure'"
-    )
+    for _ in range(100):
+        copied = lab.page.evaluate("navigator.clipboard.readText()")
+        if sorted(copied.split("\n")) == ["first.structure", "second.structure"]:
+            break
+        lab.page.wait_for_timeout(100)
+    assert sorted(copied.split("\n")) == ["first.structure", "second.structure"]
 
 
 def test_a_deletion_is_undone_by_keyboard_and_from_the_palette(lab):
