@@ -26,7 +26,7 @@ class PreloadStart {
         if (!entry || files.length === 0) {
           throw new Error('The files that JupyterLab loads at its start were not found.');
         }
-        const preload = `;for (const name of ${JSON.stringify(files)}) {
+        const preload = `;for (const name of document.currentScript ? ${JSON.stringify(files)} : []) {
           const href = new URL(name, document.currentScript.src).href;
           document.head.append(Object.assign(document.createElement('link'), { rel: 'preload', as: 'script', href }));
         }`;
