@@ -73,11 +73,12 @@ class ServiceSession:
 
     async def delete(self, names: Iterable[str]) -> list[str]:
         """Delete jobs or batches with their results; returns the failures, one sentence each."""
-        given = list(names)
-        faults = await self._each(given, lambda client, name: client.jobs.delete(name))
-        if not faults:
-            self.notes.forget(given)
-        return faults
+
+        async def delete(client: AsyncClient, name: str) -> None:
+            await client.jobs.delete(name)
+            self.notes.forget([name])
+
+        return await self._each(names, delete)
 
     async def tag(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove tags of jobs; they are stored on this computer.
