@@ -86,7 +86,12 @@ export function JobsView(props: JobsViewProps): ReactElement {
       {hasJobs && (
         <>
           <div className="fn-Toolbar">
-            <Filters {...props} />
+            <StatusFilters
+              jobs={state.jobs}
+              hasMore={state.hasOlder}
+              chosen={choices.state}
+              onChoose={chosen => onChoose({ state: chosen })}
+            />
             <div className="fn-Toolbar-row">
               <SearchBox
                 label={trans.__('Search jobs')}
@@ -105,17 +110,6 @@ export function JobsView(props: JobsViewProps): ReactElement {
         </>
       )}
     </div>
-  );
-}
-
-function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
-  return (
-    <StatusFilters
-      jobs={state.jobs}
-      hasMore={state.hasOlder}
-      chosen={choices.state}
-      onChoose={chosen => onChoose({ state: chosen })}
-    />
   );
 }
 
