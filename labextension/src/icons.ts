@@ -17,7 +17,8 @@ export const markIcon = new LabIcon({ name: 'foldnote:mark', svgstr: MARK });
 
 const STROKE = 'fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"';
 
-function draw(name: string, shapes: string): LabIcon {
+/** An icon of 16 pixels from SVG shapes. */
+export function draw(name: string, shapes: string): LabIcon {
   const svgstr = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="16">${shapes}</svg>`;
   return new LabIcon({ name: `foldnote:${name}`, svgstr });
 }

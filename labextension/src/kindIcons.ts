@@ -2,7 +2,9 @@
  * An icon for each family of tools and each type of file, drawn on a grid of 16 pixels in JupyterLab's colours, so that they
  * are sharp in lists and follow the theme.
  */
-import { LabIcon } from '@jupyterlab/ui-components';
+import type { LabIcon } from '@jupyterlab/ui-components';
+
+import { draw as drawIcon } from './icons';
 
 const MAIN = 'class="jp-icon-brand0" stroke="#1976d2"';
 const OTHER = 'class="jp-icon-contrast0" stroke="#9c27b0"';
@@ -10,9 +12,8 @@ const FULL = 'class="jp-icon-brand0" fill="#1976d2" stroke="none"';
 const FULL_OTHER = 'class="jp-icon-contrast0" fill="#9c27b0" stroke="none"';
 
 function draw(name: string, shapes: string): LabIcon {
-  const svgstr = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="16">
-    <g fill="none" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round">${shapes}</g></svg>`;
-  return new LabIcon({ name: `foldnote:${name}`, svgstr });
+  const attributes = 'fill="none" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"';
+  return drawIcon(name, `<g ${attributes}>${shapes}</g>`);
 }
 
 function path(colour: string, d: string): string {

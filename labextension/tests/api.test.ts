@@ -1,6 +1,7 @@
 /** The routes of the server extension, asked of a real HTTP server. */
 import { LabApi } from '../src/api/lab';
 import { LabRequestError, Requests } from '../src/api/request';
+import { FilesModel } from '../src/models/files';
 import { makeAnswer, makeJob } from './records';
 import { forSeeds } from './random';
 import { JupyterServer } from './server';
@@ -208,5 +209,24 @@ describe('a piece of a file', () => {
     await vi.waitFor(() => expect(server.asked).toHaveLength(1));
     control.abort();
     expect((await faultOf(sending)).message).toBe('The upload was cancelled.');
+  });
+});
+
+describe('a file on its way', () => {
+  it('goes to the service that was selected when its upload began', async () => {
+    const upload = { id: 'u1', sizeBytes: 2, receivedBytes: 0, sentBytes: null, waiting: null, path: null };
+    api.profile = 'lab';
+    server.answer = ({ path, method }) => {
+      api.profile = 'cloud'; // selected meanwhile
+      const isSent = method === 'PUT' || path.includes('finish');
+      return { body: { ...upload, receivedBytes: isSent ? 2 : 0, path: path.includes('finish') ? 'a' : null } };
+    };
+    await new FilesModel(api, [0], 2).upload([new File(['ab'], 'a')]);
+    const sent = server.asked.filter(each => each.path.startsWith('files/uploads'));
+    expect(sent.map(each => new URLSearchParams(each.path.split('?')[1]).get('profile'))).toEqual([
+      'lab',
+      'lab',
+      'lab'
+    ]);
   });
 });

@@ -59,6 +59,19 @@ describe('a saved text', () => {
   });
 });
 
+describe('a saved text without widgets', () => {
+  it('follows the output, which is updated when the job ends', async () => {
+    const registry = { mimeTypes: [] } as unknown as IRenderMimeRegistry;
+    const sanitizer = { sanitize: (text: string) => text };
+    const output = new WidgetOrFallback({ sanitizer } as IRenderMime.IRendererOptions, () => registry);
+    Widget.attach(output, document.body);
+    await output.renderModel(bundle('one', '<p>Running</p>'));
+    await output.renderModel(bundle('one', '<p>Complete</p>'));
+    expect(output.node.textContent).toBe('Complete');
+    output.dispose();
+  });
+});
+
 describe('a live widget', () => {
   let registry: Registry;
   let output: WidgetOrFallback;

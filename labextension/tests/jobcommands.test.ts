@@ -336,6 +336,24 @@ describe('deleting', () => {
     void act;
   });
 
+  it('is undone at its own service, also after another one was selected', async () => {
+    running.server.profiles = [
+      { name: 'lab', url: 'https://lab.example', isActive: true },
+      { name: 'cloud', url: 'https://cloud.example', isActive: false }
+    ];
+    await running.foldnote.profiles.load();
+    await know(DONE);
+    running.server.instead.set('jobs/delete', { isHeld: true });
+    void run(CommandIDs.deleteJob, { job: 'done' });
+    await press('Delete');
+    await vi.waitFor(() => expect(notifications()).toHaveLength(1));
+    running.foldnote.profiles.choose('cloud');
+    notifications()[0]?.options.actions?.[0]?.callback(new MouseEvent('click'));
+    await vi.waitFor(() => expect(running.server.asked.some(each => each.path.startsWith('jobs/keep'))).toBe(true));
+    running.foldnote.profiles.choose(null);
+    expect(running.server.asked.find(each => each.path.startsWith('jobs/keep'))?.path).toBe('jobs/keep?profile=lab');
+  });
+
   it('begins at once, and tells of no undoing, where a person wants none', async () => {
     running.foldnote.settings.take({ ...STANDARD, undoSeconds: 0 });
     await know(DONE);

@@ -187,6 +187,41 @@ describe('JobsModel', () => {
   });
 });
 
+describe('a batch in the list', () => {
+  it('shows the latest answer about its jobs, also when an earlier one comes after it', async () => {
+    const answers: ((said: OlderAnswer) => void)[] = [];
+    source.subjobs = () => new Promise(resolve => answers.push(resolve));
+    const page = (status: JobRecord['status']): OlderAnswer => ({
+      jobs: [makeJob({ jobName: 'panel-1', status })],
+      olderKey: null
+    });
+    model.toggleBatch('panel');
+    source.answer = makeAnswer([makeJob({ jobName: 'panel' })]);
+    await model.refresh();
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.(page('Complete'));
+    await pause(0);
+    answers[0]?.(page('Running'));
+    await pause(0);
+    expect(model.find('panel-1')?.status).toBe('Complete');
+  });
+
+  it('stays as it is when a job of its name was deleted at the service that was left', async () => {
+    let end: () => void = () => undefined;
+    source.delete = async names => {
+      await new Promise<void>(go => (end = go));
+      return { gone: names, faults: [] };
+    };
+    await model.refresh();
+    const deleting = model.delete(['trastuzumab']);
+    model.reset();
+    await model.refresh();
+    end();
+    await deleting;
+    expect(names(model.state().jobs)).toEqual(['trastuzumab']);
+  });
+});
+
 /** A source whose questions are answered when the test says so. */
 class HeldSource extends MemorySource {
   readonly asked: { tag: string | null; answer: (said: Tagged<JobsAnswer>) => void }[] = [];

@@ -4,7 +4,7 @@ import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState, stateWord } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
-import type { ToolRecord } from '../src/api/answers';
+import type { ToolRecord, ToolsAnswer } from '../src/api/answers';
 import { countListed, filterJobs } from '../src/models/listing';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
 import { makeAnswer, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
@@ -193,6 +193,21 @@ describe('tools', () => {
     answered = [makeTool()];
     expect(await model.refresh()).toHaveLength(1);
     expect(model.state().tools).toHaveLength(1);
+  });
+
+  it('does not show the tools of the service that was left', async () => {
+    const answers: ((tools: ToolRecord[]) => void)[] = [];
+    const ask = (): Promise<ToolsAnswer> =>
+      new Promise(resolve => answers.push(found => resolve({ tools: found, service: SERVICE })));
+    const model = new ToolsModel({ tools: ask });
+    void model.load();
+    model.reset();
+    answers[0]?.([makeTool({ type: 'left' })]);
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    expect(model.state().tools).toBeNull();
+    answers[1]?.([makeTool({ type: 'entered' })]);
+    await vi.waitFor(() => expect(model.state().tools?.map(tool => tool.type)).toEqual(['entered']));
+    expect(model.state().isAsking).toBe(false);
   });
 
   it('waits for a service that is starting', async () => {

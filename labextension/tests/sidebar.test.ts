@@ -80,6 +80,15 @@ describe('the views', () => {
     expect(chosen?.textContent.toLowerCase()).toBe(view);
   });
 
+  it('list the files of another service as soon as it is selected', async () => {
+    await show(CommandIDs.showFiles);
+    await vi.waitFor(() => expect(running.foldnote.files.state().files).toEqual([]));
+    running.foldnote.profiles.choose('cloud');
+    await vi.waitFor(() => expect(running.foldnote.files.state().files).toEqual([]));
+    running.foldnote.profiles.choose(null);
+    expect(running.server.asked.map(each => each.path)).toContain('files?profile=cloud&offset=0');
+  });
+
   it('are chosen by their tabs', async () => {
     await know(DONE);
     await show(CommandIDs.showTools);

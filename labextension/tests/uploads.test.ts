@@ -53,10 +53,17 @@ class Server implements FilesSource {
     return Promise.resolve();
   }
 
-  files(folder: string | null): Promise<FilesAnswer> {
+  /** Whether lists of files are answered later. */
+  isHeld = false;
+  release: () => void = () => undefined;
+
+  async files(folder: string | null): Promise<FilesAnswer> {
     this.ask(`files ${folder ?? ''}`);
+    if (this.isHeld) {
+      await new Promise<void>(go => (this.release = go));
+    }
     const file = { fileId: '1', fileName: 'a', folder, isFolder: false } as FileRecord;
-    return Promise.resolve({ files: [file], total: 1, hasMore: false });
+    return { files: [file], total: 1, hasMore: false };
   }
 
   uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
@@ -66,6 +73,8 @@ class Server implements FilesSource {
 
   deleteFile = (): Promise<void> => Promise.resolve();
   deleteFolder = (): Promise<void> => Promise.resolve();
+
+  fixed = (): this => this;
 
   private ask(what: string): void {
     this.asked.push(what);
@@ -179,6 +188,28 @@ it('an upload that is given up while it waits is dropped at the server', async (
   expect(server.asked).toContain('drop /a');
   expect(server.passed).toEqual([]);
   expect(files.state().uploads).toEqual([]);
+});
+
+it.each(['begin /a', 'piece 4'])('an upload that is given up during “%s” sends nothing more', async when => {
+  const { server, files } = make();
+  server.onAsk = what => {
+    if (what === when) {
+      files.dismiss(files.state().uploads[0]?.id ?? 0);
+    }
+  };
+  await files.upload([FILE]);
+  expect(server.asked.slice(server.asked.indexOf(when) + 1).filter(each => /piece|finish/.test(each))).toEqual([]);
+  expect(server.asked).toContain('drop /a');
+});
+
+it('a late answer of the service that was left is not shown', async () => {
+  const { server, files } = make();
+  server.isHeld = true;
+  const asking = files.refresh();
+  files.reset();
+  server.release();
+  await asking;
+  expect(files.state().files).toBeNull();
 });
 
 it('a late answer of a folder that was left is not shown', async () => {

@@ -107,3 +107,19 @@ async def test_jobs_are_polled_by_their_names(api, settle, settings, name):
     assert (found[job.job_name].job_name, found["nobody"]) == (job.job_name, None)
     await settle(job.stop())
     assert (await settle(api.jobs.poll([job.job_name], afresh=[job.job_name])))[job.job_name].is_final
+
+
+async def test_a_closed_card_of_a_batch_follows_no_job_also_when_another_thread_closes_it(
+    counted, client, name
+):
+    jobs, asked, clock = counted
+    rows = [dict(SETTINGS, sequence=SETTINGS["sequence"] + "S" * n) for n in range(3)]
+    names = [f"{name}-row{n}.sleep-60" for n in range(3)]
+    batch = await asyncio.to_thread(client.batches.submit, "anarci", rows, name, names)
+    card = BatchCard(batch, jobs, ResultSlot(), profile="p", on_final=print)
+    await asyncio.sleep(0.3)
+    await asyncio.to_thread(card.close)  # as a click does
+    closed = clock()
+    await asyncio.sleep(2)
+    await asyncio.to_thread(batch.stop)
+    assert [url for at, url in asked if at > closed + 6] == []

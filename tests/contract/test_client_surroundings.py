@@ -14,6 +14,7 @@ import threading
 import traceback
 import zipfile
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -320,3 +321,33 @@ def test_what_goes_while_room_is_made_disturbs_no_download(ready):
     (other / "b.zip.part").symlink_to("gone")  # a part that got its final name a moment ago looks like this
     with Client(base_url=ready.url) as client:
         assert client.jobs.download("a").is_file()
+
+
+def test_event_loops_that_take_turns_keep_their_connections():
+    opened = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self):
+            opened.append(self.client_address)
+            super().setup()
+
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"[]")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        client = AsyncClient(base_url=f"http://127.0.0.1:{server.server_port}", api_key=KEY)
+        with asyncio.Runner() as cells, asyncio.Runner() as clicks:
+            for runner in [cells, clicks] * 5:
+                assert list(runner.run(client.tools.list())) == []
+            clicks.run(client.close())
+        server.shutdown()
+    assert len(opened) == 2

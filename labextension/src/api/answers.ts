@@ -21,9 +21,6 @@ export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'> &
   readonly searchText?: string;
 };
 
-/** The four statuses of the interface. */
-export type JobStatus = Schemas['JobStatus'];
-
 /** Number of jobs by status. */
 export type StatusCounts = Known<Schemas['StatusCounts']>;
 

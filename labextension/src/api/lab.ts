@@ -34,8 +34,13 @@ const PATIENCE_MS = 15_000;
 /** Client of the server extension. */
 export class LabApi {
   /** @param settings - connection settings of the Jupyter server; by default the page's own */
-  constructor(settings?: ServerConnection.ISettings) {
+  constructor(private readonly settings?: ServerConnection.ISettings) {
     this.requests = new Requests(settings);
+  }
+
+  /** A client that stays with the service that is selected now. */
+  fixed(): LabApi {
+    return Object.assign(new LabApi(this.settings), { profile: this.profile });
   }
 
   /** Sends the requests, also those of parts that are loaded later. */
@@ -114,9 +119,9 @@ export class LabApi {
   delete(names: readonly string[], delayS: number): Promise<Departed> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
-  /** Undoes pending deletions; returns the names of the jobs that are kept. */
-  async keep(names: readonly string[]): Promise<readonly string[]> {
-    return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names })).kept;
+  /** Undoes pending deletions at a service, by default the selected one; returns the names of the jobs that are kept. */
+  async keep(names: readonly string[], profile = this.profile): Promise<readonly string[]> {
+    return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names }, { profile })).kept;
   }
   /** Adds and removes tags of jobs, which are kept on the server's computer. */
   async tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {

@@ -87,7 +87,12 @@ export function JobsView(props: JobsViewProps): ReactElement {
       {hasJobs && (
         <>
           <div className="fn-Toolbar">
-            <Filters {...props} />
+            <StatusFilters
+              jobs={state.jobs}
+              hasMore={state.hasOlder}
+              chosen={choices.state}
+              onChoose={chosen => onChoose({ state: chosen })}
+            />
             <div className="fn-Toolbar-row">
               <SearchBox
                 label={trans.__('Search jobs')}
@@ -106,17 +111,6 @@ export function JobsView(props: JobsViewProps): ReactElement {
         </>
       )}
     </div>
-  );
-}
-
-function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
-  return (
-    <StatusFilters
-      jobs={state.jobs}
-      hasMore={state.hasOlder}
-      chosen={choices.state}
-      onChoose={chosen => onChoose({ state: chosen })}
-    />
   );
 }
 

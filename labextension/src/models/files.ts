@@ -6,6 +6,8 @@ import { Sending, type Pauses, type Progress, type UploadSource } from './upload
 
 /** The server's part of files. */
 export interface FilesSource extends UploadSource {
+  /** This source for the service that is selected now, also after another one is. */
+  fixed(): FilesSource;
   files(folder: string | null, offset: number): Promise<FilesAnswer>;
   uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;
   deleteFile(path: string): Promise<void>;
@@ -67,6 +69,7 @@ export class FilesModel extends Store<FilesState> {
 
   /** Opens a folder; null for the top level. A folder that does not exist yet is empty. */
   open(folder: string | null): Promise<void> {
+    this.turn += 1;
     this.update({ folder, files: null, hasMore: false });
     return this.ask(0);
   }
@@ -88,8 +91,8 @@ export class FilesModel extends Store<FilesState> {
   /** Uploads files of JupyterLab's file browser to the current folder. */
   async uploadContents(paths: readonly string[]): Promise<void> {
     const { folder } = this.state();
-    const send = (path: string) => async (sending: Sending) =>
-      sending.pass(await this.source.uploadContents(path, folder));
+    const source = this.source.fixed();
+    const send = (path: string) => async (sending: Sending) => sending.pass(await source.uploadContents(path, folder));
     await this.work(paths.map(path => this.add(path.split('/').at(-1) ?? path, send(path))));
   }
 
@@ -131,29 +134,30 @@ export class FilesModel extends Store<FilesState> {
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.update({ folder: null, files: null, hasMore: false, complaint: null });
+    this.turn += 1;
+    this.update({ folder: null, files: null, hasMore: false, isAsking: false, complaint: null });
   }
 
   private async ask(offset: number): Promise<void> {
-    const { folder } = this.state();
+    const { turn } = this;
+    let change: Partial<FilesState>;
     this.update({ isAsking: true });
     try {
-      const page = await this.source.files(folder, offset);
-      if (folder === this.state().folder) {
-        const before = offset === 0 ? [] : (this.state().files ?? []);
-        this.update({ files: [...before, ...page.files], hasMore: page.hasMore, complaint: null });
-      }
+      const { files, hasMore } = await this.source.files(this.state().folder, offset);
+      const before = offset === 0 ? [] : (this.state().files ?? []);
+      change = { files: [...before, ...files], hasMore, complaint: null };
     } catch (error) {
-      this.update({ complaint: sentenceOf(error) });
-    } finally {
-      this.update({ isAsking: false });
+      change = { complaint: sentenceOf(error) };
+    }
+    if (turn === this.turn) {
+      this.update({ ...change, isAsking: false });
     }
   }
 
   private add(name: string, send: Way['send']): number {
     const id = (this.lastId += 1);
     const onProgress = (progress: Progress): void => this.change(id, progress);
-    const sending = new Sending(this.source, onProgress, this.pausesMs, this.pieceBytes);
+    const sending = new Sending(this.source.fixed(), onProgress, this.pausesMs, this.pieceBytes);
     this.ways.set(id, { sending, send });
     const upload: Upload = { id, name, phase: 'queued', fraction: null, reason: null, fault: null };
     this.update({ uploads: [...this.state().uploads, upload] });
@@ -191,6 +195,8 @@ export class FilesModel extends Store<FilesState> {
   private readonly pieceBytes: number;
   private readonly ways = new Map<number, Way>();
   private lastId = 0;
+  /** Incremented when a folder is opened or another service selected, to ignore late answers. */
+  private turn = 0;
 }
 
 /** A function that uploads a file. */

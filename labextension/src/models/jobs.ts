@@ -18,7 +18,7 @@ export interface JobsSource extends BatchSource {
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
   delete(names: readonly string[], delayS: number): Promise<Departure>;
-  keep(names: readonly string[]): Promise<readonly string[]>;
+  keep(names: readonly string[], profile?: string): Promise<readonly string[]>;
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void>;
   log(name: string): Promise<string>;
 }
@@ -130,7 +130,7 @@ export class JobsModel extends Store<JobsState> {
     this.mark = null;
     this.olderKey = null;
     this.isBeyondHead = false;
-    this.update({ ...EMPTY });
+    this.update(EMPTY);
     this.begin();
   }
 
@@ -179,18 +179,19 @@ export class JobsModel extends Store<JobsState> {
   /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
   delete(names: readonly string[], delayS = 0): Promise<void> {
     return this.act(names, async () => {
+      const { era } = this;
       const { gone, faults } = await this.source.delete(names, delayS);
-      if (faults.length === 0) {
+      if (faults.length === 0 && this.era === era) {
         this.forget(new Set(gone)); // the server polls only the newest jobs
       }
       return faults;
     });
   }
 
-  /** Undoes pending deletions. */
-  keep(names: readonly string[]): Promise<void> {
+  /** Undoes pending deletions, by default at the selected service. */
+  keep(names: readonly string[], profile?: string): Promise<void> {
     return this.act([], async () => {
-      const kept = new Set(await this.source.keep(names));
+      const kept = new Set(await this.source.keep(names, profile));
       const late = names.filter(name => !kept.has(name));
       return late.length === 0
         ? []
@@ -320,15 +321,18 @@ export class JobsModel extends Store<JobsState> {
   }
 
   private async loadBatch(name: string): Promise<void> {
-    try {
-      const found = await readSubjobs(this.source, name, null);
-      if (this.state().open.has(name)) {
-        this.update({ open: new Map(this.state().open).set(name, found) });
-      }
-    } catch (error) {
-      const open = new Map(this.state().open);
+    const asked = readSubjobs(this.source, name, null);
+    this.loading.set(name, asked);
+    const found = await asked.catch(sentenceOf);
+    const open = new Map(this.state().open);
+    if (this.loading.get(name) !== asked || !open.has(name)) {
+      return; // asked again, collapsed or left meanwhile
+    }
+    if (typeof found === 'string') {
       open.delete(name);
-      this.update({ open, complaint: sentenceOf(error) });
+      this.update({ open, complaint: found });
+    } else {
+      this.update({ open: open.set(name, found) });
     }
   }
 
@@ -378,4 +382,6 @@ export class JobsModel extends Store<JobsState> {
   private era = 0;
   private olderKey: string | null = null;
   private isBeyondHead = false;
+  /** The latest request for the jobs of each batch. */
+  private readonly loading = new Map<string, Promise<unknown>>();
 }

@@ -76,7 +76,7 @@ export function filterJobs(
 }
 
 /** Whether the filter of a state lists the job: a batch with failed jobs is listed among the failed ones, too. */
-export function isListedAs(job: JobRecord, state: ShownState): boolean {
+function isListedAs(job: JobRecord, state: ShownState): boolean {
   return shownState(job) === state || (state === 'failed' && hasFailures(job));
 }
 

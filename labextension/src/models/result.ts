@@ -7,7 +7,7 @@ import { Poll } from '@lumino/polling';
 import type { JobPlace, JobRecord, ResultAnswer } from '../api/answers';
 import { isLive } from './status';
 import { Store } from './store';
-import { sentenceOf } from './text';
+import { sentenceOf, statusOf } from './text';
 
 /** Source of a job and its result. */
 export interface ResultSource {
@@ -213,10 +213,6 @@ export class ResultModel extends Store<ResultState> {
 /** Whether a failure is temporary. */
 export function isPassing(error: unknown): boolean {
   return PASSING.includes(statusOf(error));
-}
-
-function statusOf(error: unknown): unknown {
-  return error instanceof Error && 'status' in error ? error.status : undefined;
 }
 
 function faultOf(error: unknown): Fault {

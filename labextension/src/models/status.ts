@@ -31,7 +31,7 @@ const NOT_RUN = 'Not run';
 const BY_STATE = new Map(STATES.map(row => [row.state, row]));
 
 /** Whether it is a stage that did not run, since an earlier one has no result; on the wire it is stopped, with an error. */
-export function isNotRun(job: JobRecord): boolean {
+function isNotRun(job: JobRecord): boolean {
   const { error } = job;
   const hasEnded = job.status === 'Stopped' && job.started === null && job.batch !== null && error !== null;
   return hasEnded && error.startsWith('The stage ') && !error.startsWith('The stage cannot start: ');

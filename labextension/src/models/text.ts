@@ -55,6 +55,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** HTTP status of a failed request; undefined for other errors. */
+export function statusOf(error: unknown): unknown {
+  return error instanceof Error && 'status' in error ? error.status : undefined;
+}
+
 /** The message of an error for display. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

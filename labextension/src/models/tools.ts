@@ -41,9 +41,12 @@ export class ToolsModel extends Store<ToolsState> {
 
   /** Requests the tools again; concurrent calls share one request. */
   refresh(): Promise<readonly ToolRecord[]> {
+    const { turn } = this;
     this.asking ??= this.ask().finally(() => {
-      this.asking = null;
-      this.update({ isAsking: false });
+      if (turn === this.turn) {
+        this.asking = null;
+        this.update({ isAsking: false });
+      }
     });
     return this.asking;
   }
@@ -54,23 +57,28 @@ export class ToolsModel extends Store<ToolsState> {
 
   /** Resets the state after switching to another service. */
   reset(): void {
+    this.turn += 1;
+    this.asking = null;
     this.update({ tools: null, service: null, lost: null });
     void this.refresh();
   }
 
   private async ask(): Promise<readonly ToolRecord[]> {
+    const { turn } = this;
     this.update({ isAsking: true, lost: null });
     for (let attempt = 0; attempt < RETRIES; attempt += 1) {
-      try {
-        const answer = await this.source.tools();
-        const tools = this.keep(answer.tools);
-        this.update({ tools, service: answer.service, lost: null });
-        if (answer.service.state !== 'starting') {
-          return tools;
-        }
-      } catch (error) {
-        this.update({ lost: sentenceOf(error) });
+      const answer = await this.source.tools().catch(sentenceOf);
+      if (turn !== this.turn) {
+        return this.refresh(); // of the service that was selected meanwhile
+      }
+      if (typeof answer === 'string') {
+        this.update({ lost: answer });
         return [];
+      }
+      const tools = this.keep(answer.tools);
+      this.update({ tools, service: answer.service, lost: null });
+      if (answer.service.state !== 'starting') {
+        return tools;
       }
       await new Promise(resolve => setTimeout(resolve, this.retryMs));
     }
@@ -86,6 +94,7 @@ export class ToolsModel extends Store<ToolsState> {
   private readonly source: ToolsSource;
   private readonly retryMs: number;
   private asking: Promise<readonly ToolRecord[]> | null = null;
+  private turn = 0;
 }
 
 function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {

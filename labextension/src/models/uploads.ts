@@ -2,6 +2,7 @@
  * Upload of one file: in pieces to the Jupyter server, resumed after a lost connection, and from there to the service.
  */
 import type { UploadAnswer } from '../api/answers';
+import { statusOf } from './text';
 
 /** The server's side of an upload. */
 export interface UploadSource {
@@ -82,7 +83,7 @@ export class Sending {
 
   /** Waits until the complete file has been passed on to the service. */
   async pass(upload: UploadAnswer): Promise<void> {
-    this.id = upload.id;
+    this.meet(upload.id);
     let now = upload;
     while (now.path === null && !this.isDropped()) {
       const fraction = now.sentBytes ? now.sentBytes / now.sizeBytes : null;
@@ -94,16 +95,27 @@ export class Sending {
 
   private async sendRest(file: File, begun: UploadAnswer, recover: () => Promise<UploadAnswer>): Promise<UploadAnswer> {
     let now = begun;
-    while (now.receivedBytes < file.size) {
+    this.meet(now.id);
+    while (now.receivedBytes < file.size && !this.isDropped()) {
       const { id, receivedBytes: offset } = now;
-      this.id = id;
       const piece = file.slice(offset, offset + this.pieceBytes);
       const tell = (bytes: number): void =>
         this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: this.news });
       tell(0);
       now = await this.persist(() => this.source.sendPiece(id, offset, piece, tell, this.control.signal), recover);
+      this.meet(now.id);
     }
     return now;
+  }
+
+  /** Notes the server's id of the upload, and cancels it there if the user did so before the id was known. */
+  private meet(id: string): void {
+    if (id !== this.id) {
+      this.id = id;
+      if (this.isDropped()) {
+        this.drop();
+      }
+    }
   }
 
   /** Repeats a request while the connection is lost; `recover` finds out what has arrived. */
@@ -152,7 +164,3 @@ const LOST: readonly unknown[] = [0, 424, 503, 504];
 
 /** The server no longer has the upload, after a restart or a long pause. */
 const FORGOTTEN = 404;
-
-function statusOf(error: unknown): unknown {
-  return error instanceof Error && 'status' in error ? error.status : undefined;
-}

@@ -70,6 +70,8 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     this.model = model;
     if (this.isAttached && !isSame) {
       await this.display(model);
+    } else if (this.saved) {
+      this.showSaved();
     }
   }
 
@@ -146,11 +148,13 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
   private showSaved(): void {
     const html = this.model?.data[SAVED];
-    if (this.saved || !this.model || typeof html !== 'string') {
+    if (html === this.savedHtml || !this.model || typeof html !== 'string') {
       return;
     }
     const saved = new Widget();
+    this.saved?.dispose();
     this.saved = saved;
+    this.savedHtml = html;
     saved.addClass('fn-WidgetOutput-saved');
     saved.addClass('jp-RenderedHTMLCommon');
     saved.node.innerHTML = this.sanitizer.sanitize(html);
@@ -162,7 +166,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
   private hideSaved(): void {
     this.saved?.dispose();
-    this.saved = null;
+    this.saved = this.savedHtml = null;
     this.live?.show();
   }
 
@@ -181,6 +185,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
   private live: IRenderMime.IRenderer | null = null;
   private saved: Widget | null = null;
+  private savedHtml: string | null = null;
 }
 
 /** Model id of the widget in a bundle; null without one. */

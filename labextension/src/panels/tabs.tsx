@@ -43,6 +43,12 @@ export function EnginesTab(props: SidebarOptions): ReactElement {
 export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder }: SidebarOptions): ReactElement {
   const { files } = foldnote;
   const state = useStore(files);
+  const isLeft = state.files === null && !state.isAsking && state.complaint === null; // for another service
+  useEffect(() => {
+    if (isLeft) {
+      void files.refresh();
+    }
+  }, [files, isLeft]);
   return (
     <FilesView
       state={state}

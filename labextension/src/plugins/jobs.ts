@@ -377,7 +377,7 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: given => isOwn(given) && leaving(given).length > 0,
     run: given => {
       const heard = leaving(given);
-      return jobs.keep(heard.length > 0 ? heard : given.names); // the page may not know yet that they are to be deleted
+      return jobs.keep(heard.length > 0 ? heard : given.names, given.profile ?? undefined); // the page may not know yet that they are to be deleted
     }
   });
 }
@@ -385,10 +385,11 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
 /** Schedules the deletion of jobs, and offers to undo it meanwhile. */
 async function deleteLater(
   { commands }: JupyterFrontEnd,
-  { jobs, settings, trans }: IFoldnote,
+  { jobs, profiles, settings, trans }: IFoldnote,
   names: readonly string[]
 ): Promise<void> {
   const { undoSeconds } = settings.state();
+  const profile = profiles.meant(); // another one may be selected before it is undone
   if (undoSeconds === 0) {
     await jobs.delete(names);
     return;
@@ -401,7 +402,7 @@ async function deleteLater(
   const undo: Notification.IAction = {
     label: trans.__('Undo'),
     displayType: 'accent',
-    callback: () => void commands.execute(CommandIDs.keepJob, { jobs: [...names] })
+    callback: () => void commands.execute(CommandIDs.keepJob, { jobs: [...names], profile })
   };
   const id = Notification.emit(text, 'default', { autoClose: undoSeconds * 1000, actions: [undo] });
   try {

@@ -74,7 +74,9 @@ class EngineManager:
             process.kill()
             raise
         if process.returncode:
-            raise FoldnoteError(complaint.decode(errors="replace").strip().splitlines()[-1])
+            lines = complaint.decode(errors="replace").strip().splitlines()
+            ended = f"The engines cannot be listed: the command ended with {process.returncode}. Try again."
+            raise FoldnoteError(lines[-1] if lines else ended)
         rows: list[dict[str, Any]] = json.loads(written)
         return rows
 

@@ -49,7 +49,8 @@ class PendingDeletions:
         task = asyncio.create_task(self._leave(list(names), delay_s), name="foldnote-delete")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        await asyncio.wait([task])
+        return DeletionOutcome(()) if task.cancelled() else task.result()
 
     def keep(self, names: Iterable[str]) -> list[str]:
         """Undo deletions that have not started; returns the names of the kept jobs."""

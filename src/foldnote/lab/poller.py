@@ -147,11 +147,8 @@ class JobPoller:
         pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
         return max(pause_s, self._least_pause_s, self._allowance.pause_s())
 
-    def _has_readers(self) -> bool:
-        return self.waiting_pages > 0 or time.monotonic() - self._looked_at < self._pace.attention_s
-
     async def _run(self) -> None:
-        while self._has_readers():
+        while self.waiting_pages > 0 or time.monotonic() - self._looked_at < self._pace.attention_s:
             self._wake.clear()
             await _until(self._wake, self.ask_now())
             if not self._wake.is_set():

@@ -454,7 +454,8 @@ def _shorten(value: Any) -> Any:
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
     """The tools response."""
     records = [
-        {**_without(tool.to_wire(), _OMITTED_TOOL_FIELDS), "searchText": write_search_text(tool)}
+        {name: value for name, value in tool.to_wire().items() if name not in _OMITTED_TOOL_FIELDS}
+        | {"searchText": write_search_text(tool)}
         for tool in tools
     ]
     return _write({"tools": records, "service": _shown(report).to_wire()})
@@ -480,10 +481,6 @@ def openapi() -> dict[str, Any]:
         "paths": {},
         "components": {"schemas": schemas["$defs"]},
     }
-
-
-def _without(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in names}
 
 
 def _shown(report: ServiceReport) -> ServiceReport:

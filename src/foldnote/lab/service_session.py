@@ -69,15 +69,16 @@ class ServiceSession:
 
     async def stop(self, names: Iterable[str]) -> list[str]:
         """Stop jobs or batches; returns the failures, one sentence each."""
-        return await self._each(names, lambda client, name: client.jobs.stop(name))
+        return await self._each(names, lambda name, client: client.jobs.stop(name))
 
     async def delete(self, names: Iterable[str]) -> list[str]:
         """Delete jobs or batches with their results; returns the failures, one sentence each."""
-        given = list(names)
-        faults = await self._each(given, lambda client, name: client.jobs.delete(name))
-        if not faults:
-            self.notes.forget(given)
-        return faults
+
+        async def delete(name: str, client: AsyncClient) -> None:
+            await client.jobs.delete(name)
+            self.notes.forget([name])
+
+        return await self._each(names, delete)
 
     async def tag(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove tags of jobs; they are stored on this computer.
@@ -225,24 +226,18 @@ class ServiceSession:
             return await work((await self._line.open()).client)
 
     async def _each(
-        self, names: Iterable[str], act: Callable[[AsyncClient, str], Awaitable[None]]
+        self, names: Iterable[str], act: Callable[[str, AsyncClient], Awaitable[None]]
     ) -> list[str]:
         faults = []
         for name in names:
             try:
-                await self._ask(partial(_apply, act, name))
+                await self._ask(partial(act, name))
             except TimeoutError:
                 faults.append(f"{name}: the service does not answer in time. Try again.")
             except FoldnoteError as exc:
                 faults.append(str(exc).partition("\n")[0])
         self.hurry()
         return faults
-
-
-def _apply(
-    act: Callable[[AsyncClient, str], Awaitable[None]], name: str, client: AsyncClient
-) -> Awaitable[None]:
-    return act(client, name)
 
 
 def describe_tool(tool: Tool) -> ToolAnswer:

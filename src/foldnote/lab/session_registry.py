@@ -88,7 +88,8 @@ class SessionRegistry:
             return _bad(_first_line(exc))
         except FoldnoteError as exc:
             return _bad(f"The server at this address is not a job service: {_first_line(exc)}")
-        return ConnectionVerdict(is_good=True, message=f"Connected. {_count_jobs(page.statuses.total)}")
+        jobs = count(page.statuses.total, "job") if page.statuses.total else "no jobs"
+        return ConnectionVerdict(is_good=True, message=f"Connected. The account has {jobs}.")
 
     async def keep_connection(self, name: str, base_url: str, key: SecretStr) -> ConnectionVerdict:
         """Test the connection and, if it works, store profile and key on this computer.
@@ -120,10 +121,6 @@ class SessionRegistry:
 
 def _bad(message: str) -> ConnectionVerdict:
     return ConnectionVerdict(is_good=False, message=message)
-
-
-def _count_jobs(number: int) -> str:
-    return f"The account has {count(number, 'job') if number else 'no jobs'}."
 
 
 def _first_line(exc: FoldnoteError) -> str:

@@ -169,7 +169,7 @@ class UploadSession:
         service is retried.
 
         Raises:
-            ArgumentError: pieces are missing.
+            ArgumentError: pieces are missing, or the upload is cancelled meanwhile.
             FoldnoteError: the service refuses the file. The next call tries again.
         """
         self.touched = time.monotonic()
@@ -182,6 +182,8 @@ class UploadSession:
             await self._wait(lambda: self.waiting != was_waiting)
             if self.task is not None and self.task.done():
                 task, self.task = self.task, None
+                if task.cancelled():
+                    raise ArgumentError(f"The upload of {self.request.name} was cancelled.")
                 self.value = task.result()
                 self._write_note()  # in case the server restarts before the page has the answer
                 self.path.unlink(missing_ok=True)

@@ -57,11 +57,6 @@ def tabulate_continuations(job: JobHandle) -> pd.DataFrame:
     )
 
 
-def _list_taken(continuation: Continuation) -> list[str]:
-    files = [path for paths in continuation.files.values() for path in paths]
-    return [*files, *continuation.sequences.values()]
-
-
 def write_next_cell(job: JobHandle, tool: str) -> str:
     """Write a cell below the running one with the form of ``tool``; returns its code.
 

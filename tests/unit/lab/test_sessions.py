@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import httpx
+import psutil
 import pytest
 from lab_fixtures import PACE, TOKEN, wait_for_state
 
@@ -79,6 +80,38 @@ async def test_a_connection_that_does_not_answer_is_not_kept(jupyter):
     assert not verdict.json()["isGood"]
     assert "a-secret-key" not in verdict.text
     assert "far" not in [profile.name for profile in settings.profiles()]
+
+
+async def test_a_page_that_waits_for_a_deletion_is_answered_when_the_key_is_replaced(jupyter, registry):
+    await wait_for_state(jupyter, "ok")
+    body = {"names": ["a"], "delayS": 30}
+    waiting = asyncio.create_task(jupyter.post("jobs/delete", headers=LOGIN, json=body, timeout=20))
+    await asyncio.sleep(0.5)
+    await registry.find(None).close()
+    assert (await waiting).json() == {"gone": [], "faults": []}
+
+
+async def test_notes_of_a_deleted_job_do_not_outlive_it_where_another_one_stays(jupyter, service, registry):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="noted")
+        await client.jobs.wait([handle.job_name], 60)
+    session = registry.find(None)
+    await session.tag(["noted"], ["lead"], [])
+    assert len(await session.delete(["noted", "absent"])) == 1
+    session.notes.reload()
+    assert session.notes.find("noted").tags == ()
+
+
+async def test_a_listing_of_engines_that_was_killed_is_told_in_a_sentence():
+    listing = asyncio.create_task(EngineManager().list_engines())
+    async with asyncio.timeout(30):
+        while not (children := psutil.Process().children()):
+            await asyncio.sleep(0.01)
+    for child in children:
+        child.kill()
+    with pytest.raises(FoldnoteError, match="engines cannot be listed"):
+        await listing
 
 
 async def test_each_profile_has_one_session(service):

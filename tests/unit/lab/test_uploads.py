@@ -107,6 +107,21 @@ async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is
     assert file["fileSize"] == 4
 
 
+async def test_a_page_that_waits_for_an_upload_is_answered_when_it_is_cancelled(jupyter, service):
+    upload = await begin(jupyter, size=4)
+    await send(jupyter, upload, b"ATOM")
+    await list_files(jupyter)  # the connection is open before it breaks
+    service.is_down = True
+    address = f"files/uploads/{upload['id']}"
+    while (await jupyter.post(f"{address}/finish", headers=LOGIN)).json()["waiting"] is None:
+        pass
+    waiting = asyncio.create_task(jupyter.post(f"{address}/finish", headers=LOGIN, timeout=20))
+    await asyncio.sleep(0.5)
+    await jupyter.delete(address, headers=LOGIN)
+    answer = await waiting
+    assert (answer.status_code, answer.json()["error"]) == (400, "The upload of big one.pdb was cancelled.")
+
+
 async def test_an_unreachable_service_is_not_waited_for_without_requests():
     uploads = Uploads()
     upload = uploads.begin(make_request())

@@ -115,16 +115,17 @@ class AsyncHttpTransport:
 
     def __init__(self, http_client: httpx.AsyncClient | None = None) -> None:
         self._given = http_client
-        self._own: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = None
+        self._own: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
     @property
     def _http(self) -> httpx.AsyncClient:
         if self._given is not None:
             return self._given
         loop = asyncio.get_running_loop()
-        if self._own is None or self._own[0] is not loop:  # connections belong to the loop that opened them
-            self._own = (loop, connect(httpx.AsyncClient, httpx.AsyncHTTPTransport))
-        return self._own[1]
+        if loop not in self._own:  # connections belong to the loop that opened them
+            others = {each: own for each, own in self._own.items() if not each.is_closed()}
+            self._own = {**others, loop: connect(httpx.AsyncClient, httpx.AsyncHTTPTransport)}
+        return self._own[loop]
 
     async def perform(self, effect: Effect) -> Any:
         """Perform ``effect`` and return its outcome.
@@ -164,9 +165,9 @@ class AsyncHttpTransport:
 
     async def close(self) -> None:
         """Close the connections; a client that the caller passed in stays open."""
-        own, self._own = self._own, None
-        if own is not None and own[0] is asyncio.get_running_loop():  # a closed loop has closed its own
-            await own[1].aclose()
+        own, self._own = self._own.get(asyncio.get_running_loop()), {}
+        if own is not None:
+            await own.aclose()
 
 
 def _request(call: Call) -> dict[str, Any]:

@@ -96,17 +96,15 @@ def _find_address(source: _Source) -> str:
     content = _fetch(address, source)
     try:
         entries: Any = json.loads(content)
-        links = {_read_name(entry): str(entry["cifUrl"]) for entry in entries}
+        links = {
+            str(entry.get("entryId") or entry["modelEntityId"]): str(entry["cifUrl"]) for entry in entries
+        }
     except (ValueError, TypeError, KeyError) as exc:
         raise TransportError(f"{address} did not answer with a list of predictions; {_ADVICE}.") from exc
     if source.key not in links:
         known = ", ".join(sorted(links)) or "none"
         raise ArgumentError(f"The AlphaFold Database has no {source.key} ({address}); it has {known}.")
     return source.base_url + urlsplit(links[source.key]).path
-
-
-def _read_name(entry: dict[str, Any]) -> str:
-    return str(entry.get("entryId") or entry["modelEntityId"])
 
 
 def _fetch(address: str, source: _Source) -> bytes:

@@ -106,7 +106,7 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, run
     hours = None if experience.weighted_hours is None else experience.weighted_hours * runs
     rows = (
         ("max_runtime_s", limits.max_runtime_s, experience.duration_s, format_duration),
-        ("weighted_hours_budget", limits.weighted_hours_budget, hours, _format_hours),
+        ("weighted_hours_budget", limits.weighted_hours_budget, hours, "{:.3g} weighted hours".format),
     )
     for name, limit, estimate, write in rows:
         if limit is not None and estimate is not None and estimate > limit:
@@ -137,10 +137,6 @@ def describe_basis(experience: Experience) -> str:
     if experience.count == 1:
         return "as the one earlier job of the tool, whatever its settings"
     return f"median of {experience.count} earlier jobs of the tool, whatever their settings"
-
-
-def _format_hours(hours: float) -> str:
-    return f"{hours:.3g} weighted hours"
 
 
 def _is_positive(value: object) -> bool:

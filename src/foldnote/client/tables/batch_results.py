@@ -219,7 +219,7 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
         for name in inputs
     }
     columns["job_name"] = pd.Series(sheet.names, dtype="str")
-    columns["status"] = pd.Series([_state(job) for job in records], dtype="str")
+    columns["status"] = pd.Series([job.word if job else "Deleted" for job in records], dtype="str")
     columns["error"] = pd.Series([(job.reason or None) if job else None for job in records], dtype="str")
     columns["retries"] = pd.Series([(job.retries or 0) if job else 0 for job in records], dtype="int64")
     for name in ("duration_s", "weighted_hours"):
@@ -258,7 +258,3 @@ def _restore(values: list[Any], dtype: Any) -> Any:
         return pd.Series(values, dtype=dtype)
     except (TypeError, ValueError):  # a dtype that cannot be constructed from values
         return values
-
-
-def _state(job: Job | None) -> str:
-    return "Deleted" if job is None else job.word

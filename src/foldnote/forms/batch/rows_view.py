@@ -100,11 +100,11 @@ def _list_columns(
         differing = order[:_FEW]
     swept = [name for name in batch.swept if name not in differing]
     settings: list[tuple[str, Target]] = [(name, name) for name in (*swept, *differing)]
-    return [*[pair for pair in columns if isinstance(pair[1], str)], *settings, *_keep(columns)]
-
-
-def _keep(columns: Sequence[tuple[str, Target]]) -> list[tuple[str, Target]]:
-    return [pair for pair in columns if pair[1] is Purpose.KEPT]
+    return [
+        *[pair for pair in columns if isinstance(pair[1], str)],
+        *settings,
+        *(pair for pair in columns if pair[1] is Purpose.KEPT),
+    ]
 
 
 def _find_cell(batch: DraftBatch, rows: Sequence[dict[str, Any]], index: int, name: str, use: Target) -> Any:

@@ -81,7 +81,7 @@ def find_liabilities(chain: str) -> Iterator[Caution]:
             yield Caution(f"unpaired cysteine: {_describe_odd(odd, domain)}")
     sites = find_glycosylation_sites(chain) if domains else []
     if sites:
-        where = [_name_site(chain, site, domains) for site in sites[:_SHOWN_SITES]]
+        where = [f"{chain[site]}{site + 1}{_name_cdr(site, domains)}" for site in sites[:_SHOWN_SITES]]
         more = f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else ""
         noun = "N-glycosylation site" if len(sites) == 1 else "N-glycosylation sites"
         yield Caution(f"{noun} (N-X-S/T): {join_words(where, 'and') if not more else ', '.join(where)}{more}")
@@ -96,10 +96,6 @@ def _describe_odd(odd: list[int], domain: Domain) -> str:
     verb = "has" if len(names) == 1 else "have"
     bond = f"the bond of C{bonded[0] + 1} and C{bonded[1] + 1}"
     return f"{join_words(names, 'and')} {verb} no partner beside {bond}"
-
-
-def _name_site(chain: str, site: int, domains: list[Domain]) -> str:
-    return f"{chain[site]}{site + 1}{_name_cdr(site, domains)}"
 
 
 def _name_cdr(place: int, domains: list[Domain]) -> str:

@@ -103,7 +103,8 @@ class MoleculeEditor:
         turn, molfile, text = message.get("turn"), message.get("molfile"), message.get("smiles")
         if isinstance(molfile, str):
             drawn = read_molfile(molfile)
-            said = {**_as_message(drawn), "caution": _find_loss(drawn, message.get("original"))}
+            said = {"smiles": drawn.smiles, "words": drawn.words, "fault": drawn.fault}
+            said["caution"] = _find_loss(drawn, message.get("original"))
         else:
             said = _describe_text(text if isinstance(text, str) else "")
         self._send({"kind": "drawing", "turn": turn, **said}, ())
@@ -148,10 +149,6 @@ def _describe_text(smiles: str) -> dict[str, Any]:
             "fault": "This molecule is too large to be drawn.",
         }
     return {"smiles": text, "molfile": molfile, "words": read_molfile(molfile).words, "fault": ""}
-
-
-def _as_message(drawn: DrawnMolecule) -> dict[str, str]:
-    return {"smiles": drawn.smiles, "words": drawn.words, "fault": drawn.fault}
 
 
 def _find_loss(drawn: DrawnMolecule, original: object) -> str:

@@ -26,7 +26,7 @@ from foldnote.results import Result
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
-from foldnote.viewers.card.watch import JobSource, Watched, find_watcher
+from foldnote.viewers.card.watch import JobSource, Watched
 from foldnote.viewers.display.batch_rows import (
     BatchRow,
     count_states,
@@ -148,13 +148,13 @@ class BatchCard(JobCard):
         self._table = LiveTable(self.job.job_name, self._profile)
         self._table.show(self._make_rows())
         self._slot.put(self._table._repr_mimebundle_())
-        watcher = find_watcher(self.source) if self.source else None
+        if self._watcher is None:
+            return
         for name, job in self._jobs.items():
-            if watcher and job is not None and not job.is_final:
-                self._followed.append(Watched(name, self._receive_row, lambda _reason, _last_good: None))
-        for watched in self._followed:
-            if watcher:
-                watcher.add(watched)
+            if job is not None and not job.is_final:
+                watched = Watched(name, self._receive_row, lambda _reason, _last_good: None)
+                self._followed.append(watched)
+                self._watcher.add(watched)
 
     def _take_rows(self, rows: list[SheetRow]) -> None:
         self._jobs = {row.name: row.job for row in rows}
@@ -223,10 +223,9 @@ class BatchCard(JobCard):
         return found
 
     def _unfollow(self) -> None:
-        watcher = find_watcher(self.source) if self.source else None
         for watched in self._followed:
-            if watcher:
-                watcher.discard(watched)
+            if self._watcher:
+                self._watcher.discard(watched)
         self._followed = []
 
     def _shown_record(self) -> Job:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import anywidget
@@ -66,7 +66,7 @@ def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
         name = str(row.inputs.get("stage", row.name))
         first = places.get(_stem(name), -1)
         if first >= 0 and _is_variant(nodes[first], row.job):
-            nodes[first] = _with_job(nodes[first], row.job)
+            nodes[first] = replace(nodes[first], jobs=(*nodes[first].jobs, row.job))
             continue
         tool = str(row.inputs.get("tool", ""))
         takes = () if row.job is None else tuple(dict.fromkeys(_find_taken(row.job, places)))
@@ -74,16 +74,7 @@ def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
         nodes.append(StageNode(name, row.name, tool, (row.job,), takes))
     if any(job is not None and job.settings for node in nodes for job in node.jobs):
         return nodes
-    return [_follow(node, index) for index, node in enumerate(nodes)]
-
-
-def _follow(node: StageNode, index: int) -> StageNode:
-    takes = (Taken(index - 1, ""),) if index else ()
-    return StageNode(node.name, node.job_name, node.tool, node.jobs, takes)
-
-
-def _with_job(node: StageNode, job: Job | None) -> StageNode:
-    return StageNode(node.name, node.job_name, node.tool, (*node.jobs, job), node.takes)
+    return [replace(node, takes=(Taken(index - 1, ""),) if index else ()) for index, node in enumerate(nodes)]
 
 
 def _stem(name: str) -> str:

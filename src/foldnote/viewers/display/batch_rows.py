@@ -64,7 +64,10 @@ def read_rows(result: Result) -> list[BatchRow]:
     """The rows of a batch's archive, in the order of its table, else of its folders."""
     records = _read_table(result)
     if records is None:
-        return [_read_row(job, JobStatus.COMPLETE, one) for job, one in result.jobs.items()]
+        return [
+            BatchRow(job, JobStatus.COMPLETE, figures=read_figures(one), scores=_find_scores(one))
+            for job, one in result.jobs.items()
+        ]
     return [_read_table_row(record, result.jobs) for record in records]
 
 
@@ -108,10 +111,6 @@ def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> Batch
         scores=_take(row, "score."),
         settings=_read_settings(_take(row, "settings.")),
     )
-
-
-def _read_row(job: str, state: str, result: Result) -> BatchRow:
-    return BatchRow(name=job, state=state, figures=read_figures(result), scores=_find_scores(result))
 
 
 def _find_scores(result: Result) -> Mapping[str, Any]:

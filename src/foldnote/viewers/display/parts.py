@@ -64,14 +64,10 @@ def _show_pose(pose: Pose) -> Bundle:
     return bundle(compose_molecules([pose.molecule], title=title))
 
 
-def _show_ensemble(ensemble: Ensemble) -> Bundle:
-    return show_part(ensemble.structure)
-
-
 _SHOWN: tuple[tuple[type, Callable[[Any], Bundle]], ...] = (
     (Comparison, show_comparison),
     (Structure, lambda item: join_bundles([bundle(item), *join_plots([plot_rmsf(item)])])),
-    (Ensemble, _show_ensemble),
+    (Ensemble, lambda item: show_part(item.structure)),
     (Model, _show_model),
     (Pae, lambda item: bundle(plot_pae(item, f"Predicted aligned error from {item.source}"))),
     (Alignment, _show_alignment),

@@ -29,7 +29,7 @@ def describe(
     facts = [(chain.label, f"{chain.kind}, {count(chain.length, 'residue')}") for chain in chains]
     facts += [(region.label, f"{region.sequence}, residues {span(numbers)}") for region, numbers in cdrs]
     facts.append(("Secondary structure", _describe_secondary(structure)))
-    facts.append(("Ligands and ions", _describe_ligands(structure)))
+    facts.append(("Ligands and ions", list_counts(ligand.name for ligand in structure.ligands) or "none"))
     if structure.waters:
         facts.append(("Water", f"{count(structure.waters, 'molecule')}, not drawn"))
     if structure.models > 1:
@@ -58,10 +58,6 @@ def _describe_secondary(structure: Structure) -> str:
         return ""
     words = [f"{word} {share:.0%}" for word, share in shares.items()]
     return ", ".join(words) + f" of protein residues ({structure.secondary_method})"
-
-
-def _describe_ligands(structure: Structure) -> str:
-    return list_counts(ligand.name for ligand in structure.ligands) or "none"
 
 
 def _describe_assemblies(structure: Structure) -> str:

@@ -158,10 +158,6 @@ def _note_sketches(sketches: Sequence[Sketch | None]) -> list[str]:
     return []
 
 
-def _list_bonds(found: Sequence[Interaction]) -> list[Interaction]:
-    return [one for one in found if one.kind == "hydrogen bond"]
-
-
 def _make_lines(one: Interaction) -> list[Line]:
     """One line, or the two that meet at the water of a bridge."""
     middle = [one.water.place] if one.water else []
@@ -243,7 +239,7 @@ def _describe_poses(
 ) -> Facts:
     facts = []
     for place, (pose, touched, own) in enumerate(zip(poses, contacts, found, strict=True), start=1):
-        bonds = "; ".join(map(_write_bond, _list_bonds(own)))
+        bonds = "; ".join(_write_bond(one) for one in own if one.kind == "hydrogen bond")
         near = touched[touched["kind"] == "contact"].groupby("chain", sort=False)["number"].agg(" ".join)
         where = ", ".join(f"{chain} {numbers}" for chain, numbers in near.items()) or "no residue"
         bonded = f"; hydrogen bonds {bonds}" if bonds else ""

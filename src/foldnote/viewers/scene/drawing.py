@@ -89,7 +89,7 @@ class Skeleton:
         pen.DrawMolecule(_prepare(drawing, self.molecule))
         pen.FinishDrawing()
         count = self.molecule.GetNumAtoms()
-        spots = np.array([[*map(float, _pair(pen.GetDrawCoords(i)))] for i in range(count)], np.float64)
+        spots = np.array([(at.x, at.y) for at in map(pen.GetDrawCoords, range(count))], np.float64)
         if is_png:
             return bytes(pen.GetDrawingText()), spots
         elements = re.search(r"<svg.*?>(.*)</svg>", _shorten(str(pen.GetDrawingText())), re.S)
@@ -196,10 +196,6 @@ def _prepare(drawing: Any, molecule: Any) -> Any:
         return drawing.PrepareMolForDrawing(molecule, addChiralHs=False)
     except (ValueError, RuntimeError):
         return drawing.PrepareMolForDrawing(molecule, kekulize=False, addChiralHs=False, wedgeBonds=False)
-
-
-def _pair(point: Any) -> tuple[float, float]:
-    return point.x, point.y
 
 
 def find_key(molecule: Molecule) -> object:

@@ -77,7 +77,10 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
             "notes": (*base.notes, *notes),
             "colorings": tuple(colorings),
             "color": base.color if base.color in keys else "chain",
-            "facts": (*base.facts, *((step.label, _join(step.facts)) for step in steps)),
+            "facts": (
+                *base.facts,
+                *((step.label, "; ".join(f"{term} {text}" for term, text in step.facts)) for step in steps),
+            ),
             "steps": tuple(steps),
             "step_noun": "model",
             "is_stack": True,
@@ -218,7 +221,3 @@ def _label(key: str) -> str:
 
 def _write(value: object) -> str:
     return format_figure(value) if isinstance(value, float) else str(value)
-
-
-def _join(facts: Facts) -> str:
-    return "; ".join(f"{term} {text}" for term, text in facts)

@@ -182,17 +182,16 @@ def write_plain_table(
     frame: pd.DataFrame,
     title: str = "",
     *,
-    rows: int = SHOWN_ROWS,
     opens: RowResults | None = None,
     headings: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the first ``rows`` rows as plain text; for the other arguments, see :func:`write_table`."""
+    """Return the first ``SHOWN_ROWS`` rows as plain text; for the arguments, see :func:`write_table`."""
     named = _name_index(frame)
     same = _find_same(named, opens) if opens else {}
-    shown = _drop(named.head(rows), same).rename(columns=headings or {})
+    shown = _drop(named.head(SHOWN_ROWS), same).rename(columns=headings or {})
     body = shown.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
     return "\n".join(
-        [f"{title} {_write_shape(frame, rows)}".strip(), *_tell_same(named, same, headings or {}), body]
+        [f"{title} {_write_shape(frame, SHOWN_ROWS)}".strip(), *_tell_same(named, same, headings or {}), body]
     ).strip()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -125,7 +125,9 @@ class MappingField(Field):
     def render(self, value: Any) -> None:
         """Show one name per line."""
         pairs = value.items() if isinstance(value, dict) else ()
-        self.control.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
+        self.control.value = "\n".join(
+            f"{_write_key(key)}: {_quote(item, _LINE_ENDS, is_empty_plain=True)}" for key, item in pairs
+        )
 
     def describe(self, value: Any) -> Reading:
         """A readout of a value that is not a map, which the box cannot show."""
@@ -142,9 +144,6 @@ class MappingField(Field):
             return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), MISSING)
         number = _number(text)
         return MISSING if number is None else number
-
-    def _write_value(self, value: Any) -> str:
-        return _quote(value, _LINE_ENDS, is_empty_plain=True)
 
 
 class JsonField(Field):
@@ -165,7 +164,11 @@ class JsonField(Field):
         try:
             return Reading(json.loads(text), readout=self._why)
         except ValueError as error:
-            place = f": look at line {error.lineno}, column {error.colno}" if _has_place(error) else ""
+            place = (
+                f": look at line {error.lineno}, column {error.colno}"
+                if isinstance(error, json.JSONDecodeError)
+                else ""
+            )
             return Reading(errors=(f"This is not valid JSON{place}.",), readout=self._why)
 
     def describe(self, value: Any) -> Reading:
@@ -193,10 +196,6 @@ def explain_json(spec: FieldSpec) -> str:
     if words:
         return f"Written as JSON: there is no form for this {words[0]}."
     return "Written as JSON: its schema allows any value."
-
-
-def _has_place(error: ValueError) -> TypeGuard[json.JSONDecodeError]:
-    return isinstance(error, json.JSONDecodeError)
 
 
 def _quote(item: Any, separators: str, *, is_empty_plain: bool = False) -> str:

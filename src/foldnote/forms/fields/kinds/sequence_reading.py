@@ -46,7 +46,9 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
     """
     if separator is None and len(text.chains) > 1:
         return Reading(
-            errors=(_explain_chains(len(text.chains)),),
+            errors=(
+                f"These are {len(text.chains)} FASTA records; this field takes one chain. Keep one of them.",
+            ),
             readout=_describe_chains(text, _noun(spec)),
             cautions=_offer_both(spec, text),
         )
@@ -128,10 +130,6 @@ def name_domains(text: SequenceText, germline_of: Callable[[str], str]) -> list[
         if find_domains(chain)
     ]
     return [words if len(text.chains) == 1 else f"{name}: {words}" for name, words in found if words]
-
-
-def _explain_chains(number: int) -> str:
-    return f"These are {number} FASTA records; this field takes one chain. Keep one of them."
 
 
 def _describe_fault(fault: Fault, text: SequenceText, more: int) -> str:
