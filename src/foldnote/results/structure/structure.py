@@ -46,7 +46,7 @@ from foldnote.results.structure.formats import (
 )
 from foldnote.results.structure.geometry import find_outliers
 from foldnote.results.structure.interfaces.chain_interfaces import Interfaces, find_interfaces
-from foldnote.results.structure.walk import walk_polymers, walk_residues
+from foldnote.results.structure.walk import list_first_location, walk_polymers, walk_residues
 
 
 class Structure(NotebookRepr):
@@ -256,7 +256,13 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return tuple(
-            Ligand(residue.name, where.chain, where.number, len(residue), find_ligand_kind(residue))
+            Ligand(
+                residue.name,
+                where.chain,
+                where.number,
+                len(list_first_location(residue)),
+                find_ligand_kind(residue),
+            )
             for where, residue in walk_residues(self._parsed[0])
             if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
         )
