@@ -88,8 +88,8 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
 def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, title: str = "") -> Scene:
     """Return a scene that steps through the models of one file, superposed on their mean.
 
-    A file of one model, or of models that cannot be superposed, gives the scene of its first model. The copies
-    of a biological assembly are shown together.
+    A file of one model, or of models that cannot be superposed, gives the scene of its first model. The
+    copies of a biological assembly are shown together.
 
     Args:
         structure: a file, as of NMR or a simulation; its first 50 models, and 60,000 atoms, are drawn.
