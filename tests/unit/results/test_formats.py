@@ -140,7 +140,7 @@ def test_deuterium_is_counted_apart_however_it_is_written(symbol):
     atoms = "".join(f"{x:10.4f}    0.0000    0.0000 {e:3s} 0  0\n" for x, e in [(0, "O"), (1, symbol)])
     block = f"heavy\n\n\n  2  1  0  0  0  0            999 V2000\n{atoms}  1  2  1  0\n{isotope}M  END\n"
 
-    assert read_sdf(block.encode(), "x.sdf").molecules[0].formula == "DO"
+    assert read_sdf(block.encode(), "x.sdf").molecules[0].formula == "DHO"
 
 
 def test_mol2_with_atom_types_of_other_programs_is_read():
@@ -311,3 +311,23 @@ def test_entry_codes_and_line_numbers_of_old_files_are_no_elements_and_charges(t
 def test_a_cif_of_something_else_says_what_it_is_and_what_to_open(text, words):
     with pytest.raises(UnreadableFileError, match=words):
         _ = Structure("x.cif", "mmcif", f"data_x\n{text}").chains
+
+
+@pytest.mark.parametrize(
+    ("atoms", "bonds", "formula", "mass"),
+    [
+        (["C", "C", "O"], [(1, 2, 1), (2, 3, 1)], "C2H6O", 46.07),
+        (["C", "C", "O", "H"], [(1, 2, 1), (2, 3, 1), (2, 4, 1)], "C2H6O", 46.07),
+        (["C"] * 6, [(place + 1, (place + 1) % 6 + 1, 4) for place in range(6)], "C6H6", 78.11),
+        (["C", "A"], [(1, 2, 1)], "CX", None),
+    ],
+)
+def test_the_formula_counts_hydrogens_that_an_sdf_leaves_out(atoms, bonds, formula, mass):
+    """All of them, or those that are not drawn beside a stereocentre: ethanol, benzene."""
+    rows = [f"{x:10.4f}    0.0000    0.0000 {element:3} 0  0  0  0  0  0" for x, element in enumerate(atoms)]
+    links = [f"{first:3}{second:3}{order:3}  0" for first, second, order in bonds]
+    counts = f"{len(rows):3}{len(links):3}  0  0  0  0  0  0  0  0999 V2000"
+    block = "\n".join(["x", "", "", counts, *rows, *links, "M  END", "$$$$", ""])
+    (molecule,) = read_sdf(block.encode(), "x.sdf").molecules
+    assert molecule.formula == formula
+    assert molecule.mass == (None if mass is None else pytest.approx(mass, abs=0.02))
