@@ -177,3 +177,11 @@ def test_alternate_locations_one_after_the_other_count_once(complex_, tmp_path):
     path = tmp_path / "two.pdb"
     path.write_text(written.make_pdb_string())
     pd.testing.assert_frame_equal(Structure.open(path).interfaces, complex_.interfaces)
+
+
+def test_atoms_at_one_place_have_the_area_of_the_largest():
+    """As where a file has a chain twice; the areas were no numbers."""
+    alone = measure_areas(np.array([[0.0, 0, 0], [1.5, 0, 0]]), np.array([1.8, 1.9]))
+    points = np.array([[0.0, 0, 0], [1.5, 0, 0], [0.0, 0, 0], [0.0, 0, 0]])
+    areas = measure_areas(points, np.array([1.6, 1.9, 1.8, 1.8]))
+    assert areas.tolist() == pytest.approx([0.0, alone[1], alone[0], 0.0])
