@@ -2,13 +2,14 @@
 
 import gzip
 
+import gemmi
 import numpy as np
 import pytest
 from result_archives import DATA
 
 import foldnote as fn
 from foldnote.errors import ArgumentError
-from foldnote.results import Structure
+from foldnote.results import Structure, superpose_models
 
 SHIFTS = ((60.0, 0.0, 0.0), (0.0, 25.0, 30.0))
 TURN = np.array([[-1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0]])
@@ -71,3 +72,38 @@ def test_an_unknown_assembly_is_refused_with_those_there_are(file):
         fn.view(DATA / "c143_h3.pdb", assembly="1")
     with pytest.raises(ArgumentError, match="about one structure"):
         fn.view([file, file], assembly="1")
+
+
+def test_copies_in_models_are_an_assembly_and_no_ensemble(file, tmp_path):
+    """As in the files 1abc.pdb1 of the PDB."""
+    copies = Structure.open(file).to_gemmi()
+    for number, shift in enumerate(SHIFTS, 2):
+        copy = copies[0].clone()
+        copy.num = number
+        turn = gemmi.Mat33(TURN.tolist()) if number == 2 else gemmi.Mat33()
+        copy.transform_pos_and_adp(gemmi.Transform(turn, gemmi.Vec3(*shift)))
+        copies.add_model(copy)
+    path = tmp_path / "trimer.pdb1"
+    path.write_text(copies.make_pdb_string())
+    structure = Structure.open(path)
+    scene = fn.view(path)
+
+    assert superpose_models(structure).are_copies
+    joined = structure.join_models()
+    assert [chain.name for chain in joined.chains] == ["A", "C", "A-2", "C-2", "A-3", "C-3"]
+    first, second = (structure.to_frame().query("model == @number") for number in (1, 2))
+    expected = np.concatenate([first[["x", "y", "z"]], second[["x", "y", "z"]]])
+    assert joined.to_frame()[["x", "y", "z"]].to_numpy()[: len(expected)] == pytest.approx(expected, abs=1e-3)
+    assert "RMSF" not in dict(scene.facts)
+    assert "copies" in scene.notes[-1]
+
+
+def test_equal_or_different_models_are_an_ensemble(file):
+    frames = Structure.open(file).to_gemmi()
+    frames.add_model(frames[0].clone())
+    frames[1].num = 2
+    for shift in (0.0, 0.5):
+        for each in frames[1].all():
+            x, y, z = each.atom.pos.tolist()
+            each.atom.pos = gemmi.Position(x + shift * np.sin(each.atom.serial), y, z)
+        assert not superpose_models(Structure("md.pdb", "pdb", frames.make_pdb_string())).are_copies

@@ -3,6 +3,8 @@
 import gzip
 import io
 
+import gemmi
+import msgpack
 import numpy as np
 import pandas as pd
 import pytest
@@ -138,7 +140,7 @@ def test_deuterium_is_counted_apart_however_it_is_written(symbol):
     atoms = "".join(f"{x:10.4f}    0.0000    0.0000 {e:3s} 0  0\n" for x, e in [(0, "O"), (1, symbol)])
     block = f"heavy\n\n\n  2  1  0  0  0  0            999 V2000\n{atoms}  1  2  1  0\n{isotope}M  END\n"
 
-    assert read_sdf(block.encode(), "x.sdf").molecules[0].formula == "DO"
+    assert read_sdf(block.encode(), "x.sdf").molecules[0].formula == "DHO"
 
 
 def test_mol2_with_atom_types_of_other_programs_is_read():
@@ -230,3 +232,102 @@ def test_parquet_is_read_or_says_what_to_install(tmp_path):
     else:
         result = open_result(write_zip(tmp_path / "r.zip", {"t.parquet": stream.getvalue()}))
         assert result.tables["t.parquet"]["iptm"].tolist() == [0.1, 0.2]
+
+
+def test_a_binary_cif_tells_that_its_b_factors_are_of_an_experiment(tmp_path):
+    """So that both forms of one entry have the same legend."""
+    text = (DATA / "altloc.cif").read_text() + "\n_exptl.entry_id X\n_exptl.method 'X-RAY DIFFRACTION'\n"
+    block = gemmi.cif.read_string(text).sole_block()
+    integers = [{"kind": "ByteArray", "type": 3}]
+    categories = []
+    for name in ("_atom_site.", "_exptl."):
+        table = block.find_mmcif_category(name)
+        columns = [
+            {
+                "name": tag.removeprefix(name),
+                "mask": {
+                    "data": bytes({".": 1, "?": 2}.get(row[place], 0) for row in table),
+                    "encoding": [{"kind": "ByteArray", "type": 4}],
+                },
+                "data": {
+                    "data": np.arange(len(table), dtype="<i4").tobytes(),
+                    "encoding": [
+                        {
+                            "kind": "StringArray",
+                            "stringData": "".join(values),
+                            "offsets": np.cumsum([0, *map(len, values)]).astype("<i4").tobytes(),
+                            "offsetEncoding": integers,
+                            "dataEncoding": integers,
+                        }
+                    ],
+                },
+            }
+            for place, tag in enumerate(table.tags)
+            if (values := [gemmi.cif.as_string(row[place]) for row in table])
+        ]
+        categories.append({"name": name[:-1], "rowCount": len(table), "columns": columns})
+    path = tmp_path / "x.bcif"
+    path.write_bytes(msgpack.packb({"dataBlocks": [{"header": "X", "categories": categories}]}))
+    assert (
+        Structure.open(path).b_column.meaning
+        == Structure("x.cif", "mmcif", text).b_column.meaning
+        == "b-factor"
+    )
+
+
+@pytest.mark.parametrize("name", ["TYR", "LIG"])
+def test_the_description_of_a_component_is_a_ligand_with_all_tables(name):
+    rows = "\n".join(f"{name} {atom} {atom[0]} 0 {x} 0.0 0.0" for x, atom in enumerate(("N", "CA", "C", "O")))
+    tags = ["comp_id", "atom_id", "type_symbol", "charge", *(f"model_Cartn_{axis}" for axis in "xyz")]
+    loop = "".join(f"_chem_comp_atom.{tag}\n" for tag in tags)
+    structure = Structure(f"{name}.cif", "mmcif", f"data_{name}\n_chem_comp.id {name}\nloop_\n{loop}{rows}\n")
+    assert [(one.name, one.kind, one.atoms) for one in structure.ligands] == [(name, "ligand", 4)]
+    assert structure.geometry.empty
+    assert structure.interfaces.empty
+
+
+def test_entry_codes_and_line_numbers_of_old_files_are_no_elements_and_charges(tmp_path):
+    """Until 1996 the PDB wrote them to columns 73 to 80 (1GDR)."""
+    path = tmp_path / "pdb1gdr.ent"
+    path.write_text(
+        "HEADER    SITE-SPECIFIC RECOMBINASE               31-AUG-93   1GDR      1GDR   2\n"
+        "ATOM      1  CA  MET     1     -19.201  51.101   6.138  1.00 35.00      1GDR 109\n"
+        "HETATM    2 CA    CA     2     -17.008  48.871   4.008  1.00 35.00      1GDR1110\n"
+        "ATOM      3  O   LEU     3     -16.130  45.625   5.844  1.00 35.00      1GDR1111\n"
+    )
+    structure = Structure.open(path)
+    assert structure.to_frame()["element"].tolist() == ["C", "O", "Ca"]
+    assert structure.to_frame()["charge"].tolist() == [0, 0, 0]
+    assert "1GDR" not in structure.text.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("loop_\n_atom_site_label\n_atom_site_fract_x\nC1 0.5\n", "small molecule"),
+        ("loop_\n_refln.index_h\n_refln.F_meas_au\n1 2.5\n", "structure factors"),
+    ],
+)
+def test_a_cif_of_something_else_says_what_it_is_and_what_to_open(text, words):
+    with pytest.raises(UnreadableFileError, match=words):
+        _ = Structure("x.cif", "mmcif", f"data_x\n{text}").chains
+
+
+@pytest.mark.parametrize(
+    ("atoms", "bonds", "formula", "mass"),
+    [
+        (["C", "C", "O"], [(1, 2, 1), (2, 3, 1)], "C2H6O", 46.07),
+        (["C", "C", "O", "H"], [(1, 2, 1), (2, 3, 1), (2, 4, 1)], "C2H6O", 46.07),
+        (["C"] * 6, [(place + 1, (place + 1) % 6 + 1, 4) for place in range(6)], "C6H6", 78.11),
+        (["C", "A"], [(1, 2, 1)], "CX", None),
+    ],
+)
+def test_the_formula_counts_hydrogens_that_an_sdf_leaves_out(atoms, bonds, formula, mass):
+    """All of them, or those that are not drawn beside a stereocentre: ethanol, benzene."""
+    rows = [f"{x:10.4f}    0.0000    0.0000 {element:3} 0  0  0  0  0  0" for x, element in enumerate(atoms)]
+    links = [f"{first:3}{second:3}{order:3}  0" for first, second, order in bonds]
+    counts = f"{len(rows):3}{len(links):3}  0  0  0  0  0  0  0  0999 V2000"
+    block = "\n".join(["x", "", "", counts, *rows, *links, "M  END", "$$$$", ""])
+    (molecule,) = read_sdf(block.encode(), "x.sdf").molecules
+    assert molecule.formula == formula
+    assert molecule.mass == (None if mass is None else pytest.approx(mass, abs=0.02))

@@ -97,6 +97,17 @@ def test_mirrored_residues_are_reported_except_for_d_amino_acids():
     assert list_kinds(structure) == {}
 
 
+def test_the_chirality_of_residues_with_unknown_names_is_not_judged():
+    """Such as 28J, D-alloisoleucine, and ZAE, N-methyl-D-phenylalanine, of teixobactin."""
+    structure = read()
+    for residue in structure[0][0].get_polymer():
+        residue.name = "28J"
+        for atom in residue:
+            atom.pos = gemmi.Position(-atom.pos.x, atom.pos.y, atom.pos.z)
+
+    assert list_kinds(structure) == {}
+
+
 def test_a_side_chain_pushed_into_another_clashes():
     structure = read()
     chain = structure[0][0]

@@ -7,6 +7,7 @@ from result_archives import DATA
 
 from foldnote.results import Structure, find_interactions
 from foldnote.results.docking.bonding import find_roles
+from foldnote.results.docking.contacts import read_pocket
 from foldnote.results.docking.ligands import list_ligands, list_residue_molecules
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.molecules.molecule_files import read_molecules
@@ -173,3 +174,46 @@ def test_of_alternate_locations_one_after_the_other_the_first_is_read():
     structure.add_model(model)
     found = Structure("two.pdb", "pdb", structure.make_pdb_string())
     assert [molecule.heavy_atoms for molecule in list_ligands(found)] == [8]
+
+
+@pytest.mark.parametrize(("name", "element"), [("FE2", "Fe"), ("CU1", "Cu"), ("3CO", "Co"), ("3NI", "Ni")])
+def test_an_ion_with_its_charge_in_its_name_binds_too(name, element):
+    ion = f"HETATM    1 {element.upper()}   {name} A   1       0.000   0.000   0.000  1.00 10.00          {element.upper()}\n"
+    rows = [("N1", "N", 2.1, 0.0, 0.0, 0.0), ("C2", "C", 3.5, 0.0, 0.0, 0.0), ("C3", "C", 3.5, 1.5, 0.0, 0.0)]
+    molecule = Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ())
+    found = find_interactions(Structure("ion.pdb", "pdb", ion), molecule)
+    assert list(zip(found["kind"], found["residue"], found["atom"], strict=True)) == [
+        ("metal", name, element.upper())
+    ]
+
+
+def test_an_ion_in_two_alternate_locations_is_an_ion():
+    line = "HETATM    {}  ZN {}ZN  A   1       {:.3f}   0.000   0.000  0.50 10.00          ZN\n"
+    found = Structure("ion.pdb", "pdb", line.format(1, "A", 0.0) + line.format(2, "B", 0.4))
+    rows = [("O1", "O", 0.0, 2.1, 0.0, 0.0), ("C2", "C", 0.0, 3.5, 0.0, 0.0)]
+    table = find_interactions(found, Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ()))
+    assert [(one.name, one.atoms, one.kind) for one in found.ligands] == [("ZN", 1, "ion")]
+    assert table["kind"].tolist() == ["metal"]
+    assert table["distance"].tolist() == pytest.approx([2.1])
+
+
+def test_deuterium_makes_a_donor_like_hydrogen():
+    """As in structures from neutron diffraction."""
+    places = [("C1", "C", 0.0, 0.0), ("O1", "O", 1.43, 0.0), ("DO1", "D", 1.75, 0.9)]
+    rows = [(name, element, x, y, 0.0, 0.0) for name, element, x, y in places]
+    found = find_roles(Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ()))
+    assert tuple(found.roles[1].tolist()) == (True, True)
+    assert found.hydrogens[1].tolist() == [[1.75, 0.9, 0.0]]
+
+
+def test_waters_of_simulations_are_no_ligands_and_bridge():
+    """Their names are not those of the PDB."""
+    atoms = [("OH2", 0.0), ("H1", 0.6), ("H2", -0.6)]
+    lines = [
+        f"ATOM      {place}  {name:<4}TIP3W   1      {x:6.3f}   {abs(x):.3f}   0.000  1.00  0.00           {name[0]}\n"
+        for place, (name, x) in enumerate(atoms, 1)
+    ]
+    found = Structure("md.pdb", "pdb", "".join(lines))
+    assert found.waters == 1
+    assert list_residue_molecules(found) == []
+    assert read_pocket(found).water_owners == [("W", "1", "TIP3")]

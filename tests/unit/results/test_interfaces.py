@@ -4,6 +4,7 @@ from pathlib import Path
 
 import gemmi
 import numpy as np
+import pandas as pd
 import pytest
 
 from foldnote.results import Structure
@@ -162,3 +163,25 @@ def test_a_complex_with_an_unknown_residue_has_its_interface(complex_, tmp_path)
     path.write_text(written.make_pdb_string())
     area = Structure.open(path).interfaces["buried_area"]
     assert area.tolist() == pytest.approx(complex_.interfaces["buried_area"].tolist(), rel=0.01)
+
+
+def test_alternate_locations_one_after_the_other_count_once(complex_, tmp_path):
+    written = gemmi.read_structure(str(COMPLEX))
+    for each in written[0].all():
+        each.atom.altloc = "A"
+    for residue in (residue for chain in written[0] for residue in chain):
+        for atom in list(residue):
+            other = atom.clone()
+            other.altloc, other.pos = "B", gemmi.Position(atom.pos.x + 0.4, atom.pos.y, atom.pos.z)
+            residue.add_atom(other)
+    path = tmp_path / "two.pdb"
+    path.write_text(written.make_pdb_string())
+    pd.testing.assert_frame_equal(Structure.open(path).interfaces, complex_.interfaces)
+
+
+def test_atoms_at_one_place_have_the_area_of_the_largest():
+    """As where a file has a chain twice; the areas were no numbers."""
+    alone = measure_areas(np.array([[0.0, 0, 0], [1.5, 0, 0]]), np.array([1.8, 1.9]))
+    points = np.array([[0.0, 0, 0], [1.5, 0, 0], [0.0, 0, 0], [0.0, 0, 0]])
+    areas = measure_areas(points, np.array([1.6, 1.9, 1.8, 1.8]))
+    assert areas.tolist() == pytest.approx([0.0, alone[1], alone[0], 0.0])

@@ -12,9 +12,9 @@ def chain(fold, name):
     return next(trace for trace in read_traces(open_fold(fold)) if trace.chain == name)
 
 
-def make(letters, numbers=None):
+def make(letters, numbers=None, kind="protein"):
     numbers = tuple(map(str, numbers or range(1, len(letters) + 1)))
-    return CentralAtoms("A", "protein", letters, numbers, np.zeros((len(letters), 3)))
+    return CentralAtoms("A", kind, letters, numbers, np.zeros((len(letters), 3)))
 
 
 def numbers_of(pairing):
@@ -142,3 +142,31 @@ def test_every_residue_letter_can_be_aligned():
     odd = LYSOZYME + "BZJOUX"
 
     assert pair_by_sequence(make(odd), make("A" + odd)).equal == len(odd)
+
+
+@pytest.mark.parametrize(("length", "other"), [(5, 11), (12, 16), (20, 60), (75, 120)])
+def test_unrelated_nucleic_acids_are_not_paired(length, other):
+    """Gaps alone make most of a short chain equal to parts of a long one."""
+    draw = np.random.default_rng(length)
+    for _ in range(60):
+        first, second = ("".join(draw.choice(list("ACGT"), size)) for size in (length, other))
+        assert (
+            pair_chains(make(first, kind="nucleic"), make(second, range(500, 500 + other), "nucleic")) is None
+        )
+
+
+def test_related_nucleic_acids_are_paired_also_dna_with_rna():
+    draw = np.random.default_rng(1)
+    letters = draw.choice(list("ACGU"), 76)
+    changed = letters.copy()
+    changed[5::7] = draw.choice(list("ACGU"), len(changed[5::7]))
+    mobile = "".join(np.delete(changed, [30, 31])).replace("U", "T")
+    pairing = pair_chains(make("".join(letters), kind="nucleic"), make(mobile, range(100, 174), "nucleic"))
+    expected = {(str(row + 1), str(row + 100 - 2 * (row > 31))) for row in range(76) if row not in (30, 31)}
+    assert len(expected & set(numbers_of(pairing))) > 70
+    assert methods(pairing) == ["sequence"]
+
+
+def test_short_equal_nucleic_acids_are_paired():
+    first, second = make("ACGTT", kind="nucleic"), make("ACGTT", range(20, 25), "nucleic")
+    assert len(pair_chains(first, second).rows) == 5

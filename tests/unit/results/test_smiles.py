@@ -17,7 +17,10 @@ this-is-none x
 def test_a_smiles_is_placed_and_says_by_whom():
     found = read_smiles(LINES, "x.smi")
 
-    assert [(one.name, one.formula) for one in found.molecules] == [("aspirin", "C9H8O4"), ("ethanol", "C2O")]
+    assert [(one.name, one.formula) for one in found.molecules] == [
+        ("aspirin", "C9H8O4"),
+        ("ethanol", "C2H6O"),
+    ]
     assert [one.properties["coordinates"] for one in found.molecules] == [MADE, GIVEN]
     assert found.molecules[1].coordinates[2].tolist() == [2, 1.3, 0.4]
     assert found.problems == ("Line 4 of x.smi cannot be read: it is not a valid SMILES.",)

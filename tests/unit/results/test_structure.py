@@ -197,3 +197,18 @@ def test_mutated_structures_never_crash(place, noise, form, is_cut):
         assert len(structure.secondary) in (0, 3)
     except UnreadableFileError as exc:
         assert "x" in exc.message
+
+
+def test_residues_of_one_number_are_one_also_where_conformations_stand_one_after_the_other():
+    """Ser 1 and Glu 2, then Pro 1 and Glu 2: as in refined models of two conformations."""
+    rows = [("A", "SER", 1), ("A", "GLU", 2), ("B", "PRO", 1), ("B", "GLU", 2), (" ", "ALA", 3)]
+    text = "".join(
+        f"ATOM  {5 * place + row:5d}  {name:<3}{location}{residue} A{number:4d}    "
+        f"{3.8 * number + row:8.3f}   0.000   0.000  0.50 10.00           {name[0]}\n"
+        for place, (location, residue, number) in enumerate(rows)
+        for row, name in enumerate(("N", "CA", "C", "O"))
+    )
+    structure = Structure("two.pdb", "pdb", text)
+    (chain,) = structure.chains
+    assert (chain.sequence, chain.numbers) == ("SEA", ("1", "2", "3"))
+    assert len(structure.to_frame()) == 20

@@ -22,6 +22,8 @@ from foldnote.results.structure.structure import Structure
 _MIN_RESIDUES = 3
 _MAX_ROUNDS = 50
 _SAME_A = 1e-5
+_COPY_A = 0.005
+_MOVED_A = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,20 @@ class Ensemble(NotebookRepr):
     def __len__(self) -> int:
         """Number of models."""
         return len(self.transforms)
+
+    @property
+    def are_copies(self) -> bool:
+        """Whether the models are one, in other places: the copies of a biological assembly, not an ensemble.
+
+        All must superpose within the precision of a file, 0.005 Å, and some be turned or moved by more than
+        1 Å. Then :meth:`foldnote.results.Structure.join_models` is the assembly.
+        """
+        first, shift = self.transforms[0]
+        moved = max(
+            float(np.abs(rotation - first).max() + np.abs(translation - shift).max())
+            for rotation, translation in self.transforms
+        )
+        return bool(self.rmsf["rmsf"].max() <= _COPY_A and moved > _MOVED_A)
 
     def split(self) -> list[Structure]:
         """Each superposed model as a structure of its own, in the format of the file.

@@ -1,8 +1,9 @@
 """Pair the residues of two chains by residue number if they share a numbering, else by sequence alignment.
 
-Chains related by neither are not paired. Two proteins are considered related if the E-value of their
-alignment is at most 0.001, by the statistics of Karlin and Altschul, Proc. Natl. Acad. Sci. USA 87, 2264
-(1990), with blastp's parameters for BLOSUM62 and gap costs of 11 and 1.
+Chains related by neither are not paired. Two chains are considered related if the E-value of their alignment
+is at most 0.001, by the statistics of Karlin and Altschul, Proc. Natl. Acad. Sci. USA 87, 2264 (1990): of
+proteins with blastp's parameters for BLOSUM62 and gap costs of 11 and 1, of nucleic acids with blastn's for
+scores of 2 and -3 and gap costs of 5 and 2, in which U counts as T. Equal sequences are always related.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ Method = Literal["residue numbers", "sequence", "structure"]
 _MIN_PAIRS = 3
 _CHANCE = {"protein": 0.06, "nucleic": 0.25}
 """Expected share of identical residues in a random pairing without gaps."""
-_NUCLEIC_IDENTITY = 0.6
-_LAMBDA, _K = 0.267, 0.041
+_LAMBDA_K = {"protein": (0.267, 0.041), "nucleic": (0.625, 0.41)}
 _MAX_EXPECTED = 1e-3
-_GAP_OPEN, _GAP_EXTEND = 11, 1
+_GAP_OPEN_EXTEND = {"protein": (11, 1), "nucleic": (5, 2)}
+_MATCH, _MISMATCH = 2, -3
 _TOLERANCE = 0.05
 _BACKBONE_SHARE = 0.9
 
@@ -156,23 +157,32 @@ def _is_above_chance(pairing: Pairing) -> bool:
 def _is_similar_sequence(pairing: Pairing) -> bool:
     if len(pairing.rows) < _MIN_PAIRS:
         return False
-    if pairing.fixed.kind == "nucleic":
-        return pairing.equal >= _NUCLEIC_IDENTITY * min(len(pairing.fixed), len(pairing.mobile))
-    sizes = math.log(_K * len(pairing.fixed) * len(pairing.mobile))
-    return sizes - _LAMBDA * _score_best_segment(pairing) <= math.log(_MAX_EXPECTED)
+    if pairing.fixed.letters == pairing.mobile.letters:
+        return True
+    scale, share = _LAMBDA_K[pairing.fixed.kind]
+    sizes = math.log(share * len(pairing.fixed) * len(pairing.mobile))
+    return sizes - scale * _score_best_segment(pairing) <= math.log(_MAX_EXPECTED)
 
 
 def _score_best_segment(pairing: Pairing) -> int:
-    """BLOSUM62 score of the best-scoring local segment of an alignment, including gap costs."""
-    matrix = _read_blosum()
+    """Score of the best-scoring local segment of an alignment, including gap costs."""
+    opening, extension = _GAP_OPEN_EXTEND[pairing.fixed.kind]
+    matrix = _read_blosum() if pairing.fixed.kind == "protein" else _score_bases()
     best = score = 0
     last = None
     for i, j in zip(pairing.rows, pairing.mobile_rows, strict=True):
         if last is not None and (gap := (i - last[0] - 1) + (j - last[1] - 1)):
-            score = max(0, score - _GAP_OPEN - _GAP_EXTEND * gap)
+            score = max(0, score - opening - extension * gap)
         score = max(0, score + matrix[pairing.fixed.letters[i], pairing.mobile.letters[j]])
         best, last = max(best, score), (i, j)
     return best
+
+
+@cache
+def _score_bases() -> dict[tuple[str, str], int]:
+    """Scores of two nucleotides by their letters; mismatch for all that are not A, C, G, T or U."""
+    matrix: dict[tuple[str, str], int] = defaultdict(lambda: _MISMATCH)
+    return matrix | dict.fromkeys([("A", "A"), ("C", "C"), ("G", "G"), *product("TU", "TU")], _MATCH)
 
 
 @cache
@@ -187,7 +197,7 @@ def _read_blosum() -> dict[tuple[str, str], int]:
 
 
 def _align(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
-    """Global alignment: BLOSUM62 with affine gaps for proteins, gemmi's match scores for nucleic acids."""
+    """Global alignment with affine gaps: BLOSUM62 for proteins, match and mismatch for nucleic acids."""
     if fixed.kind != mobile.kind or not len(fixed) or not len(mobile):
         return None
     if fixed.letters == mobile.letters:
@@ -196,10 +206,12 @@ def _align(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
         # gemmi's matrix is keyed by three-letter names; one-letter codes would score as unknown residues.
         names, others = _name_residues(fixed.letters), _name_residues(mobile.letters)
         scoring = gemmi.AlignmentScoring("b")
-        scoring.gapo, scoring.gape = -_GAP_OPEN, -_GAP_EXTEND
     else:
-        names, others = list(fixed.letters), list(mobile.letters)
+        names, others = (list(trace.letters.replace("U", "T")) for trace in (fixed, mobile))
         scoring = gemmi.AlignmentScoring()
+        scoring.match, scoring.mismatch = _MATCH, _MISMATCH
+    opening, extension = _GAP_OPEN_EXTEND[fixed.kind]
+    scoring.gapo, scoring.gape = -opening, -extension
     aligned = gemmi.align_string_sequences(names, others, [], scoring)
     above, below = aligned.add_gaps(fixed.letters, 1), aligned.add_gaps(mobile.letters, 2)
     pairs = []

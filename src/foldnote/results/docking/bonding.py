@@ -47,7 +47,7 @@ class PolarAtoms:
 
 def find_roles(molecule: Molecule) -> PolarAtoms:
     """Find the hydrogen-bond donors and acceptors of a molecule."""
-    elements = molecule.elements
+    elements = ["H" if element == "D" else element for element in molecule.elements]
     neighbours = list_neighbours(molecule)
     has_hydrogens = "H" in elements
     if not molecule.bond_rows and not has_hydrogens:

@@ -51,6 +51,7 @@ class Pocket:
     Attributes:
         points: float64, shape (n, 3), Å.
         owners: chain, residue number, residue name and atom name of each atom.
+        elements: element symbol of each atom.
         roles: bool, shape (n, 2): whether each atom can be a hydrogen-bond donor and an acceptor.
         hydrogens: positions of the hydrogens at each heavy atom that has any, by its row; shape (h, 3), Å.
         waters: positions of the oxygens of waters, shape (w, 3), Å.
@@ -59,6 +60,7 @@ class Pocket:
 
     points: Floats
     owners: Sequence[tuple[str, str, str, str]]
+    elements: Sequence[str]
     roles: Roles
     hydrogens: dict[int, Floats] = field(repr=False)
     waters: Floats = field(repr=False)
@@ -119,6 +121,7 @@ def read_pocket(structure: Structure) -> Pocket:
     """
     points: list[list[float]] = []
     owners: list[tuple[str, str, str, str]] = []
+    elements: list[str] = []
     roles: list[tuple[bool, bool]] = []
     hydrogens: dict[int, Floats] = {}
     waters: dict[tuple[str, str, str], list[float]] = {}
@@ -136,10 +139,12 @@ def read_pocket(structure: Structure) -> Pocket:
                     hydrogens[len(points)] = own
                 points.append(position)
                 owners.append((*where, atom.name))
+                elements.append(atom.element.name)
                 roles.append(find_residue_role(find_parent(residue.name), atom.name, atom.element.name))
     return Pocket(
         np.array(points, dtype=np.float64).reshape(-1, 3),
         owners,
+        elements,
         np.array(roles, dtype=np.bool_).reshape(-1, 2),
         hydrogens,
         np.array(list(waters.values()), dtype=np.float64).reshape(-1, 3),
@@ -159,6 +164,7 @@ def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
     ]
     points = [pocket.points[row] for row in kept]
     owners, roles = [pocket.owners[row] for row in kept], [pocket.roles[row] for row in kept]
+    elements = [pocket.elements[row] for row in kept]
     hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(kept) if row in pocket.hydrogens}
     for one in moved.values():
         light = np.array([place for _, element, place in one.atoms if element == "H"]).reshape(-1, 3)
@@ -169,11 +175,13 @@ def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
                     hydrogens[len(points)] = own
                 points.append(np.array(place))
                 owners.append((*one.owner, name))
+                elements.append(element)
                 roles.append(np.array(find_residue_role(find_parent(one.owner[2]), name, element)))
     return replace(
         pocket,
         points=np.array(points).reshape(-1, 3),
         owners=owners,
+        elements=elements,
         roles=np.array(roles).reshape(-1, 2),
         hydrogens=hydrogens,
     )
@@ -181,15 +189,15 @@ def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
 
 def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
     polymer = list(chain.get_polymer().first_conformer())
-    ions = [r for r in chain if len(r) == 1 and r.entity_type == gemmi.EntityType.NonPolymer]
-    return polymer + ions
+    others = [r for r in chain.first_conformer() if r.entity_type == gemmi.EntityType.NonPolymer]
+    return polymer + [residue for residue in others if len(list_first_location(residue)) == 1]
 
 
 def _list_waters(chain: gemmi.Chain) -> dict[tuple[str, str, str], list[float]]:
     """The oxygen of each water, in its first location, by chain, number and name."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for residue in chain:
-        if residue.is_water():
+        if residue.entity_type == gemmi.EntityType.Water:
             oxygens = [atom for atom in list_first_location(residue) if atom.element.name == "O"]
             for atom in oxygens[:1]:
                 found.setdefault((chain.name, str(residue.seqid), residue.name), atom.pos.tolist())

@@ -271,7 +271,7 @@ def _list_covalent(site: _Site) -> Iterator[Interaction]:
     by_residue: dict[Owner, list[int]] = {}
     for row in sorted(close):
         chain, number, name, atom = site.pocket.owners[row]
-        if name != atom:
+        if name != atom and not gemmi.Element(site.pocket.elements[row]).is_metal:
             by_residue.setdefault((chain, number, name), []).append(row)
     ours = [row for row in heavy if row not in site.groups.metals]
     for owner, rows in by_residue.items():
@@ -370,10 +370,11 @@ def _list_metals(site: _Site) -> Iterator[Interaction]:
     """Metal ions of the receptor at the molecule's atoms, and the molecule's metal ions at the receptor's."""
     near = set(find_close_pairs(site.pocket.points, site.positions, METAL_A)[0].tolist())
     for row in sorted(near):
-        chain, number, name, atom = site.pocket.owners[row]
-        element = gemmi.Element(name if name == atom else "X")  # the uranium of an ion, not uridine
-        ours = site.groups.binders if element.is_metal else site.groups.metals
-        if not element.is_metal and atom[:1] not in ("N", "O", "S"):
+        chain, number, name, _ = site.pocket.owners[row]
+        element = site.pocket.elements[row]
+        is_metal = gemmi.Element(element).is_metal
+        ours = site.groups.binders if is_metal else site.groups.metals
+        if not is_metal and element not in ("N", "O", "S"):
             continue
         for mine in ours:
             yield from _connect("metal", site, (chain, number, name), [row], [mine], METAL_A)
@@ -384,9 +385,9 @@ def _list_halogen_bonds(site: _Site) -> Iterator[Interaction]:
     for halogen, carbon in site.groups.halogens:
         place = site.positions[halogen]
         for row in site.near:
-            chain, number, name, atom = site.pocket.owners[row]
+            chain, number, name, _ = site.pocket.owners[row]
             distance = float(np.linalg.norm(points[row] - place))
-            if atom[:1] not in ("N", "O", "S") or distance > HALOGEN_A:
+            if site.pocket.elements[row] not in ("N", "O", "S") or distance > HALOGEN_A:
                 continue
             angle = _measure_angle(site.positions[carbon], place, points[row])
             if abs(angle - _AT_HALOGEN) > _DEVIATION:
@@ -496,10 +497,10 @@ def _list_hydrophobic(site: _Site) -> Iterator[Interaction]:
     """The nearest pair of hydrophobic carbons of each residue."""
     ours = list(site.groups.hydrophobic)
     by_residue: dict[Owner, list[int]] = {}
-    carbons = {row for row in site.near if site.pocket.owners[row][3].startswith("C")}
+    carbons = {row for row in site.near if site.pocket.elements[row] == "C"}
     for row in sorted(carbons):
-        chain, number, name, atom = site.pocket.owners[row]
-        if name == atom or any(other not in carbons for other in site.bonded[row]):
+        chain, number, name, _ = site.pocket.owners[row]
+        if any(other not in carbons for other in site.bonded[row]):
             continue
         by_residue.setdefault((chain, number, name), []).append(row)
     for owner, rows in by_residue.items():

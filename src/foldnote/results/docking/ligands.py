@@ -36,8 +36,8 @@ def list_residue_molecules(structure: Structure, residue: str = "") -> list[Mole
         _make_molecule(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
         for owner in structure.to_gemmi()[0]
         for one in owner.first_conformer()
-        if not one.is_water()
-        and 1 < len(one) <= MAX_LIGAND_ATOMS
+        if one.entity_type != gemmi.EntityType.Water
+        and 1 < len(list_first_location(one)) <= MAX_LIGAND_ATOMS
         and (not residue or (owner.name, str(one.seqid)) == (chain or owner.name, number.strip()))
     ]
     if residue and not found:
@@ -58,9 +58,8 @@ def list_ligands(structure: Structure) -> list[Molecule]:
         for owner in structure.to_gemmi()[0]
         for one in owner.first_conformer()
         if one.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
-        and not one.is_water()
         and one.name not in _ADDITIVES
-        and len(one) <= MAX_LIGAND_ATOMS
+        and len(list_first_location(one)) <= MAX_LIGAND_ATOMS
     ]
     large = [molecule for molecule in found if molecule.heavy_atoms >= MIN_LIGAND_ATOMS]
     return sorted(large, key=lambda molecule: -molecule.heavy_atoms)

@@ -122,13 +122,17 @@ class Molecule(NotebookRepr):
     def has_all_hydrogens(self) -> bool:
         """Whether :attr:`formula` counts every hydrogen.
 
-        A PDBQT has polar hydrogens only; the SMILES that Meeko writes gives the others.
+        An SDF may leave hydrogens out, which its valences give. A PDBQT has polar hydrogens only; the SMILES
+        that Meeko writes gives the others.
         """
-        return self._elements is not None or (self.format != "pdbqt" and "H" in self._counts)
+        return self._elements is not None or (self.format not in ("pdbqt", "sdf") and "H" in self._counts)
 
     @property
     def formula(self) -> str:
-        """Formula in Hill order; unless :attr:`has_all_hydrogens`, with the hydrogens of the file only."""
+        """Formula in Hill order; unless :attr:`has_all_hydrogens`, with the hydrogens of the file only.
+
+        The charge is not part of it.
+        """
         counts = self._counts
         first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
         order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]

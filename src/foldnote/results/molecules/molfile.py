@@ -5,6 +5,7 @@ Records that RDKit rejects are reported; the others are read.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from foldnote.results.molecules.molecule import (
@@ -89,7 +90,31 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
             )
             for bond in molecule.GetBonds()
         ],
+        _elements=_count_elements(molecule),
     )
+
+
+def _count_elements(molecule: Any) -> dict[str, int] | None:
+    """The atoms of each element with all hydrogens; None if valences do not tell how many there are.
+
+    A mol block may leave hydrogens out, all or some: its bond orders, charges and radicals tell where they
+    are. Query atoms and aromatic bonds that have no Kekulé structure do not.
+    """
+    from rdkit import Chem, rdBase
+
+    if any(atom.GetAtomicNum() == 0 or atom.HasQuery() for atom in molecule.GetAtoms()):
+        return None
+    with rdBase.BlockLogs():
+        own = Chem.Mol(molecule)
+        try:
+            if any(bond.GetBondTypeAsDouble() == 1.5 for bond in own.GetBonds()):
+                Chem.Kekulize(own, clearAromaticFlags=True)
+            own.UpdatePropertyCache(strict=False)
+        except (ValueError, RuntimeError):
+            return None
+    counts = Counter(element for _, element, *_ in _list_atoms(molecule))
+    counts["H"] += sum(atom.GetTotalNumHs() for atom in own.GetAtoms())
+    return {element: count for element, count in counts.items() if count}
 
 
 def _list_atoms(molecule: Any) -> list[AtomRow]:

@@ -86,6 +86,26 @@ def make_assembly(structure: gemmi.Structure, name: str, file: str) -> gemmi.Str
     return made
 
 
+def join_models(structure: gemmi.Structure) -> gemmi.Structure:
+    """One model of all models: chains of the first keep their names, those of model 2 are ``A-2`` and so on.
+
+    Files of biological assemblies (``.pdb1``) have each copy as a model.
+    """
+    made = gemmi.Structure()
+    made.name, made.cell, made.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
+    made.info, made.resolution = structure.info, structure.resolution
+    made.add_model(structure[0].clone())
+    for number, model in enumerate(structure, 1):
+        for chain in model if number > 1 else ():
+            copy = chain.clone()
+            copy.name = f"{chain.name}-{number}"
+            made[0].add_chain(copy)
+    made.entities = structure.entities
+    made.assign_subchains(force=True)
+    made.ensure_entities()
+    return made
+
+
 def _rename_chains(model: gemmi.Model, originals: list[str]) -> None:
     """Name copies ``A``, ``A-2``, … where gemmi wrote ``A1``, ``A2``, …; ambiguous names stay."""
     renamed: dict[str, str] = {}

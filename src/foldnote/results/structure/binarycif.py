@@ -23,8 +23,9 @@ from foldnote.results.core.messages import explain
 
 _WANTED = """
 _atom_site _entity _entity_poly _entity_poly_seq _struct_asym _struct_conf _struct_sheet_range _struct_conn
-_struct _cell _symmetry _ma_qa_metric _ma_qa_metric_local _ma_qa_metric_global _pdbx_struct_assembly
-_pdbx_struct_assembly_gen _pdbx_struct_oper_list _chem_comp _chem_comp_atom _chem_comp_bond
+_struct _exptl _software _cell _symmetry _ma_qa_metric _ma_qa_metric_local _ma_qa_metric_global
+_pdbx_struct_assembly _pdbx_struct_assembly_gen _pdbx_struct_oper_list
+_chem_comp _chem_comp_atom _chem_comp_bond
 """
 CATEGORIES = frozenset(_WANTED.split())
 _FREE_CELLS = 200_000

@@ -10,6 +10,7 @@ import gemmi
 from foldnote.results.structure.atoms import find_residue_kind
 from foldnote.results.structure.entities import find_chain_kind
 from foldnote.results.structure.residues import find_letter
+from foldnote.results.structure.walk import list_first_location
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Ligand:
         name: residue name, such as ``ZN`` or ``ATP``.
         chain: chain name assigned by the authors.
         number: residue number.
-        atoms: number of atoms.
+        atoms: number of atoms, alternate locations counted once.
         kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
     """
 
@@ -54,7 +55,7 @@ class Ligand:
 
 def find_ligand_kind(residue: gemmi.Residue) -> str:
     """Classify a residue as ``ion`` (a single atom), ``glycan``, ``lipid`` or ``ligand``."""
-    return "ion" if len(residue) == 1 else find_residue_kind(residue)
+    return "ion" if len(list_first_location(residue)) == 1 else find_residue_kind(residue)
 
 
 def read_chain(name: str, residues: Sequence[gemmi.Residue]) -> Chain:

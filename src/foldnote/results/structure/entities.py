@@ -36,6 +36,31 @@ def set_up_entities(structure: gemmi.Structure) -> None:
         structure.deduplicate_entities()
 
 
+def gather_conformers(structure: gemmi.Structure) -> None:
+    """Place residues of one number beside each other, where a file has one conformation after the other.
+
+    Such as Ser 22 and Glu 23 of conformation A, then Pro 22 and Glu 23 of B: gemmi takes adjacent residues of
+    one number for alternatives, and others for further residues.
+    """
+    for chain in (chain for model in structure for chain in model):
+        firsts: dict[tuple[str, int | None, str], int] = {}
+        order: list[int] = []
+        for place, residue in enumerate(chain):
+            is_alternative = len(residue) > 0 and all(atom.has_altloc() for atom in residue)
+            number = (residue.subchain, residue.seqid.num, residue.seqid.icode)
+            order.append(firsts.setdefault(number, place) if is_alternative else place)
+        if order != sorted(order):
+            residues = [chain[place].clone() for place in sorted(range(len(order)), key=order.__getitem__)]
+            _refill(chain, residues)
+
+
+def _refill(chain: gemmi.Chain, residues: list[gemmi.Residue]) -> None:
+    while len(chain):
+        del chain[-1]
+    for residue in residues:
+        chain.add_residue(residue)
+
+
 def find_chain_kind(polymer: Sequence[gemmi.Residue]) -> str:
     """Classify a polymer as ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other``."""
     roles = [find_role(residue) for residue in polymer]
@@ -121,7 +146,4 @@ def _put_polymer_first(chain: gemmi.Chain) -> None:
         a.entity_type != _Type.Polymer and b.entity_type == _Type.Polymer for a, b in pairwise(residues)
     ):
         return
-    while len(chain):
-        del chain[-1]
-    for residue in sorted(residues, key=lambda residue: residue.entity_type != _Type.Polymer):
-        chain.add_residue(residue)
+    _refill(chain, sorted(residues, key=lambda residue: residue.entity_type != _Type.Polymer))

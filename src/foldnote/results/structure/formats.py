@@ -7,6 +7,7 @@ so that all other code deals with text formats only.
 from __future__ import annotations
 
 import hashlib
+import re
 
 import gemmi
 import numpy as np
@@ -19,8 +20,8 @@ from foldnote.results.molecules.pdbqt import convert_to_pdb, is_ligand, read_pdb
 from foldnote.results.molecules.smiles import SMILES_SUFFIXES, read_smiles
 from foldnote.results.naming.families import strip_packing
 from foldnote.results.structure.binarycif import convert_to_mmcif
-from foldnote.results.structure.entities import set_up_entities
-from foldnote.results.structure.pdb_text import read_pdb
+from foldnote.results.structure.entities import gather_conformers, set_up_entities
+from foldnote.results.structure.pdb_text import cut_line_numbers, read_pdb
 
 _SUFFIXES = {
     ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
@@ -61,7 +62,9 @@ def read_structure_text(data: bytes, name: str) -> str:
     if is_binary or strip_packing(name).endswith(".bcif"):
         return convert_to_mmcif(data, name)
     text = data.decode("utf-8", "replace")
-    return convert_to_pdb(text) if is_receptor(data, name) else text
+    if is_receptor(data, name):
+        return convert_to_pdb(text)
+    return cut_line_numbers(text) if find_format(name, data[:2000]) == "pdb" else text
 
 
 def is_receptor(data: bytes, name: str) -> bool:
@@ -87,8 +90,22 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
     except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as {form}: {explain(exc)}.") from exc
     if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
-        raise UnreadableFileError(f"{name} holds no atoms.")
+        raise UnreadableFileError(f"{name} holds no atoms{_explain_missing(text, form)}.")
     return parsed
+
+
+def _explain_missing(text: str, form: str) -> str:
+    """What a CIF file without atoms of a macromolecule holds instead; "" if that is not known."""
+    if form != "mmcif":
+        return ""
+    if "_atom_site_fract_x" in text:
+        return (
+            " of a macromolecule: it is the crystal structure of a small molecule, which foldnote does not"
+            " read. Save the molecule as SDF or MOL2, for example with Mercury or Open Babel"
+        )
+    if re.search(r"^_(?:refln|diffrn_refln)[._]", text, re.MULTILINE):
+        return ": it holds reflections (structure factors). Open the file of the entry's coordinates instead"
+    return ""
 
 
 def digest_atoms(text: str, form: str) -> bytes:
@@ -128,6 +145,7 @@ def _parse(text: str, form: str, name: str) -> gemmi.Structure:
             return _parse_component(document)
         parsed = gemmi.make_structure_from_block(block)
         parsed.merge_chain_parts()
+    gather_conformers(parsed)
     set_up_entities(parsed)
     return parsed
 
@@ -135,4 +153,9 @@ def _parse(text: str, form: str, name: str) -> gemmi.Structure:
 def _parse_component(document: gemmi.cif.Document) -> gemmi.Structure:
     """Read the description of a chemical component, whose atoms are in another category."""
     block = next((block for block in document if block.find_loop("_chem_comp_atom.atom_id")), None)
-    return gemmi.Structure() if block is None else gemmi.make_structure_from_chemcomp_block(block)
+    if block is None:
+        return gemmi.Structure()
+    component = gemmi.make_structure_from_chemcomp_block(block)
+    for each in (residue for model in component for chain in model for residue in chain):
+        each.entity_type = gemmi.EntityType.NonPolymer
+    return component

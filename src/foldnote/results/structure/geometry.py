@@ -2,9 +2,10 @@
 
 Peptide bonds follow MolProbity's limits (Williams et al., Protein Sci. 27, 293 (2018)): twisted if ω is more
 than 30° from both 0° and 180°, cis if within 30° of 0°, which is common before proline only. Cα chirality is
-wrong if the chiral volume is negative in a residue that is not a D amino acid. Two atoms clash if their van
-der Waals radii (Word et al., J. Mol. Biol. 285, 1711 (1999)) overlap by 0.4 Å or more without a bond or
-hydrogen bond. Hydrogens are ignored, so fewer clashes are found than with an all-atom analysis.
+wrong if the chiral volume is negative in a residue that is not a D amino acid; residues whose name is unknown
+may be one, and are not judged. Two atoms clash if their van der Waals radii (Word et al., J. Mol. Biol. 285,
+1711 (1999)) overlap by 0.4 Å or more without a bond or hydrogen bond. Hydrogens are ignored, so fewer clashes
+are found than with an all-atom analysis.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ def _find_inverted_centres(
         suspects = np.flatnonzero(volumes < 0)
     for row in suspects.tolist():
         residue = residues[row]
-        is_mirrored = gemmi.find_tabulated_residue(residue.name).kind == gemmi.ResidueKind.AAD
-        if not is_mirrored and not _is_mirrored_name(residue.name):
+        kind = gemmi.find_tabulated_residue(find_parent(residue.name)).kind
+        is_known = kind not in (gemmi.ResidueKind.AAD, gemmi.ResidueKind.UNKNOWN)
+        if is_known and not _is_mirrored_name(residue.name):
             yield (CHIRALITY, *_name(chain, residue, "CA"), "", "", "", "", float(volumes[row]), "Å³")
 
 

@@ -1,10 +1,11 @@
 """Read PDB files, including those written by molecular-dynamics programs.
 
-Two deviations are corrected before gemmi reads the file. Residue names of four letters (``TIP3``, ``NALA``)
-extend into the column before the chain name, which gemmi reads as part of the chain name. In chains without
-names, residue numbers may restart; gemmi merges residues of one chain with the same number and name, so that
-the second copy of a protein, or waters after number 9999, would be lost. The segments between two restarts
-are read as separate chains and joined afterwards.
+Three deviations are corrected before gemmi reads the file. Until 1996, entries of the PDB had their code and
+the number of the line in columns 73 to 80, where the element and charge are now. Residue names of four
+letters (``TIP3``, ``NALA``) extend into the column before the chain name, which gemmi reads as part of the
+chain name. In chains without names, residue numbers may restart; gemmi merges residues of one chain with the
+same number and name, so that the second copy of a protein, or waters after number 9999, would be lost. The
+segments between two restarts are read as separate chains and joined afterwards.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from foldnote.results.structure.residues import is_force_field_name
 
 _UNNAMED = re.compile(r"^(?:ATOM  |HETATM).{15} ", re.M)
 _LONG_NAMES = re.compile(r"^(?:ATOM  |HETATM).{11}(\S{4})", re.M)
+_NUMBERED = re.compile(r"^(?:ATOM  |HETATM).{66}([0-9][A-Z0-9]{3}) *\d+$")
+_NUMBERED_COLUMN = 72
 _MARKS = ascii_letters + digits
 _RECORDS = ("ATOM", "HETATM", "ANISOU")
 _NO_NUMBER = -(10**6)
@@ -29,6 +32,7 @@ def read_pdb(text: str) -> gemmi.Structure:
     Raises:
         ValueError, RuntimeError: gemmi cannot read it.
     """
+    text = cut_line_numbers(text)
     names = _code_names(text)
     coded = _replace_names(text, names) if names else text
     marked = _mark_segments(coded) if _UNNAMED.search(coded) else None
@@ -41,6 +45,21 @@ def read_pdb(text: str) -> gemmi.Structure:
                 residue.name = originals.get(residue.name, residue.name)
     parsed.merge_chain_parts()
     return parsed
+
+
+def cut_line_numbers(text: str) -> str:
+    """Remove entry codes and line numbers (``1GDR 110``) from columns 73 to 80, if every atom has them.
+
+    Other text is unchanged.
+    """
+    start = re.search(r"^(?:ATOM  |HETATM)", text, re.M)
+    if start is None or not _NUMBERED.match(text[start.start() :].partition("\n")[0].rstrip()):
+        return text
+    lines = text.splitlines()
+    found = [_NUMBERED.match(line.rstrip()) for line in lines if line.startswith(("ATOM  ", "HETATM"))]
+    if len({one[1] if one else "" for one in found}) > 1:
+        return text
+    return "\n".join([*(line[:_NUMBERED_COLUMN] for line in lines), ""])
 
 
 def _code_names(text: str) -> dict[str, str]:

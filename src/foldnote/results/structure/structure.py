@@ -18,7 +18,7 @@ from foldnote.results.archives.compression import unpack_single
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import find_plddt_family
-from foldnote.results.structure.assemblies import Assembly, list_assemblies, make_assembly
+from foldnote.results.structure.assemblies import Assembly, join_models, list_assemblies, make_assembly
 from foldnote.results.structure.atoms import make_atom_frame, make_biotite
 from foldnote.results.structure.b_column import (
     BColumn,
@@ -46,7 +46,7 @@ from foldnote.results.structure.formats import (
 )
 from foldnote.results.structure.geometry import find_outliers
 from foldnote.results.structure.interfaces.chain_interfaces import Interfaces, find_interfaces
-from foldnote.results.structure.walk import walk_polymers, walk_residues
+from foldnote.results.structure.walk import list_first_location, walk_polymers, walk_residues
 
 
 class Structure(NotebookRepr):
@@ -144,10 +144,22 @@ class Structure(NotebookRepr):
             ArgumentError: the file describes no such assembly, or it has more than a million atoms.
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        made = make_assembly(self._parsed, name, self.name)
+        return self._derive(f"{self.name}, assembly {name}", make_assembly(self._parsed, name, self.name))
+
+    def join_models(self) -> Structure:
+        """Return all models as one, such as the copies of a biological assembly in a ``.pdb1`` file.
+
+        Chains of the first model keep their names, those of the second have names such as ``A-2``. See
+        :attr:`foldnote.results.Ensemble.are_copies`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._derive(self.name, join_models(self._parsed))
+
+    def _derive(self, name: str, made: gemmi.Structure) -> Structure:
         stated: StatedMeaning | None = "plddt" if self.b_column.meaning == "plddt" else self._stated
-        text = made.make_mmcif_document().as_string()
-        return Structure(f"{self.name}, assembly {name}", "mmcif", text, stated=stated)
+        return Structure(name, "mmcif", made.make_mmcif_document().as_string(), stated=stated)
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"
@@ -256,7 +268,13 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return tuple(
-            Ligand(residue.name, where.chain, where.number, len(residue), find_ligand_kind(residue))
+            Ligand(
+                residue.name,
+                where.chain,
+                where.number,
+                len(list_first_location(residue)),
+                find_ligand_kind(residue),
+            )
             for where, residue in walk_residues(self._parsed[0])
             if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
         )

@@ -91,7 +91,8 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
 def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, title: str = "") -> Scene:
     """Return a scene that steps through the models of one file, superposed on their mean.
 
-    A file of one model, or of models that cannot be superposed, gives the scene of its first model.
+    A file of one model, or of models that cannot be superposed, gives the scene of its first model. The
+    copies of a biological assembly are shown together.
 
     Args:
         structure: a file, as of NMR or a simulation; its first 50 models, and 60,000 atoms, are drawn.
@@ -109,6 +110,13 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
     except UnreadableFileError as exc:
         note = f"Only the first of {structure.models} models is shown. {exc.message}"
         return base.model_copy(update={"notes": (*base.notes, note)})
+    if ensemble.are_copies:
+        note = (
+            f"The {len(ensemble)} models of the file are copies of one in different places, as in a file of a"
+            " biological assembly. They are shown together; chains of the second are named A-2 and so on."
+        )
+        together = compose(structure.join_models(), regions, title=title)
+        return together.model_copy(update={"notes": (*together.notes, note)})
     atoms = max(1, structure.to_gemmi()[0].count_atom_sites())
     number = max(1, min(len(ensemble), MAX_FRAMES, MAX_ATOMS // atoms))
     if number < 2:

@@ -40,7 +40,7 @@ from foldnote.results.structure.interfaces.surface_area import (
     measure_areas,
 )
 from foldnote.results.structure.residues import find_parent
-from foldnote.results.structure.walk import walk_polymers
+from foldnote.results.structure.walk import list_first_location, walk_polymers
 
 CONTACT_A = 5.0
 """Maximum distance between heavy atoms of residues in contact, Å."""
@@ -162,7 +162,7 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
     hydrogens: dict[int, Floats] = {}
     for owner, residue in enumerate(residues):
         parent = find_parent(residue.name)
-        own = [atom for atom in residue.first_conformer() if _is_placed(atom)]
+        own = [atom for atom in list_first_location(residue) if _is_placed(atom)]
         light = np.array([atom.pos.tolist() for atom in own if atom.is_hydrogen()]).reshape(-1, 3)
         for atom in own:
             if atom.is_hydrogen():
@@ -189,7 +189,7 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
 
 def _has_side_chains(residues: list[gemmi.Residue]) -> bool:
     """Whether most side chains are there; traces and backbones have no areas worth the name."""
-    heavy = sum(not atom.is_hydrogen() for residue in residues for atom in residue.first_conformer())
+    heavy = sum(not atom.is_hydrogen() for residue in residues for atom in list_first_location(residue))
     return heavy >= _MIN_ATOMS * len(residues)
 
 

@@ -46,6 +46,8 @@ _NUCLEIC = {
 
 def find_hydrogens(hydrogens: Floats, donor: Sequence[float]) -> Floats:
     """The positions (n, 3) in Å of those hydrogens that are bonded to an atom at ``donor``."""
+    if not len(hydrogens):
+        return hydrogens
     distances = np.linalg.norm(hydrogens - np.array(donor), axis=1)
     return np.asarray(hydrogens[distances < _MAX_HYDROGEN_A])
 

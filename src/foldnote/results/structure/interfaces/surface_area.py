@@ -50,12 +50,16 @@ def _find_radius(name: AtomName) -> float:
 def measure_areas(points: Floats, radii: Floats) -> Floats:
     """The solvent-accessible surface area of each atom, shape (n,), Å².
 
+    Of atoms at one place, the largest has the area of all; FreeSASA alone gives no number there.
+
     Args:
         points: positions, shape (n, 3), Å.
         radii: as returned by :func:`find_radii`.
     """
-    areas = np.empty(len(points))
-    for rows in _split(points, np.arange(len(points)), 2 * (float(radii.max(initial=0)) + PROBE_A)):
+    areas = np.zeros(len(points))
+    largest = np.argsort(-radii, kind="stable")
+    single = largest[np.unique(points[largest], axis=0, return_index=True)[1]]
+    for rows in _split(points, np.sort(single), 2 * (float(radii.max(initial=0)) + PROBE_A)):
         areas[rows] = _measure_group(points[rows], radii[rows])
     return areas
 
