@@ -115,7 +115,7 @@ class UploadsHandler(_UploadingHandler):
     @authorized
     async def post(self) -> None:
         """Start an upload, or resume an interrupted one."""
-        body = self.get_json_body() or {}
+        body = self.read_body()
         size, folder = body.get("sizeBytes"), body.get("folder")
         if not isinstance(size, int):
             raise fault(400, "The request needs 'sizeBytes', a whole number.")
@@ -171,7 +171,7 @@ class UploadContentsHandler(_UploadingHandler):
     @authorized
     async def post(self) -> None:
         """Upload the file at ``path`` of the file browser."""
-        path, body = self.read_field("path"), self.get_json_body() or {}
+        path, body = self.read_field("path"), self.read_body()
         with await spool_contents(self.contents_manager, path) as spool:
             place = Path(spool.name)
             mark = secrets.token_hex(

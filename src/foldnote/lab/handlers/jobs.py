@@ -110,13 +110,24 @@ class FoldnoteHandler(APIHandler):
         """Address of the member of the organization who owns the job; None for the account itself."""
         return self.get_query_argument("member", "") or None
 
+    def read_body(self) -> dict[str, Any]:
+        """The object in the body of the request; empty without a body.
+
+        Raises:
+            HTTPError: it is not JSON, or no object.
+        """
+        body = self.get_json_body()
+        if body is not None and not isinstance(body, dict):
+            raise fault(400, "The body of the request must be a JSON object.")
+        return body or {}
+
     def read_field(self, name: str) -> str:
         """The string ``name`` of the JSON body.
 
         Raises:
             HTTPError: it is missing, empty or not a string.
         """
-        value = (self.get_json_body() or {}).get(name)
+        value = self.read_body().get(name)
         if not isinstance(value, str) or not value:
             raise fault(400, f"The request needs {name!r}, a non-empty string.")
         return value
@@ -127,7 +138,7 @@ class FoldnoteHandler(APIHandler):
         Raises:
             HTTPError: it is not a list of at most 1,000 non-empty strings.
         """
-        names = (self.get_json_body() or {}).get(field)
+        names = self.read_body().get(field)
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
             raise fault(400, f"The request needs {field!r}, a list of non-empty strings.")
         if len(names) > _MAX_NAMES:
@@ -245,7 +256,7 @@ class DeleteHandler(FoldnoteHandler):
 
         Responds after the deletion, which happens even if the page does not wait for the response.
         """
-        delay_s = (self.get_json_body() or {}).get("delayS", 0)
+        delay_s = self.read_body().get("delayS", 0)
         if not isinstance(delay_s, int | float) or not 0 <= delay_s <= MAX_DELAY_S:
             raise fault(400, f"delayS must be a number of seconds, 0 to {MAX_DELAY_S}.")
         outcome = await self.ask(self.session.pending.leave(self.read_names(), delay_s))

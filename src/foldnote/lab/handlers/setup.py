@@ -96,7 +96,7 @@ class EngineHandler(FoldnoteHandler):
         known = {engine.name for engine in (await self.ask(self.registry.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")
-        body = self.get_json_body() or {}
+        body = self.read_body()
         wishes = {
             "has_accepted": body.get("acceptsLicences") is True,
             "with_optional": body.get("optionalWeights") is True,

@@ -40,7 +40,7 @@ class SharesHandler(FoldnoteHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Make a link that is valid for ``days``; this once, the response has its address."""
-        days = (self.get_json_body() or {}).get("days")
+        days = self.read_body().get("days")
         if isinstance(days, bool) or not isinstance(days, int | float):
             raise fault(400, "The request needs 'days', a number.")
         self.set_header("Cache-Control", "no-store")
@@ -71,7 +71,7 @@ class _SharedHandler(FoldnoteHandler):
             HTTPError: it is no link, or leads nowhere for this account.
         """
         links, known = self.registry.links, None
-        if "mark" in (self.get_json_body() or {}):
+        if "mark" in self.read_body():
             known = links.recall(self.read_field("mark"))
             if known is None:
                 raise fault(404, _FORGOTTEN)
@@ -94,7 +94,7 @@ class SharedHandler(_SharedHandler):
         """The shared job with its rendered result; with ``row``, the result of that job of a shared batch."""
         from foldnote.lab.responses import write_settings, write_shared
 
-        row = self.read_field("row") if "row" in (self.get_json_body() or {}) else None
+        row = self.read_field("row") if "row" in self.read_body() else None
         link, archive = await self.open(is_part=row is not None)
         if row is not None:
             if row not in await asyncio.to_thread(_list_folders, archive):
@@ -114,13 +114,17 @@ class SharedFileHandler(_SharedHandler):
     @authorized
     async def post(self) -> None:
         """The result archive of the shared job, or the file ``file`` of it."""
-        name = (self.get_json_body() or {}).get("file")
+        name = self.read_body().get("file")
         _, archive = await self.open(is_part=True)
         if name is None:
             with archive.open("rb") as stream:
                 await send_file(self, stream, archive.stat().st_size, archive.name)
             return
-        with zipfile.ZipFile(archive) as unpacked:
+        try:
+            unpacked = await asyncio.to_thread(zipfile.ZipFile, archive)
+        except zipfile.BadZipFile as exc:
+            raise fault(422, f"The result of {archive.stem} cannot be read: it is damaged.") from exc
+        with unpacked:
             if name not in unpacked.namelist():
                 raise fault(404, f"The result has no file {name!r}.")
             with unpacked.open(name) as stream:
