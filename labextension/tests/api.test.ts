@@ -202,6 +202,15 @@ describe('a piece of a file', () => {
     expect((await faultOf(send())).message).toBe('The Jupyter server answered 500.');
   });
 
+  it('leaves nothing behind that hears of a cancellation', async () => {
+    server.answer = () => ({ body: { id: 'u1', receivedBytes: 8 } });
+    const { signal } = new AbortController();
+    const [add, remove] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')];
+    await send(signal);
+    await vi.waitFor(() => expect(remove.mock.calls).toEqual(add.mock.calls));
+    expect(add).toHaveBeenCalledOnce();
+  });
+
   it('is cancelled', async () => {
     server.answer = () => ({ isHeld: true });
     const control = new AbortController();

@@ -106,7 +106,9 @@ export class Requests {
       };
       request.onerror = () => refuse(new LabRequestError('The connection was lost. Try again.', 0));
       request.onabort = () => refuse(new LabRequestError('The upload was cancelled.', 0));
-      signal.addEventListener('abort', () => request.abort());
+      const abort = (): void => request.abort();
+      signal.addEventListener('abort', abort);
+      request.onloadend = () => signal.removeEventListener('abort', abort); // a large file has thousands of pieces
       request.send(file);
     });
   }
