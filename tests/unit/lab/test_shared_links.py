@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+from pathlib import Path
 
 import pytest
 from lab_fixtures import TOKEN
@@ -43,6 +45,15 @@ async def test_a_row_of_a_shared_batch_is_answered_with_the_result_of_its_job(ju
     assert (row.status_code, row.json()["title"]) == (200, "cats-two")
     assert {each["name"] for each in row.json()["files"]} >= {"manifest.json", "job.log"}
     assert await openings(service, "cats") == 1
+
+
+async def test_a_copy_of_a_shared_result_that_was_damaged_is_fetched_anew(jupyter, make_link):
+    link = await make_link("cats")
+    assert (await ask(jupyter, {"url": link.url})).status_code == 200
+    (archive,) = (path for path in Path(os.environ["FOLDNOTE_HOME"]).rglob("cats*.zip"))
+    for path, more in (("shared", {"row": "cats-two"}), ("shared/result", {"file": "results.csv"})):
+        archive.write_bytes(b"PK" * (archive.stat().st_size // 2))
+        assert (await ask(jupyter, {"url": link.url, **more}, path)).status_code == 200
 
 
 async def test_a_shared_batch_tells_which_settings_its_jobs_share_and_which_differ(jupyter, service):

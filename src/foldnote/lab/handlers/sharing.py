@@ -120,11 +120,7 @@ class SharedFileHandler(_SharedHandler):
             with archive.open("rb") as stream:
                 await send_file(self, stream, archive.stat().st_size, archive.name)
             return
-        try:
-            unpacked = await asyncio.to_thread(zipfile.ZipFile, archive)
-        except zipfile.BadZipFile as exc:
-            raise fault(422, f"The result of {archive.stem} cannot be read: it is damaged.") from exc
-        with unpacked:
+        with await asyncio.to_thread(zipfile.ZipFile, archive) as unpacked:
             if name not in unpacked.namelist():
                 raise fault(404, f"The result has no file {name!r}.")
             with unpacked.open(name) as stream:
