@@ -122,10 +122,12 @@ class AsyncHttpTransport:
         if self._given is not None:
             return self._given
         loop = asyncio.get_running_loop()
-        if loop not in self._own:  # connections belong to the loop that opened them
-            others = {each: own for each, own in self._own.items() if not each.is_closed()}
-            self._own = {**others, loop: connect(httpx.AsyncClient, httpx.AsyncHTTPTransport)}
-        return self._own[loop]
+        own = self._own.get(loop)
+        if own is None:  # connections belong to the loop that opened them
+            own = connect(httpx.AsyncClient, httpx.AsyncHTTPTransport)
+            others = {each: client for each, client in self._own.items() if not each.is_closed()}
+            self._own = {**others, loop: own}
+        return own
 
     async def perform(self, effect: Effect) -> Any:
         """Perform ``effect`` and return its outcome.
