@@ -251,9 +251,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
         "key": name_content(scene),
         "others": list_others(scene),
-        "models": [
-            _pack_model(model) for model in scene.models
-        ],  # last, so that only they are packed as columns
+        "models": [_pack_model(model) for model in scene.models],
     }
 
 

@@ -102,21 +102,22 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
     Raises:
         UnreadableFileError: the file is damaged or holds no atoms.
     """
-    base = compose(structure, regions, title=title)
     if structure.format in MOLECULE_FORMATS or structure.models < 2 or not structure.chains:
-        return base
+        return compose(structure, regions, title=title)
     try:
         ensemble = superpose_models(structure)
     except UnreadableFileError as exc:
+        base = compose(structure, regions, title=title)
         note = f"Only the first of {structure.models} models is shown. {exc.message}"
         return base.model_copy(update={"notes": (*base.notes, note)})
     if ensemble.are_copies:
+        base = compose(structure.join_models(), regions, title=title)
         note = (
             f"The {len(ensemble)} models of the file are copies of one in different places, as in a file of a"
             " biological assembly. They are shown together; chains of the second are named A-2 and so on."
         )
-        together = compose(structure.join_models(), regions, title=title)
-        return together.model_copy(update={"notes": (*together.notes, note)})
+        return base.model_copy(update={"notes": (*base.notes, note)})
+    base = compose(structure, regions, title=title)
     atoms = max(1, structure.to_gemmi()[0].count_atom_sites())
     number = max(1, min(len(ensemble), MAX_FRAMES, MAX_ATOMS // atoms))
     if number < 2:
