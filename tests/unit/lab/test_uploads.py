@@ -90,15 +90,24 @@ async def test_half_a_file_is_not_passed_on(jupyter):
     assert await list_files(jupyter) == []
 
 
-async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is_back(jupyter, service):
+async def lose_service(jupyter, service):
+    """A file that waits for a service that is gone, and what the page is answered meanwhile."""
     upload = await begin(jupyter, size=4)
     await send(jupyter, upload, b"ATOM")
     await list_files(jupyter)  # the connection is open before it breaks
     service.is_down = True
-    address = f"files/uploads/{upload['id']}"
     async with asyncio.timeout(60):
-        while (now := (await jupyter.post(f"{address}/finish", headers=LOGIN)).json())["waiting"] is None:
+        while (now := (await finish_once(jupyter, upload)).json())["waiting"] is None:
             assert now["path"] is None
+    return upload, now
+
+
+async def finish_once(jupyter, upload):
+    return await jupyter.post(f"files/uploads/{upload['id']}/finish", headers=LOGIN, timeout=20)
+
+
+async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is_back(jupyter, service):
+    upload, now = await lose_service(jupyter, service)
     assert "cannot be reached" in now["waiting"]
     service.is_down = False
     done = (await finish(jupyter, upload)).json()
@@ -108,16 +117,10 @@ async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is
 
 
 async def test_a_page_that_waits_for_an_upload_is_answered_when_it_is_cancelled(jupyter, service):
-    upload = await begin(jupyter, size=4)
-    await send(jupyter, upload, b"ATOM")
-    await list_files(jupyter)  # the connection is open before it breaks
-    service.is_down = True
-    address = f"files/uploads/{upload['id']}"
-    while (await jupyter.post(f"{address}/finish", headers=LOGIN)).json()["waiting"] is None:
-        pass
-    waiting = asyncio.create_task(jupyter.post(f"{address}/finish", headers=LOGIN, timeout=20))
+    upload, _ = await lose_service(jupyter, service)
+    waiting = asyncio.create_task(finish_once(jupyter, upload))
     await asyncio.sleep(0.5)
-    await jupyter.delete(address, headers=LOGIN)
+    await jupyter.delete(f"files/uploads/{upload['id']}", headers=LOGIN)
     answer = await waiting
     assert (answer.status_code, answer.json()["error"]) == (400, "The upload of big one.pdb was cancelled.")
 
