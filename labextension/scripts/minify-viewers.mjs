@@ -2,7 +2,7 @@
  * Shortens the scripts of the views, which travel in each output, and writes them into one file of the Python package.
  *
  * Each is written with the hash of its source: Python takes a script from its source where that has changed since the
- * build, or was never built. Modules of widgets, which no output holds, are left as they are.
+ * build, or was never built.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function shorten(source) {
 const found = {};
 for (const name of readdirSync(sources).sort()) {
   const source = name.endsWith('.js') ? readFileSync(join(sources, name), 'utf-8').replaceAll('\r\n', '\n') : '';
-  if (source && !/^export /m.test(source)) {
+  if (source) {
     const hash = createHash('sha256').update(source).digest('hex');
     found[name] = { source: hash, code: await shorten(source) };
   }

@@ -19,6 +19,11 @@ _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _NUMBERS = count(1)
 _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
+_SLOW_MACHINE = """
+const timeout = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = ms => timeout(ms * SLOWNESS);
+"""
+"""anywidget gives a widget two seconds, and throws if that takes longer; what becomes of ours then, ``test_late_widgets`` sees."""
 _IS_RESTORED = """
 () => {
   const app = window.jupyterapp;
@@ -136,8 +141,11 @@ class LabPage:
         complaints: errors in the page's console, and requests that failed, for the message of a test that fails.
     """
 
-    def __init__(self, context: BrowserContext, server: LabServer) -> None:
-        """Make a page; the browser reaches this computer only (``conftest``)."""
+    def __init__(self, context: BrowserContext, server: LabServer, slowness: float = 30) -> None:
+        """Make a page; the browser reaches this computer only (``conftest``).
+
+        Limits of time that programs of the page set themselves are ``slowness`` times as long, since tests share a machine.
+        """
         self.server = server
         self.workspace = ""
         self.outside: list[str] = []
@@ -145,6 +153,7 @@ class LabPage:
         self.complaints: list[str] = []
         context.on("request", self._note_outside)
         self.page: Page = context.new_page()
+        self.page.add_init_script(_SLOW_MACHINE.replace("SLOWNESS", str(slowness)))
         self.page.on("console", self._note_error)
         self.page.on(
             "requestfailed", lambda request: self.complaints.append(f"{request.url}: {request.failure}")

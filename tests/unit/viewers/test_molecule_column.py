@@ -83,7 +83,7 @@ def test_a_table_without_molecules_has_no_drawings():
 
 
 def test_the_live_table_sends_drawings_apart_from_values_and_once():
-    table = LiveTable("panel", "")
+    table = LiveTable("panel", "", [])
     sent = []
     table.observe(lambda change: sent.append(change["name"]), ["_data", "_pictures"])
     table.show(rows_of("CCO", "CCN"))

@@ -17,7 +17,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import anywidget
 import traitlets
 
 from foldnote.client.inputs.file_values import FileValue, JobFile, LocalFile
@@ -35,17 +34,18 @@ from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui.compact_widgets import locked
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.molecule_editor import MoleculeEditor
+from foldnote.live_widget import LiveWidget, write_module
 
 _log = logging.getLogger(__name__)
 _MAX_TABLE_BYTES: Final = 10_000_000
 _MAX_SEQUENCE_BYTES: Final = 1_000_000
 _LOADER: Final = (
-    "export default{async render(x){"
+    "async function render(x){"
     "const bytes=Uint8Array.from(atob('PACKED'),c=>c.charCodeAt(0)),"
     "unpacked=new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),"
     "text=await new Response(unpacked).text(),"
     "url=URL.createObjectURL(new Blob([text],{type:'text/javascript'}));"
-    "return(await import(url)).default.render(x)}}"
+    "return(await import(url)).default.render(x)}"
 )
 
 
@@ -60,11 +60,11 @@ def read_script() -> str:
 def pack_script() -> str:
     """The module deflated, inside a loader that unpacks it; this halves its size."""
     packed = base64.b64encode(zlib.compress(read_script().encode(), 9)).decode()
-    return _LOADER.replace("PACKED", packed)
+    return write_module(_LOADER.replace("PACKED", packed))
 
 
-class SurfaceWidget(anywidget.AnyWidget):
-    """The anywidget model that carries the module."""
+class SurfaceWidget(LiveWidget):
+    """The widget that carries the module."""
 
     profile = traitlets.Unicode("").tag(sync=True)
     """Profile of the service that files are sent to; empty if the Jupyter server does not know it."""

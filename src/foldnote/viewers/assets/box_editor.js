@@ -192,5 +192,3 @@ async function render({ model, el }) {
     stage.textContent = `No 3D view: ${error.message || error}. The numbers above give the box.`;
   }
 }
-
-export default { render };

@@ -274,5 +274,3 @@ async function render({ model, el }) {
   follow();
   return () => model.off('change:selection', follow);
 }
-
-export default { render };

@@ -11,5 +11,3 @@ function render({ model, el }) {
   model.on(names, follow);
   return () => model.off(names, follow);
 }
-
-export default { render };

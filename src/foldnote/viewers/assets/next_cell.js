@@ -48,5 +48,3 @@ function render({ model, el }) {
   });
   return () => clearTimeout(waits);
 }
-
-export default { render };

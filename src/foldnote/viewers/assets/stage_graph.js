@@ -9,5 +9,3 @@ function render({ model, el }) {
   model.on('change:_html', show);
   return () => model.off('change:_html', show);
 }
-
-export default { render };

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import anywidget
 import ipywidgets as widgets
 import traitlets
 
@@ -20,6 +19,7 @@ from foldnote.cell_outputs import ResultSlot
 from foldnote.client import BatchHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.models import Job
 from foldnote.models.job import PIPELINE
 from foldnote.results import Result
@@ -46,33 +46,39 @@ _DRAWING_S = 0.2
 """Time for drawing molecules at each change of the live table."""
 
 
-class LiveTable(anywidget.AnyWidget):
+class LiveTable(LiveWidget):
     """The table of a batch's jobs while they run; without its kernel, its saved copy is shown."""
 
-    _esm = f"const program = {write_program(opens_rows=True)};\n{read_asset('live_table.js')}"
+    _esm = write_module(f"const program = {write_program(opens_rows=True)};\n{read_asset('live_table.js')}")
     _css = read_asset("table.css")
     _data = traitlets.Dict().tag(sync=True)
     _pictures = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, key: str, profile: str) -> None:
-        """Make a table without rows.
+    def __init__(self, key: str, profile: str, rows: list[BatchRow]) -> None:
+        """Make a table of ``rows``.
 
         Args:
             key: name of the batch.
             profile: the profile of its service.
+            rows: the jobs of the batch.
         """
         self._key, self._profile = key, profile
-        self._rows: list[BatchRow] = []
-        super().__init__()
+        super().__init__(**self._describe(rows))
 
     def show(self, rows: list[BatchRow]) -> None:
         """Show these rows in place of the former ones; order, filter and open row stay."""
+        for name, value in self._describe(rows).items():
+            self.set_trait(name, value)
+
+    def _describe(self, rows: list[BatchRow]) -> dict[str, dict[str, Any]]:
         self._rows = rows
         opens = describe_opening(self._key, self._profile)
         frame = tabulate_rows(rows)
-        self._data = describe_table(frame, count_states([row.state for row in rows]), opens)
-        # sent apart from the values, which change with every poll
-        self._pictures = dict(draw_column(list_shown(frame, opens), time_limit_s=_DRAWING_S) or {})
+        return {
+            "_data": describe_table(frame, count_states([row.state for row in rows]), opens),
+            # sent apart from the values, which change with every poll
+            "_pictures": dict(draw_column(list_shown(frame, opens), time_limit_s=_DRAWING_S) or {}),
+        }
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)
@@ -145,8 +151,7 @@ class BatchCard(JobCard):
         except FoldnoteError as exc:
             self._show_outage(f"The jobs cannot be listed: {exc.message}")
             return
-        self._table = LiveTable(self.job.job_name, self._profile)
-        self._table.show(self._make_rows())
+        self._table = LiveTable(self.job.job_name, self._profile, self._make_rows())
         self._slot.put(self._table._repr_mimebundle_())
         if self._watcher is None:
             return

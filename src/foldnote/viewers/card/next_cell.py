@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import anywidget
 import traitlets
 
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.viewers.render.html import read_asset
 
 
-class NextCell(anywidget.AnyWidget):
+class NextCell(LiveWidget):
     """A sentence and code below a card; the lab extension writes the code into a new cell.
 
     Elsewhere the code is there to be copied.
     """
 
-    _esm = read_asset("next_cell.js")
+    _esm = write_module(read_asset("next_cell.js"))
     _css = read_asset("card.css")
     _code = traitlets.Unicode().tag(sync=True)
     _sentence = traitlets.Unicode().tag(sync=True)

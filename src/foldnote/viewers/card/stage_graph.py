@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-import anywidget
 import traitlets
 
 from foldnote.client.tables.batch_results import SheetRow
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.models import Job, JobStatus
 from foldnote.models.extensions import ALIGNMENT
 from foldnote.text import count, format_duration, texts_in, visible
@@ -208,10 +208,10 @@ def _px(value: float) -> str:
     return f"{value:g}px"
 
 
-class StageGraph(anywidget.AnyWidget):
+class StageGraph(LiveWidget):
     """The graph of a pipeline that runs; what is focused stays so when a state changes."""
 
-    _esm = read_asset("stage_graph.js")
+    _esm = write_module(read_asset("stage_graph.js"))
     _css = read_asset("card.css")
     _html = traitlets.Unicode().tag(sync=True)
 

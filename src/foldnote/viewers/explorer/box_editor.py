@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import anywidget
 import traitlets
 
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.viewers.render.compression import pack, turn
 from foldnote.viewers.render.html import SERVED_LIBRARY, read_asset
 
 _SCRIPTS = ("scene_parts.js", "scene_hands.js", "box_editor.js")
 
 
-class BoxEditor(anywidget.AnyWidget):
+class BoxEditor(LiveWidget):
     """A structure and a box around a part of it, in a notebook with a running kernel.
 
     ``box`` is a list of six numbers in Å: the centre along x, y and z, then the edges; empty for no box. It
     changes while a handle is dragged, and setting it moves the drawn box.
     """
 
-    _esm = "\n".join(map(read_asset, _SCRIPTS))
+    _esm = write_module("\n".join(map(read_asset, _SCRIPTS)))
     _css = read_asset("box_editor.css")
     box: traitlets.List[float] = traitlets.List().tag(sync=True)
     _packed = traitlets.Unicode().tag(sync=True)

@@ -8,13 +8,11 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import pandas as pd
 import traitlets
 
@@ -22,12 +20,13 @@ from foldnote.cell_outputs import shape_for
 from foldnote.errors import ArgumentError
 from foldnote.io import save_file
 from foldnote.kernel import find_front_end
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
 from foldnote.viewers.plots.prediction_plots import shade_pae
-from foldnote.viewers.render.html import make_view
+from foldnote.viewers.render.html import make_view, read_asset
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.render.styles import select_residues
 from foldnote.viewers.scene.compose import compose
@@ -36,18 +35,16 @@ from foldnote.viewers.scene.model import Scene
 Residue = tuple[str, str]
 """Chain and residue number with insertion code, such as ``("H", "112A")``."""
 
-_ASSETS = files("foldnote.viewers").joinpath("assets")
 
-
-class Explorer(anywidget.AnyWidget):
+class Explorer(LiveWidget):
     """A structure whose residues are selected in any of its views, or in Python.
 
     ``explorer.selection`` is a list of (chain, number) pairs; setting it marks the residues everywhere, and
     ``explorer.observe(function, "selection")`` is called after every choice on the page.
     """
 
-    _esm = _ASSETS.joinpath("explorer.js").read_text("utf-8")
-    _css = "\n".join(_ASSETS.joinpath(name).read_text("utf-8") for name in ("scene.css", "explorer.css"))
+    _esm = write_module(read_asset("explorer.js"))
+    _css = "\n".join(map(read_asset, ("scene.css", "explorer.css")))
     _view_data = traitlets.Dict().tag(sync=True)
     _residues: traitlets.List[list[Any]] = traitlets.List().tag(sync=True)
     _pae = traitlets.Dict().tag(sync=True)
@@ -65,11 +62,12 @@ class Explorer(anywidget.AnyWidget):
         self._keys = [(chain.name, number) for chain in self._model.chains for number in chain.numbers]
         self._values = _find_confidence(scene)
         self._links: list[SelectionBinding] = []
-        super().__init__()
+        super().__init__(
+            _residues=self._list_residues(),
+            _pae=_pack_pae(pae, self._keys),
+            _view_data=make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs),
+        )
         self._pictures = Pictures(self)
-        self._residues = self._list_residues()
-        self._pae = _pack_pae(pae, self._keys)
-        self._view_data = make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live explorer, and the scene for pages without its kernel."""
