@@ -39,20 +39,26 @@ export function plainSentence(text: string): string {
 const END = 10;
 /** Texts up to this length are not split. */
 const SHORT = 14;
-const LETTERS = new Intl.Segmenter();
+/** Made when it is first needed: it loads a table. */
+let letters: Intl.Segmenter | undefined;
 
 /** Splits a text into a part that may be truncated and an end that stays visible; short texts have no such end. */
 export function splitEnd(text: string): readonly [string, string] {
   if (text.length <= SHORT) {
     return [text, ''];
   }
-  const letters = [...LETTERS.segment(text)].map(({ segment }) => segment);
-  return [letters.slice(0, -END).join(''), letters.slice(-END).join('')];
+  letters ??= new Intl.Segmenter();
+  const found = [...letters.segment(text)].map(({ segment }) => segment);
+  return [found.slice(0, -END).join(''), found.slice(-END).join('')];
 }
 
-/** Formats a count with thousands separators: `2,000`, like `foldnote.text.count`. */
+/**
+ * Formats a count, a whole number, with thousands separators: `2,000`, like `foldnote.text.count`.
+ *
+ * Without the browser's own formats of numbers, whose tables take 4 ms of JupyterLab's start to load.
+ */
 export function formatCount(count: number): string {
-  return count.toLocaleString('en-US');
+  return String(count).replace(/(?<=\d)(?=(?:\d{3})+$)/g, ',');
 }
 
 /** HTTP status of a failed request; undefined for other errors. */
