@@ -17,7 +17,7 @@ async function hearKernel(model) {
 
 export default {
   async render(context) {
-    await hearKernel(context.model);
+    await hearKernel(context.model).catch(error => console.warn('This widget may not hear its kernel:', error)); // other managers
     return render(context);
   }
 };
