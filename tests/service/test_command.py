@@ -299,3 +299,18 @@ def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
     finally:
         service.terminate()
         service.communicate(timeout=20)
+
+
+def test_options_may_stand_between_the_arguments(foldnote, tmp_path):
+    table = tmp_path / "one.csv"
+    table.write_text(f"id,sequence\nbetween,{SEQUENCE}\n")
+    assert foldnote.data("batch", "anarci", "--set", "scheme=imgt", str(table), "--preview")["count"] == 1
+    (tmp_path / "between.pdb").write_text(ATOM)
+    stored = foldnote("files", "upload", "--folder", "between", str(tmp_path / "between.pdb"))
+    assert stored == "between/between.pdb\n"
+    assert foldnote.data("jobs", "tag", "--limit", "3", FIRST, "good")["tags"] == ["good"]
+    assert foldnote("jobs", "note", FIRST, "--", "-3", "kcal") == "-3 kcal\n"
+    assert foldnote.data("profile", "add", "--key", "between", "https://x.example", said="k\n")["kept_in"]
+    foldnote("profile", "remove", "between")
+    foldnote("jobs", "tag", "--no-such", FIRST, code=2)
+    assert "unrecognized arguments: --no-such" in foldnote.err

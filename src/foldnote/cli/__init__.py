@@ -11,12 +11,36 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from foldnote import settings
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
 from foldnote.cli.printing import print_failure
 from foldnote.errors import FoldnoteError
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of a command, which takes options also between its arguments: ``batch TOOL --yes TABLE``.
+
+    By itself argparse does so only since Python 3.12.7; before, arguments after an option were unknown.
+
+    Attributes:
+        is_for_another: whether the arguments are for another program or parser.
+    """
+
+    is_for_another = False
+    _is_inner_call = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the options, then the arguments: ``parse_known_intermixed_args`` calls this for either."""
+        if self.is_for_another or self._is_inner_call:
+            return super().parse_known_args(args, namespace)
+        self._is_inner_call = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_inner_call = False
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -29,12 +53,13 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
-    rows = parser.add_subparsers(dest="command", metavar="COMMAND")
+    rows = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for command in COMMANDS:
         row = rows.add_parser(
             command.name, aliases=command.aliases, help=command.help, description=command.help
         )
         command.add_arguments(row)
+        row.is_for_another = command.reads_arguments
         row.set_defaults(run=command.run, parser=row)
     return parser
 
