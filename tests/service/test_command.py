@@ -314,3 +314,37 @@ def test_options_may_stand_between_the_arguments(foldnote, tmp_path):
     foldnote("profile", "remove", "between")
     foldnote("jobs", "tag", "--no-such", FIRST, code=2)
     assert "unrecognized arguments: --no-such" in foldnote.err
+
+
+def test_a_warning_is_a_sentence_without_a_line_of_python(foldnote):
+    foldnote("submit", "anarci", *SETTINGS, "--agree", "msa-server", "--name", "warned")
+    assert foldnote.err.startswith("foldnote: Not sent with anarci: ")
+    assert len(foldnote.err.splitlines()) == 1
+
+
+def test_characters_that_the_output_cannot_encode_are_escaped(foldnote, tmp_path):
+    (tmp_path / "λ.pdb").write_text(ATOM)
+    foldnote("files", "upload", str(tmp_path / "λ.pdb"), "--folder", "encoded")
+    environment = foldnote.environment | {"PYTHONIOENCODING": "latin-1"}
+    command = [COMMAND, "files", "--folder", "encoded"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"encoded/\\u03bb.pdb" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("jobs >&-", 0),
+        ("jobs 2>&-", 0),
+        ("jobs purge --older-than 0h <&-", 2),
+        ("submit anarci --settings - <&-", 2),
+        ("wait nobody --json | true", 141),
+        ("wait nobody 2>&1 | true", 141),
+    ],
+)
+def test_a_closed_stream_is_no_fault_of_the_program(foldnote, line, code):
+    shell = ["bash", "-c", f'set -o pipefail; "$0" {line}', str(COMMAND)]
+    done = subprocess.run(shell, env=foldnote.environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
