@@ -37,13 +37,13 @@ from foldnote.service.draining import Draining
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_opening import open_bucket, require_bucket
 from foldnote.service.layout import DATABASE, KEY_FILE
-from foldnote.service.options import BAD_INPUT, BROKEN, read_amount, read_rate
+from foldnote.service.options import BAD_INPUT, BROKEN, MAX_DAYS, read_amount, read_rate, read_up_to
 from foldnote.service.runner.gpus import find_gpus
 from foldnote.service.store import clock
 from foldnote.service.store.address import EXAMPLE, StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
-from foldnote.text import count, format_size
+from foldnote.text import count, format_size, visible
 
 Report = dict[str, Any]
 _LOOK_S = 1.0
@@ -484,24 +484,24 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "target": {"type": _read_email, "help": "address of the account that receives it"},
     "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
-    "--days": {"type": read_rate, "help": "days after which the key expires (default: never)"},
+    "--days": {"type": read_up_to(read_rate, MAX_DAYS), "help": "days until it expires (default: never)"},
     "backup": {"type": Path, "help": "folder of the backup"},
     "--replace": {
         "action": "store_true",
         "help": "replace existing data, which is kept in a folder beside it",
     },
     "--older-than-days": {
-        "type": read_amount,
+        "type": read_up_to(read_amount, MAX_DAYS),
         "metavar": "N",
         "help": "jobs that ended more than this many days ago",
     },
     "--larger-than-mb": {
-        "type": read_amount,
+        "type": read_up_to(read_amount),
         "metavar": "N",
         "help": "jobs, batches as a whole, that store at least this much (2**20 bytes)",
     },
     "--keep-mb": {
-        "type": read_amount,
+        "type": read_up_to(read_amount),
         "metavar": "N",
         "help": "the oldest jobs of each account that stores more than this, until it does not",
     },
@@ -550,12 +550,14 @@ def run_admin(options: argparse.Namespace) -> int:
     """Run the command and print its report; returns the exit status."""
     folder: Path = options.data_dir or settings.data_dir() / ("service" if options.embedded else "server")
     try:
-        report: Report = options.administer(folder, options)
+        report, code = options.administer(folder, options), 0
     except (FoldnoteError, StorageFaultError) as exc:
-        sys.stderr.write(f"{exc}\n")
-        return BAD_INPUT if isinstance(exc, FoldnoteError) else BROKEN
-    sys.stdout.write((json.dumps(report) if options.json else str(report["message"])) + "\n")
-    return 0
+        code, kind = (BAD_INPUT, "bad_input") if isinstance(exc, FoldnoteError) else (BROKEN, "broken")
+        report = {"error": {"kind": kind, "exit": code, "message": str(exc)}}
+        sys.stderr.write(f"{visible(str(exc))}\n")
+    text = json.dumps(report) if options.json else visible(str(report.get("message", "")))
+    sys.stdout.write(f"{text}\n" if text else "")
+    return code
 
 
 def _read_address(options: argparse.Namespace) -> StoreAddress | None:
