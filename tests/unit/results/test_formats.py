@@ -134,6 +134,15 @@ def test_formal_charges_are_read():
     assert molecule.atoms["charge"].sum() == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("2021_0034", "2021_0034"), ("1_0.5", "1_0.5"), (" -7.5 ", -7.5)]
+)
+def test_an_identifier_with_underscores_is_no_number(text, value):
+    record = (DATA / "tyr.sdf").read_text().partition("$$$$")[0]
+    (molecule,) = read_sdf(f"{record}> <id>\n{text}\n\n$$$$\n".encode(), "a.sdf").molecules
+    assert molecule.properties["id"] == value
+
+
 @pytest.mark.parametrize("symbol", ["D", "H"])
 def test_deuterium_is_counted_apart_however_it_is_written(symbol):
     isotope = "M  ISO  1   2   2\n" if symbol == "H" else ""
