@@ -366,6 +366,15 @@ def test_an_unknown_engine_is_not_installed(alone):
     assert (code != 0, "nothing-like-it" in out + err) == (True, True)
 
 
+def test_an_engine_that_cannot_be_installed_has_its_documented_exit_code(alone, tmp_path, monkeypatch):
+    engine = write_probe_engine(tmp_path, name="lacking") / "lacking/engine.toml"
+    needs = "kind = 'host'\nsystem = [{command = 'no-such-prog', debian = 'nsp'}]"
+    engine.write_text(engine.read_text().replace("kind = 'host'", needs))
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path))
+    code, out, _ = alone("engines", "install", "lacking")
+    assert (code, "no-such-prog" in out) == (6, True)
+
+
 def test_an_empty_key_changes_nothing(alone, monkeypatch):
     alone("profile", "add", "lab", "https://lab.example.org")
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
