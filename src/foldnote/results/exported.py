@@ -95,7 +95,7 @@ class ExportedJob:
 
     def __repr__(self) -> str:
         name = f"{self.label!r} [{self.job_name}]" if self.label else repr(self.job_name)
-        return f"<exported job {name}, {self.tool}, {len(self.result.files)} files>"
+        return f"<exported job {name}, {self.tool}, {count_of(len(self.result.files), 'file')}>"
 
     def _ipython_display_(self) -> None:
         late.load("show_export")(self)

@@ -67,7 +67,7 @@ def list_organizations(store: Store, _: argparse.Namespace) -> Report:
     """List organizations with members, budget and the weighted hours used this month."""
     rows = store.organizations.list()
     lines = [
-        f"{row.name}: {len(row.members)} members, {row.spent:g} of"
+        f"{row.name}: {count(len(row.members), 'member')}, {row.spent:g} of"
         f" {'unlimited' if row.budget is None else f'{row.budget:g}'} weighted hours this month"
         + "".join(f"\n  {email}" for email in row.members)
         for row in rows
@@ -128,11 +128,11 @@ def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: there is no such key.
     """
-    count = store.accounts.revoke(email=options.which) if "@" in options.which else 0
-    count = count or store.accounts.revoke(sha256=hash_key(options.which))
-    if not count:
+    number = store.accounts.revoke(email=options.which) if "@" in options.which else 0
+    number = number or store.accounts.revoke(sha256=hash_key(options.which))
+    if not number:
         raise ConfigurationError("There is no such valid key, or no valid key of that address.")
-    return {"message": f"{count} keys were revoked.", "revoked": count}
+    return {"message": f"Revoked: {count(number, 'key')}.", "revoked": number}
 
 
 def move_account(store: Store, options: argparse.Namespace) -> Report:
@@ -146,7 +146,8 @@ def move_account(store: Store, options: argparse.Namespace) -> Report:
         raise ConfigurationError(
             f"{options.email} and {options.target} must be two accounts of this service."
         )
-    return {"message": f"{moved} jobs of {options.email} were moved to {options.target}.", "moved": moved}
+    message = f"Moved from {options.email} to {options.target}: {count(moved, 'job')}."
+    return {"message": message, "moved": moved}
 
 
 def list_tools(store: Store, _: argparse.Namespace) -> Report:
@@ -284,7 +285,7 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
     if bucket is not None:
         message += f" Its contents are in {bucket.url}."
     if restored.repeated:
-        message += f" {restored.repeated} jobs that were running at the time are queued again."
+        message += f" Queued again, since running at the time: {count(restored.repeated, 'job')}."
     if restored.kept is not None:
         message += f" The previous data is in {restored.kept}; remove it when it is no longer needed."
     kept = None if restored.kept is None else str(restored.kept)
@@ -382,7 +383,7 @@ def move(folder: Path, options: argparse.Namespace) -> Report:
     _require_own(folder)
     jobs = move_to_server(folder, address)
     kept = str(folder / MOVED)
-    message = f"The database with {jobs} jobs is {address.shown} now. The previous one is kept as {kept}."
+    message = f"The database is {address.shown} now, with {count(jobs, 'job')}. The old one is {kept}."
     return {"message": message, "jobs": jobs, "kept": kept}
 
 
@@ -419,7 +420,7 @@ def _describe(backup: Backup) -> str:
             f", without {len(backup.missing)} contents that were missing or damaged in the data folder:"
             " their results and files cannot be downloaded"
         )
-    held = f"{backup.jobs} jobs, {backup.files} files, {backup.size_bytes} bytes"
+    held = f"{count(backup.jobs, 'job')}, {count(backup.files, 'file')}, {backup.size_bytes} bytes"
     return f"a backup of {backup.made}: {held}{lost}"
 
 
