@@ -1,5 +1,6 @@
 """The MCP server over standard input and output, asked by the SDK's client, on a real service."""
 
+import asyncio
 import base64
 import json
 import sys
@@ -141,6 +142,30 @@ async def test_what_the_user_allowed_is_done_without_asking_up_to_the_limits(con
         assert "foldnote mcp --allow delete" in await call(client, "delete_job", job_name="allowed-1")
         assert (await call(client, "upload_file", path="a.fasta"))["uploaded"] == "a.fasta"
         assert "has no file" in await call(client, "upload_file", path="../secret.txt")
+
+
+async def test_submissions_at_once_do_not_exceed_the_limit(connect):
+    async with connect("--allow", "submit", "--max-jobs", "2") as client:
+        sent = (
+            call(client, "submit", tool="anarci", settings=SETTINGS, job_name=f"at-once-{number}")
+            for number in range(5)
+        )
+        answers = await asyncio.gather(*sent)
+        assert sum("has submitted its 2 jobs." in answer for answer in answers) == 3
+        assert (await call(client, "get_account"))["jobs_left_in_this_session"] == 0
+
+
+async def test_a_result_is_that_of_the_job_that_has_the_name_now(connect):
+    async with connect("--allow", "submit", "--allow", "delete") as client:
+        for scheme in ("aho", "wolfguy"):
+            settings = {"sequence": SEQUENCE, "scheme": scheme}
+            await call(client, "submit", tool="anarci", settings=settings, job_name="renewed")
+            await call(client, "watch_job", job_name="renewed", seconds=60)
+            await call(client, "read_result", job_name="renewed")
+            read = await call(client, "read_file", job_name="renewed", file="settings.json")
+            assert json.loads(read["text"])["scheme"] == scheme
+            await call(client, "delete_job", job_name="renewed")
+        assert "does not exist" in await call(client, "read_result", job_name="renewed")
 
 
 async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_it(connect):

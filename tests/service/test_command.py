@@ -299,3 +299,52 @@ def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
     finally:
         service.terminate()
         service.communicate(timeout=20)
+
+
+def test_options_may_stand_between_the_arguments(foldnote, tmp_path):
+    table = tmp_path / "one.csv"
+    table.write_text(f"id,sequence\nbetween,{SEQUENCE}\n")
+    assert foldnote.data("batch", "anarci", "--set", "scheme=imgt", str(table), "--preview")["count"] == 1
+    (tmp_path / "between.pdb").write_text(ATOM)
+    stored = foldnote("files", "upload", "--folder", "between", str(tmp_path / "between.pdb"))
+    assert stored == "between/between.pdb\n"
+    assert foldnote.data("jobs", "tag", "--limit", "3", FIRST, "good")["tags"] == ["good"]
+    assert foldnote("jobs", "note", FIRST, "--", "-3", "kcal") == "-3 kcal\n"
+    assert foldnote.data("profile", "add", "--key", "between", "https://x.example", said="k\n")["kept_in"]
+    foldnote("profile", "remove", "between")
+    foldnote("jobs", "tag", "--no-such", FIRST, code=2)
+    assert "unrecognized arguments: --no-such" in foldnote.err
+
+
+def test_a_warning_is_a_sentence_without_a_line_of_python(foldnote):
+    foldnote("submit", "anarci", *SETTINGS, "--agree", "msa-server", "--name", "warned")
+    assert foldnote.err.startswith("foldnote: Not sent with anarci: ")
+    assert len(foldnote.err.splitlines()) == 1
+
+
+def test_characters_that_the_output_cannot_encode_are_escaped(foldnote, tmp_path):
+    (tmp_path / "λ.pdb").write_text(ATOM)
+    foldnote("files", "upload", str(tmp_path / "λ.pdb"), "--folder", "encoded")
+    environment = foldnote.environment | {"PYTHONIOENCODING": "latin-1"}
+    command = [COMMAND, "files", "--folder", "encoded"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"encoded/\\u03bb.pdb" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("jobs >&-", 0),
+        ("jobs 2>&-", 0),
+        ("jobs purge --older-than 0h <&-", 2),
+        ("submit anarci --settings - <&-", 2),
+        ("wait nobody --json | true", 141),
+        ("wait nobody 2>&1 | true", 141),
+    ],
+)
+def test_a_closed_stream_is_no_fault_of_the_program(foldnote, line, code):
+    shell = ["bash", "-c", f'set -o pipefail; "$0" {line}', str(COMMAND)]
+    done = subprocess.run(shell, env=foldnote.environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code

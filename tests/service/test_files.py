@@ -62,9 +62,13 @@ def test_a_folder_is_deleted_with_what_is_below(client, name):
     upload(client, "a.pdb", folder=name)
     upload(client, "b.pdb", folder=f"{name}/inner")
     upload(client, "c.pdb", folder=f"{name}2")
-    assert client.delete("/delete-file", params={"folder": name}).status_code == 200
+    assert client.delete("/delete-file", params={"folder": name}).json() == {
+        "message": f"2 files in {name} were deleted."
+    }
     assert listed(client, folder=f"{name}/inner")["total"] == 0
     assert listed(client, folder=f"{name}2")["total"] == 1
+    one = client.delete("/delete-file", params={"folder": f"{name}2"}).json()
+    assert one == {"message": f"1 file in {name}2 was deleted."}
 
 
 def test_a_deleted_file_is_gone_with_its_link(client, name):

@@ -12,15 +12,43 @@ from foldnote.cli import main
 
 @pytest.fixture
 def manage(capsys):
-    """Runs the admin command on a data folder and gives its report, None when it refused."""
+    """Runs the admin command on a data folder and gives its report, or what it said when it refused."""
 
     def run(folder, *arguments):
         status = main(["admin", "--data-dir", str(folder), "--json", *arguments])
         said = capsys.readouterr()
-        assert (status == 0) is bool(said.out), said
-        return json.loads(said.out) if status == 0 else said.err
+        report = json.loads(said.out)
+        if status == 0:
+            return report
+        assert (report["error"]["exit"], report["error"]["message"]) == (status, said.err.strip())
+        return said.err
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["issue-key", "a@b.org", "--days", "1e10"], "at most 365,000"),
+        (["issue-key", "a@b.org", "--days", "soon"], "'soon' is not a number above 0"),
+        (["purge", "--older-than-days", "1e300"], "at most 365,000"),
+        (["purge", "--older-than-days", "-1"], "'-1' is not a number that is not negative"),
+        (["purge", "--larger-than-mb", "1e308"], "at most 1,000,000,000,000"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_with_its_option(service, capsys, arguments, words):
+    with pytest.raises(SystemExit) as ended:
+        main(["admin", "--data-dir", str(service.folder / "data"), *arguments])
+    said = capsys.readouterr().err
+    assert (ended.value.code, words in said, arguments[-2] in said) == (2, True, True)
+
+
+def test_names_of_others_cannot_move_the_cursor(service, capsys):
+    command = ["admin", "--data-dir", str(service.folder / "data")]
+    assert main([*command, "add-organization", "\x1b[2Jlab"]) == 0
+    assert main([*command, "organizations"]) == 0
+    said = capsys.readouterr().out
+    assert ("\x1b" in said, "\\x1b[2Jlab: 0 members" in said) == (False, True)
 
 
 @pytest.mark.parametrize("position", range(3))

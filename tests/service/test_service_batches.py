@@ -19,6 +19,11 @@ def submit_batch(service, name, names, **more):
     return service.client.post("/submit-batch", json=body)
 
 
+def test_a_batch_of_one_row_has_one_job(service, name):
+    sent = submit_batch(service, name, [f"{name}-1"]).json()
+    assert sent["message"] == f"{name} with 1 job submitted to queue."
+
+
 def test_a_batch_becomes_one_archive(service, name):
     names = [f"{name}-1.output-1.score", f"{name}-2.fail"]
     assert submit_batch(service, name, names).json() == {
@@ -72,7 +77,7 @@ def test_a_batch_without_any_result_is_stopped(service, name):
     parent = service.wait(name)
     if parent["status"] == "Stopped":
         assert parent["batchStatus"] == "Stopped"
-        assert "None of the 1 jobs" in parent["error"]
+        assert "No job of the batch produced a result; it has 1 job." in parent["error"]
     else:
         assert httpx.get(parent["resultUrl"]).status_code == 200
 

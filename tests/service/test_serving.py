@@ -24,6 +24,7 @@ from foldnote.cli import main as run_command
 from foldnote.models.runtime_file import read_runtime
 from foldnote.service.http.connections import ConnectionLimits
 from foldnote.service.serve import Announcer, Server
+from foldnote.service.store.database import StorageFaultError
 
 
 def serve(home: Path, *arguments: str, **variables: str) -> subprocess.Popen:
@@ -84,6 +85,26 @@ def test_a_service_does_not_stop_while_it_sends_a_response():
         assert not server.should_exit
         server.server_state.tasks.discard(download)
         await asyncio.wait_for(watching, 30)
+        assert server.should_exit
+
+    asyncio.run(watch())
+
+
+def test_a_service_stops_when_idle_also_after_a_fault_of_its_storage():
+    looks = [StorageFaultError("the disk is full"), False, StorageFaultError("the disk is full"), True]
+
+    def is_idle() -> bool:
+        found = looks.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def watch() -> None:
+        app = FastAPI()
+        announce = Announcer("http://127.0.0.1:1", as_json=True)
+        server = Server(uvicorn.Config(app), app, announce, ConnectionLimits(connections=9, backlog=9))
+        service = SimpleNamespace(config=SimpleNamespace(idle_stop_s=0.0), is_idle=is_idle)
+        await asyncio.wait_for(server.stop_when_idle(service), 30)
         assert server.should_exit
 
     asyncio.run(watch())

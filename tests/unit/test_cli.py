@@ -229,7 +229,8 @@ def test_files_are_uploaded_for_file_fields(foldnote, tmp_path):
 def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatch):
     given = json.dumps({"sequence": SEQUENCE, "scheme": "aho"})
     (tmp_path / "s.json").write_text(given)
-    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+    piped = b"\xef\xbb\xbf" + given.encode()  # PowerShell writes a byte order mark
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(piped), "latin-1"))
     first = foldnote("submit", "anarci", "--settings", str(tmp_path / "s.json"), "--json")
     second = foldnote("submit", "anarci", "--settings", "-", "--json")
     assert json.loads(first[1])["jobName"] == json.loads(second[1])["jobName"]
@@ -244,6 +245,8 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "anarci", "--set", "sequence=EVQ1"], 2, "sequence"),
         (["submit", "anarci", "--file", "sequence=/no/such/file"], 2, "/no/such/file"),
         (["submit", "anarci", "--settings", "/no/such.json"], 2, "/no/such.json"),
+        (["submit", "align-pdbs", "--set", "pdbFiles=3", "--file", "pdbFiles=a.pdb"], 2, "Write a JSON list"),
+        (["submit", "align-pdbs", "--set", "pdbFiles=a", "--file", "pdbFiles=a.pdb"], 2, "pdbFiles: --file"),
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
         ([*ANARCI, "--name", "a b"], 2, "jobName"),
         (
@@ -361,6 +364,15 @@ def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):
 def test_an_unknown_engine_is_not_installed(alone):
     code, out, err = alone("engines", "install", "nothing-like-it")
     assert (code != 0, "nothing-like-it" in out + err) == (True, True)
+
+
+def test_an_engine_that_cannot_be_installed_has_its_documented_exit_code(alone, tmp_path, monkeypatch):
+    engine = write_probe_engine(tmp_path, name="lacking") / "lacking/engine.toml"
+    needs = "kind = 'host'\nsystem = [{command = 'no-such-prog', debian = 'nsp'}]"
+    engine.write_text(engine.read_text().replace("kind = 'host'", needs))
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path))
+    code, out, _ = alone("engines", "install", "lacking")
+    assert (code, "no-such-prog" in out) == (6, True)
 
 
 def test_an_empty_key_changes_nothing(alone, monkeypatch):

@@ -10,13 +10,39 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Any
 
 from foldnote import settings
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
-from foldnote.cli.printing import print_failure
-from foldnote.errors import FoldnoteError
+from foldnote.cli.printing import print_failure, tell
+from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of a command, which takes options also between its arguments: ``batch TOOL --yes TABLE``.
+
+    By itself argparse does so only since Python 3.12.7; before, arguments after an option were unknown.
+
+    Attributes:
+        is_for_another: whether the arguments are for another program or parser.
+    """
+
+    is_for_another = False
+    _is_inner_call = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the options, then the arguments: ``parse_known_intermixed_args`` calls this for either."""
+        if self.is_for_another or self._is_inner_call:
+            return super().parse_known_args(args, namespace)
+        self._is_inner_call = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_inner_call = False
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -29,12 +55,13 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
-    rows = parser.add_subparsers(dest="command", metavar="COMMAND")
+    rows = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for command in COMMANDS:
         row = rows.add_parser(
             command.name, aliases=command.aliases, help=command.help, description=command.help
         )
         command.add_arguments(row)
+        row.is_for_another = command.reads_arguments
         row.set_defaults(run=command.run, parser=row)
     return parser
 
@@ -65,14 +92,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    _prepare_streams()
     try:
-        code = int(options.run(options))
+        code = _run_command(options)
         sys.stdout.flush()  # detects a closed pipe here rather than at exit
     except BrokenPipeError:  # discard the remaining output
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return Exit.PIPE_CLOSED
+    return code
+
+
+def _run_command(options: argparse.Namespace) -> int:
+    try:
+        with warnings.catch_warnings():
+            _shorten_warnings()
+            return int(options.run(options))
+    except BrokenPipeError:
+        raise
     except (FoldnoteError, OSError, KeyboardInterrupt) as exc:  # OSError: an unusable folder
         row = find_code(exc)
         print_failure(exc, row, as_json=getattr(options, "json", False))
         return row.code
-    return code
+
+
+def _prepare_streams() -> None:
+    """Open streams that the caller closed, and escape characters that their encoding does not have."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _shorten_warnings() -> None:
+    """Print foldnote's warnings as sentences, without the line of Python that caused them."""
+    show = warnings.showwarning
+    ours = (NoEstimateWarning, NotSentWarning)
+    warnings.showwarning = lambda message, category, *place: (
+        tell(f"foldnote: {message}") if issubclass(category, ours) else show(message, category, *place)
+    )

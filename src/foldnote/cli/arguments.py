@@ -44,10 +44,16 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
             )
         return settings
     settings |= {name: read_value(fields.get(name, {}), text) for name, text in values}
+    lists = [name for name, _ in files if fields.get(name, {}).get("type") == "array"]
+    for name in lists:
+        if not isinstance(settings.setdefault(name, []), list):
+            raise ArgumentError(
+                f"{name}: --file adds to a list of files, and what is given is no list. Write a JSON list, or"
+                " leave it out."
+            )
     for name, path in files:
         stored = client.files.upload(path, progress=True)
-        is_list = fields.get(name, {}).get("type") == "array"
-        settings[name] = [*settings.get(name, []), stored] if is_list else stored
+        settings[name] = [*settings[name], stored] if name in lists else stored
     return name_uploads(tool, settings)  # local files are given by --file
 
 
@@ -142,4 +148,5 @@ def read_json_file(path: Path) -> Any:
 
 
 def _read_text(path: Path) -> str:
-    return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8-sig")
+    data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    return data.decode("utf-8-sig")

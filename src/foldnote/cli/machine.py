@@ -120,7 +120,7 @@ def run_engines(options: argparse.Namespace) -> int:
             " foldnote engines install NAME --optional-weights."
         )
     if options.action == "install":
-        return command.run_install(
+        failed = command.run_install(
             options.names,
             as_json=options.json,
             with_hashes=not options.no_hashes,
@@ -130,11 +130,16 @@ def run_engines(options: argparse.Namespace) -> int:
             with_weights=not options.no_weights,
             with_optional=options.optional_weights,
         )
+        return Exit.BROKEN if failed else Exit.DONE
     if not options.names:
         raise ArgumentError(f"Name the engines to {options.action}: foldnote engines {options.action} NAME.")
     if options.action == "check":
-        return command.run_check(options.names, lambda tool: catalog.default_settings(catalog.tool(tool)))
-    return command.run_remove(options.names)
+        return command.run_check(
+            options.names,
+            lambda tool: catalog.default_settings(catalog.tool(tool)),
+            as_json=options.json,
+        )
+    return command.run_remove(options.names, as_json=options.json)
 
 
 def _ask_to_accept(engine: Engine, terms: Sequence[LicenceTerms]) -> bool:

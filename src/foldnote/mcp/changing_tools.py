@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,15 +68,15 @@ async def submit(
     known = await session.client.tools.get(tool)
     values = name_uploads(known, settings)
     before = await session.client.jobs.quote(known, values, job_name=job_name or None)
-    job = await session.client.jobs.submit(
-        known,
-        values,
-        job_name=job_name or None,
-        label=label or None,
-        max_runtime_s=lower_limit(max_runtime_s, limits.max_runtime_s),
-        weighted_hours_budget=lower_limit(max_weighted_hours, limits.max_weighted_hours),
-    )
-    limits.submitted += before.existing is None
+    with limits.count_job() if before.existing is None else nullcontext():
+        job = await session.client.jobs.submit(
+            known,
+            values,
+            job_name=job_name or None,
+            label=label or None,
+            max_runtime_s=lower_limit(max_runtime_s, limits.max_runtime_s),
+            weighted_hours_budget=lower_limit(max_weighted_hours, limits.max_weighted_hours),
+        )
     return describe_job(job.record, job.label) | {"was_there_already": before.existing is not None}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,11 +47,8 @@ class Permissions:
         Raises:
             ToolError: the client cannot ask the user, or all jobs of the session are used.
         """
-        if action == "submit" and self.submitted >= self.max_jobs:
-            raise ToolError(
-                f"This session has submitted its {count(self.max_jobs, 'job')}. The user can start the server"
-                " again with a larger --max-jobs."
-            )
+        if action == "submit":
+            self._require_job()
         if action in self.allowed:
             return Consent(agree=True)
         capabilities = context.client_capabilities
@@ -59,6 +58,28 @@ class Permissions:
                 f" server as `foldnote mcp --allow {action}`."
             )
         return Elicit(question, Consent)
+
+    @contextmanager
+    def count_job(self) -> Iterator[None]:
+        """Count a new job while it is submitted, so that others meanwhile cannot exceed the limit, too.
+
+        Raises:
+            ToolError: all jobs of the session are used.
+        """
+        self._require_job()
+        self.submitted += 1
+        try:
+            yield
+        except BaseException:
+            self.submitted -= 1
+            raise
+
+    def _require_job(self) -> None:
+        if self.submitted >= self.max_jobs:
+            raise ToolError(
+                f"This session has submitted its {count(self.max_jobs, 'job')}. The user can start the server"
+                " again with a larger --max-jobs."
+            )
 
 
 def lower_limit(asked: float | None, limit: float | None) -> float | None:

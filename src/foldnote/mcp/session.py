@@ -16,6 +16,8 @@ from foldnote.mcp.answers import explain, hide_paths
 from foldnote.mcp.consent import Permissions
 
 if TYPE_CHECKING:  # pandas and numpy are imported with the first result
+    from datetime import datetime
+
     from foldnote.results import Result
 
 P = ParamSpec("P")
@@ -32,14 +34,15 @@ class Session:
     client: AsyncClient
     permissions: Permissions
     folder: Path | None = None
-    _results: dict[str, Result] = field(default_factory=dict)
+    _results: dict[str, tuple[datetime | None, Result]] = field(default_factory=dict)
 
     async def open_result(self, job_name: str) -> Result:
-        """The result of a job, opened once."""
-        if job_name not in self._results:
-            job = await self.client.jobs.get(job_name)
-            self._results[job_name] = await job.result()
-        return self._results[job_name]
+        """The result of a job, opened once; a deleted job's name may be another's now."""
+        job = await self.client.jobs.get(job_name)
+        known = self._results.get(job_name)
+        if known is None or known[0] != job.record.created:
+            known = self._results[job_name] = (job.record.created, await job.result())
+        return known[1]
 
 
 def find_session(context: Any) -> Session:

@@ -23,6 +23,7 @@ from foldnote.results.naming.file_kinds import structure_order
 from foldnote.results.provenance.manifest import Manifest, make_manifest
 from foldnote.results.result import Result
 from foldnote.results.sequences.antibody_numbering import Region
+from foldnote.results.tables.delimited import JOB_COLUMN
 from foldnote.results.tables.tabular import Scalar, read_table
 
 TABLE = re.compile(r"(batch-)*results\.csv")
@@ -165,8 +166,8 @@ def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ..
     """
     files = list(names)
     folders = dict.fromkeys(path.parts[0] for path in map(PurePosixPath, files) if len(path.parts) > 1)
-    if table is not None and "jobName" in table.columns:
-        return tuple(name for name in table["jobName"].astype(str) if name in folders)
+    if table is not None and JOB_COLUMN in table.columns:
+        return tuple(name for name in table[JOB_COLUMN].astype(str) if name in folders)
     known = set(files)
     described = [folder for folder in folders if f"{folder}/{_MANIFEST}" in known]
     if _MANIFEST in known or len(described) < 2:

@@ -95,7 +95,7 @@ class ExportedJob:
 
     def __repr__(self) -> str:
         name = f"{self.label!r} [{self.job_name}]" if self.label else repr(self.job_name)
-        return f"<exported job {name}, {self.tool}, {len(self.result.files)} files>"
+        return f"<exported job {name}, {self.tool}, {count_of(len(self.result.files), 'file')}>"
 
     def _ipython_display_(self) -> None:
         late.load("show_export")(self)
@@ -228,7 +228,9 @@ def _write_files(
 
 def _read_batch_table(result: Result) -> pd.DataFrame | None:
     name = find_batch_table(file.name for file in result.files)
-    return None if name is None else pd.read_csv(io.BytesIO(result.archive.read(name)), dtype=str)
+    if name is None:
+        return None
+    return pd.read_csv(io.BytesIO(result.archive.read(name)), dtype=str, keep_default_na=False)
 
 
 def _join_tables(tables: Sequence[pd.DataFrame], jobs: Sequence[str]) -> pd.DataFrame:

@@ -37,13 +37,13 @@ from foldnote.service.draining import Draining
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_opening import open_bucket, require_bucket
 from foldnote.service.layout import DATABASE, KEY_FILE
-from foldnote.service.options import BAD_INPUT, BROKEN, read_amount, read_rate
+from foldnote.service.options import BAD_INPUT, BROKEN, MAX_DAYS, read_amount, read_rate, read_up_to
 from foldnote.service.runner.gpus import find_gpus
 from foldnote.service.store import clock
 from foldnote.service.store.address import EXAMPLE, StoreAddress
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
-from foldnote.text import count, format_size
+from foldnote.text import count, format_size, visible
 
 Report = dict[str, Any]
 _LOOK_S = 1.0
@@ -67,7 +67,7 @@ def list_organizations(store: Store, _: argparse.Namespace) -> Report:
     """List organizations with members, budget and the weighted hours used this month."""
     rows = store.organizations.list()
     lines = [
-        f"{row.name}: {len(row.members)} members, {row.spent:g} of"
+        f"{row.name}: {count(len(row.members), 'member')}, {row.spent:g} of"
         f" {'unlimited' if row.budget is None else f'{row.budget:g}'} weighted hours this month"
         + "".join(f"\n  {email}" for email in row.members)
         for row in rows
@@ -128,11 +128,11 @@ def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: there is no such key.
     """
-    count = store.accounts.revoke(email=options.which) if "@" in options.which else 0
-    count = count or store.accounts.revoke(sha256=hash_key(options.which))
-    if not count:
+    number = store.accounts.revoke(email=options.which) if "@" in options.which else 0
+    number = number or store.accounts.revoke(sha256=hash_key(options.which))
+    if not number:
         raise ConfigurationError("There is no such valid key, or no valid key of that address.")
-    return {"message": f"{count} keys were revoked.", "revoked": count}
+    return {"message": f"Revoked: {count(number, 'key')}.", "revoked": number}
 
 
 def move_account(store: Store, options: argparse.Namespace) -> Report:
@@ -146,7 +146,8 @@ def move_account(store: Store, options: argparse.Namespace) -> Report:
         raise ConfigurationError(
             f"{options.email} and {options.target} must be two accounts of this service."
         )
-    return {"message": f"{moved} jobs of {options.email} were moved to {options.target}.", "moved": moved}
+    message = f"Moved from {options.email} to {options.target}: {count(moved, 'job')}."
+    return {"message": message, "moved": moved}
 
 
 def list_tools(store: Store, _: argparse.Namespace) -> Report:
@@ -284,7 +285,7 @@ def restore(folder: Path, options: argparse.Namespace) -> Report:
     if bucket is not None:
         message += f" Its contents are in {bucket.url}."
     if restored.repeated:
-        message += f" {restored.repeated} jobs that were running at the time are queued again."
+        message += f" Queued again, since running at the time: {count(restored.repeated, 'job')}."
     if restored.kept is not None:
         message += f" The previous data is in {restored.kept}; remove it when it is no longer needed."
     kept = None if restored.kept is None else str(restored.kept)
@@ -382,7 +383,7 @@ def move(folder: Path, options: argparse.Namespace) -> Report:
     _require_own(folder)
     jobs = move_to_server(folder, address)
     kept = str(folder / MOVED)
-    message = f"The database with {jobs} jobs is {address.shown} now. The previous one is kept as {kept}."
+    message = f"The database is {address.shown} now, with {count(jobs, 'job')}. The old one is {kept}."
     return {"message": message, "jobs": jobs, "kept": kept}
 
 
@@ -419,7 +420,7 @@ def _describe(backup: Backup) -> str:
             f", without {len(backup.missing)} contents that were missing or damaged in the data folder:"
             " their results and files cannot be downloaded"
         )
-    held = f"{backup.jobs} jobs, {backup.files} files, {backup.size_bytes} bytes"
+    held = f"{count(backup.jobs, 'job')}, {count(backup.files, 'file')}, {backup.size_bytes} bytes"
     return f"a backup of {backup.made}: {held}{lost}"
 
 
@@ -484,24 +485,24 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "target": {"type": _read_email, "help": "address of the account that receives it"},
     "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
-    "--days": {"type": read_rate, "help": "days after which the key expires (default: never)"},
+    "--days": {"type": read_up_to(read_rate, MAX_DAYS), "help": "days until it expires (default: never)"},
     "backup": {"type": Path, "help": "folder of the backup"},
     "--replace": {
         "action": "store_true",
         "help": "replace existing data, which is kept in a folder beside it",
     },
     "--older-than-days": {
-        "type": read_amount,
+        "type": read_up_to(read_amount, MAX_DAYS),
         "metavar": "N",
         "help": "jobs that ended more than this many days ago",
     },
     "--larger-than-mb": {
-        "type": read_amount,
+        "type": read_up_to(read_amount),
         "metavar": "N",
         "help": "jobs, batches as a whole, that store at least this much (2**20 bytes)",
     },
     "--keep-mb": {
-        "type": read_amount,
+        "type": read_up_to(read_amount),
         "metavar": "N",
         "help": "the oldest jobs of each account that stores more than this, until it does not",
     },
@@ -550,12 +551,14 @@ def run_admin(options: argparse.Namespace) -> int:
     """Run the command and print its report; returns the exit status."""
     folder: Path = options.data_dir or settings.data_dir() / ("service" if options.embedded else "server")
     try:
-        report: Report = options.administer(folder, options)
+        report, code = options.administer(folder, options), 0
     except (FoldnoteError, StorageFaultError) as exc:
-        sys.stderr.write(f"{exc}\n")
-        return BAD_INPUT if isinstance(exc, FoldnoteError) else BROKEN
-    sys.stdout.write((json.dumps(report) if options.json else str(report["message"])) + "\n")
-    return 0
+        code, kind = (BAD_INPUT, "bad_input") if isinstance(exc, FoldnoteError) else (BROKEN, "broken")
+        report = {"error": {"kind": kind, "exit": code, "message": str(exc)}}
+        sys.stderr.write(f"{visible(str(exc))}\n")
+    text = json.dumps(report) if options.json else visible(str(report.get("message", "")))
+    sys.stdout.write(f"{text}\n" if text else "")
+    return code
 
 
 def _read_address(options: argparse.Namespace) -> StoreAddress | None:

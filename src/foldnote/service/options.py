@@ -10,50 +10,79 @@ import ipaddress
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from foldnote.service.config import MB, Limits, TrialTerms
 
 Number = int | float
+N = TypeVar("N", int, float)
 BAD_INPUT, BROKEN = 2, 6
 """Exit codes of a service or an administrator's command that cannot do its work, as in the command line's
 table: an option or the configuration is wrong; a folder, file or engine cannot be used."""
+
+MAX_NUMBER = 10**12
+"""Of any option; as megabytes it is less than the largest integer of a database."""
+MAX_DAYS = 365_000
+"""Days from now that are before the year 9999, the last of Python's calendar."""
 
 
 def read_count(text: str) -> int:
     """A whole number that is not negative.
 
     Raises:
-        ValueError: the text is no such number.
+        ArgumentTypeError: the text is no such number.
     """
-    count = int(text)
-    if count < 0:
-        raise ValueError(text)
-    return count
+    return _read(text, int, 0, "a whole number that is not negative")
 
 
 def read_positive(text: str) -> int:
     """A whole number above zero.
 
     Raises:
-        ValueError: the text is no such number.
+        ArgumentTypeError: the text is no such number.
     """
-    count = int(text)
-    if count < 1:
-        raise ValueError(text)
-    return count
+    return _read(text, int, 1, "a whole number above 0")
 
 
 def read_amount(text: str) -> float:
     """A finite number that is not negative.
 
     Raises:
-        ValueError: the text is no such number.
+        ArgumentTypeError: the text is no such number.
     """
-    amount = float(text)
-    if not math.isfinite(amount) or amount < 0:
-        raise ValueError(text)
-    return amount
+    return _read(text, float, 0.0, "a number that is not negative")
+
+
+def read_rate(text: str) -> float:
+    """A finite number above zero.
+
+    Raises:
+        ArgumentTypeError: the text is no such number.
+    """
+    return _read(text, float, math.ulp(0.0), "a number above 0")
+
+
+def _read(text: str, kind: type[N], least: N, what: str) -> N:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = kind(-1)
+    if not least <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return number
+
+
+def read_up_to(read: Callable[[str], N], most: int = MAX_NUMBER) -> Callable[[str], N]:
+    """A reader that also refuses what is more than ``most``, with which the service could not count."""
+
+    def read_limited(text: str) -> N:
+        number = read(text)
+        if number > most:
+            raise argparse.ArgumentTypeError(f"{text} is too large: at most {most:,} can be given")
+        return number
+
+    return read_limited
 
 
 def read_address(text: str) -> str:
@@ -83,18 +112,6 @@ def read_proxy(text: str) -> str:
         raise argparse.ArgumentTypeError(sentence) from None
 
 
-def read_rate(text: str) -> float:
-    """A finite number above zero.
-
-    Raises:
-        ValueError: the text is no such number.
-    """
-    rate = read_amount(text)
-    if rate == 0:
-        raise ValueError(text)
-    return rate
-
-
 @dataclass(frozen=True)
 class LimitOption:
     """One row: `--flag NUMBER` sets `field` of `Limits` or `TrialTerms`."""
@@ -105,6 +122,7 @@ class LimitOption:
     help: str
     scale: int = 1
     """Factor from the unit of the option to the unit of the field."""
+    most: int = MAX_NUMBER
 
 
 LIMIT_OPTIONS: tuple[LimitOption, ...] = (
@@ -136,7 +154,8 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
                 "MB of files, settings and results per unclaimed account, 0 for no limit", MB),
     LimitOption("trial-jobs", "jobs", read_count, "total jobs of an unclaimed key"),
     LimitOption("monthly-jobs", "monthly_jobs", read_count, "jobs of a claimed account per calendar month"),
-    LimitOption("trial-days", "days", read_positive, "lifetime of an unclaimed key in days"),
+    LimitOption("trial-days", "days", read_positive, "lifetime of an unclaimed key in days",
+                most=MAX_DAYS),
     LimitOption("provisions-per-source", "hourly_per_source", read_count,
                 "trial keys per hour and client address"),
     LimitOption("provisions", "hourly", read_count, "trial keys per hour for all client addresses"),
@@ -153,7 +172,7 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
         default = defaults[row.field] / row.scale
         group.add_argument(
             f"--{row.flag}",
-            type=row.read,
+            type=read_up_to(row.read, row.most),
             metavar="NUMBER",
             help=f"{row.help} (default: {default:.10g})",
         )

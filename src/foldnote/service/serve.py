@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import errno
 import gc
 import json
@@ -135,8 +136,9 @@ class Server(uvicorn.Server):
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)
-            if not self.server_state.tasks and await asyncio.to_thread(service.is_idle):
-                self.should_exit = True
+            with contextlib.suppress(StorageFaultError):  # a full disk, for example: asked again
+                if not self.server_state.tasks and await asyncio.to_thread(service.is_idle):
+                    self.should_exit = True
 
 
 def _act_on_signal(loop: asyncio.AbstractEventLoop, name: str, act: Callable[[], object]) -> None:

@@ -56,6 +56,17 @@ def test_jobs_are_results_of_their_own_in_the_order_of_the_rows(opened, table):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "jobs", [["002", "001"], ["NA", "nan", "null"], ["1e5", "10", "1.0"], ["True", "False"]]
+)
+def test_a_job_may_have_the_name_of_a_number_or_of_a_missing_value(opened, jobs):
+    batch = opened(make_batch(jobs))
+
+    assert list(batch.jobs) == jobs
+    assert list(batch.tables["results.csv"]["jobName"]) == jobs
+    assert list(batch.numbering["job"].unique()) == jobs
+
+
 def test_nothing_of_the_first_job_is_the_batchs(batch):
     assert (dict(batch.scores), batch.regions) == ({}, ())
     assert (batch.manifest.job_name, batch.manifest.seed, batch.manifest.started) == ("", None, "")

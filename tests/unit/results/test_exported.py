@@ -110,6 +110,17 @@ def test_a_batch_with_a_retry_has_the_last_job_of_each_row(tmp_path):
     pd.testing.assert_frame_equal(job.table, table)
 
 
+def test_a_batch_with_a_retry_keeps_jobs_with_names_of_numbers_and_missing_values(tmp_path):
+    batches = [make_batch(["001", "NA"]), make_batch(["007"])]
+    results = [
+        open_result(write_zip(tmp_path / f"{number}.zip", each)) for number, each in enumerate(batches)
+    ]
+    names = ["001", "NA", "007"]
+    job = open_export(save_export(tmp_path / "b.zip", JobParts(results, {"jobName": "b"}, names)))
+    assert list(job.result.jobs) == names
+    assert job.result.tables["results.csv"]["jobName"].tolist() == names
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

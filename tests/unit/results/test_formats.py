@@ -134,6 +134,15 @@ def test_formal_charges_are_read():
     assert molecule.atoms["charge"].sum() == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("2021_0034", "2021_0034"), ("1_0.5", "1_0.5"), (" -7.5 ", -7.5)]
+)
+def test_an_identifier_with_underscores_is_no_number(text, value):
+    record = (DATA / "tyr.sdf").read_text().partition("$$$$")[0]
+    (molecule,) = read_sdf(f"{record}> <id>\n{text}\n\n$$$$\n".encode(), "a.sdf").molecules
+    assert molecule.properties["id"] == value
+
+
 @pytest.mark.parametrize("symbol", ["D", "H"])
 def test_deuterium_is_counted_apart_however_it_is_written(symbol):
     isotope = "M  ISO  1   2   2\n" if symbol == "H" else ""
@@ -284,6 +293,22 @@ def test_the_description_of_a_component_is_a_ligand_with_all_tables(name):
     assert [(one.name, one.kind, one.atoms) for one in structure.ligands] == [(name, "ligand", 4)]
     assert structure.geometry.empty
     assert structure.interfaces.empty
+
+
+@pytest.mark.parametrize("last", ["", "END\n", "ENDMDL\nEND\n"])
+def test_a_model_that_no_line_ends_ends_where_the_next_begins(tmp_path, last):
+    row = "ATOM  {0:5d}  CA  ALA A{0:4d}    {1:8.3f}   0.000   0.000  1.00 20.00           C\n"
+    models = ["".join(row.format(n, 3.8 * n + shift) for n in (1, 2, 3)) for shift in (0, 1)]
+    path = tmp_path / "two.pdb"
+    path.write_text(
+        "REMARK   1\n" + "".join(f"MODEL        {n}\n{rows}" for n, rows in enumerate(models, 1)) + last
+    )
+    structure = Structure.open(path)
+    assert (structure.models, len(structure.to_frame())) == (2, 6)
+    assert structure.text.count("ENDMDL") == 1 + last.count("ENDMDL")
+    ended = "".join(f"MODEL        {n}\r\n{rows}ENDMDL\r\n" for n, rows in enumerate(models, 1))
+    path.write_bytes(ended.encode())
+    assert Structure.open(path).text == ended
 
 
 def test_entry_codes_and_line_numbers_of_old_files_are_no_elements_and_charges(tmp_path):

@@ -122,3 +122,16 @@ def test_records_with_objects_and_lists_inside_are_a_table(tmp_path):
 )
 def test_lists_that_hold_matrices_or_objects_are_no_tables(tmp_path, records):
     assert dict(open_result(write_zip(tmp_path / "r.zip", {"x.json": json.dumps(records)})).tables) == {}
+
+
+def test_an_unpaired_surrogate_of_an_engine_is_a_question_mark_in_everything_made_of_it(tmp_path):
+    members = {
+        "score.json": '{"a": "\\ud800", "b\\uDFFF": 1, "pair": "\\ud83d\\ude00", "nan": NaN}',
+        "manifest.json": '{"job": {"jobName": "x", "type": "anarci"}, "notes": ["\\ud800!"], "engine": {"method": "m"}}',
+        "rows.jsonl": '{"a": "\\udc00"}\n',
+    }
+    result = open_result(write_zip(tmp_path / "odd.zip", members))
+    assert dict(result.scores) == {"a": "?", "b?": 1, "pair": "😀", "nan": None}
+    assert result.manifest.notes == ("?!",)
+    assert list(result.tables["rows.jsonl"]["a"]) == ["?"]
+    json.dumps(result.provenance(), ensure_ascii=False).encode()

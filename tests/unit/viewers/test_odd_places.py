@@ -86,3 +86,11 @@ def test_any_places_are_shown_or_refused_in_a_sentence(atoms, record):
         return
     assert bundle(scene)["text/html"]
     assert len(structure.to_frame()) == len(atoms)
+
+
+def test_a_file_of_waters_alone_says_what_it_holds_and_what_lists_it():
+    row = "HETATM{0:5d}  O   HOH A{0:4d}    {0:8.3f}   0.000   0.000  1.00 20.00           O\n"
+    waters = Structure("waters.pdb", "pdb", "".join(row.format(number) for number in (1, 2)))
+    assert len(waters.to_frame()) == 2
+    with pytest.raises(UnreadableFileError, match="holds 2 water molecules, which are not drawn.*to_frame"):
+        compose(waters)

@@ -7,8 +7,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-_BLOCK = 64
-"""Number of points whose distances are computed at a time, to limit memory."""
+_BLOCK = 500_000
+"""Number of distances computed at a time, about, to limit memory."""
+_MAX_CELLS = 1 << 20
+"""Cells of a grid along an axis, at most, so that a number of 64 bits counts all of them."""
+_LARGER = 1 + 1e-6
+"""Cells are larger than the cutoff, so that no rounding puts two close points into cells that are not beside
+each other."""
 
 
 def scale_to_hundred(values: Floats) -> Floats | None:
@@ -53,26 +58,65 @@ def as_matrix(values: object) -> NDArray[np.float32] | None:
 def find_close_pairs(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Floats]:
     """Find the pairs of two sets of points, shapes (n, 3) and (m, 3), at most ``cutoff`` apart.
 
+    Only points in neighbouring cells of a grid are compared.
+
+    Args:
+        points: points; those that are not finite have no pairs.
+        others: other points, likewise.
+        cutoff: in the unit of the points, above 0.
+
     Returns:
-        Rows of ``points``, rows of ``others`` and distances, ordered by the second.
+        Rows of ``points``, rows of ``others`` and distances, ordered by the second, then by the first.
     """
     near = _list_inside(points, others, cutoff)
     far = _list_inside(others, points, cutoff)
-    found: list[tuple[Rows, Rows, Floats]] = []
-    for begin in range(0, len(far), _BLOCK):
-        block = far[begin : begin + _BLOCK]
-        distances = np.linalg.norm(others[block][:, None, :] - points[near][None, :, :], axis=2)
-        columns, rows = np.nonzero(distances <= cutoff)
-        found.append((near[rows], block[columns], distances[columns, rows]))
-    if not found:
+    if not len(near) or not len(far):
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    order, starts, counts = _list_candidates(points[near], others[far], cutoff)
+    totals = np.cumsum(counts.sum(axis=1))
+    ends = np.searchsorted(totals, np.arange(_BLOCK, totals[-1] + _BLOCK, _BLOCK))
+    found: list[tuple[Rows, Rows, Floats]] = []
+    for block in np.split(np.arange(len(far)), np.unique(ends)):
+        sizes = counts[block].ravel()
+        places = np.arange(sizes.sum()) + np.repeat(starts[block].ravel() - np.cumsum(sizes) + sizes, sizes)
+        rows, columns = near[order[places]], np.repeat(far[block], counts[block].sum(axis=1))
+        distances = np.linalg.norm(others[columns] - points[rows], axis=1)
+        kept = np.flatnonzero(distances <= cutoff)
+        kept = kept[np.lexsort((rows[kept], columns[kept]))]
+        found.append((rows[kept], columns[kept], distances[kept]))
     first, second, apart = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return first, second, apart
 
 
+def _list_candidates(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Rows]:
+    """For each other point, those points that are in its cell of a grid or in one beside it.
+
+    Returns:
+        An order of ``points`` in which the candidates are nine runs, and for each run its first position and
+        its length, both of shape (m, 9).
+    """
+    low = np.minimum(points.min(axis=0), others.min(axis=0))
+    span = np.maximum(points.max(axis=0), others.max(axis=0)) - low
+    size = max(cutoff * _LARGER, float(span.max()) / _MAX_CELLS)
+    keys = [_number_cells(np.floor((each - low) / size).astype(np.int64)) for each in (points, others)]
+    order = np.argsort(keys[0], kind="stable")
+    steps = _number_cells(np.array([(x, y, 0) for x in (-1, 0, 1) for y in (-1, 0, 1)]))
+    middle = keys[1][:, None] + steps
+    starts = np.searchsorted(keys[0][order], middle - 1)
+    return order, starts, np.searchsorted(keys[0][order], middle + 1, "right") - starts
+
+
+def _number_cells(cells: Rows) -> Rows:
+    """One number for each cell (x, y, z), in which cells along z follow each other."""
+    row = _MAX_CELLS + 3  # an empty cell on either side, so that no row's end is beside the next one's start
+    return (cells[:, 0] * row + cells[:, 1]) * row + cells[:, 2]
+
+
 def _list_inside(points: Floats, others: Floats, margin: float) -> Rows:
-    """Rows of the points within the box around the others, ``margin`` larger on each side."""
-    if not len(points) or not len(others):
+    """Rows of the points within the box around the others, ``margin`` larger; of finite points only."""
+    known = others[np.isfinite(others).all(axis=1)]
+    if not len(points) or not len(known):
         return np.empty(0, np.int64)
-    low, high = others.min(axis=0) - margin, others.max(axis=0) + margin
-    return np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    low, high = known.min(axis=0) - margin, known.max(axis=0) + margin
+    is_inside = ((points >= low) & (points <= high)).all(axis=1)
+    return np.flatnonzero(is_inside & np.isfinite(points).all(axis=1))

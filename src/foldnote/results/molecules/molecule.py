@@ -199,8 +199,10 @@ def find_element(symbol: str) -> str:
 
 
 def read_value(text: str) -> Scalar:
-    """Convert the text of a property to a number if possible."""
+    """Convert the text of a property to a number if possible; ``2021_07`` is none, as it is to Python."""
     stripped = text.strip()
+    if "_" in stripped:
+        return stripped
     for kind in (int, float):
         try:
             return kind(stripped)

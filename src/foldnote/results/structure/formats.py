@@ -21,7 +21,7 @@ from foldnote.results.molecules.smiles import SMILES_SUFFIXES, read_smiles
 from foldnote.results.naming.families import strip_packing
 from foldnote.results.structure.binarycif import convert_to_mmcif
 from foldnote.results.structure.entities import gather_conformers, set_up_entities
-from foldnote.results.structure.pdb_text import cut_line_numbers, read_pdb
+from foldnote.results.structure.pdb_text import cut_line_numbers, end_models, read_pdb
 
 _SUFFIXES = {
     ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
@@ -64,7 +64,7 @@ def read_structure_text(data: bytes, name: str) -> str:
     text = data.decode("utf-8", "replace")
     if is_receptor(data, name):
         return convert_to_pdb(text)
-    return cut_line_numbers(text) if find_format(name, data[:2000]) == "pdb" else text
+    return end_models(cut_line_numbers(text)) if find_format(name, data[:2000]) == "pdb" else text
 
 
 def is_receptor(data: bytes, name: str) -> bool:

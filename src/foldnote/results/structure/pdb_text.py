@@ -1,16 +1,18 @@
 """Read PDB files, including those written by molecular-dynamics programs.
 
-Three deviations are corrected before gemmi reads the file. Until 1996, entries of the PDB had their code and
-the number of the line in columns 73 to 80, where the element and charge are now. Residue names of four
-letters (``TIP3``, ``NALA``) extend into the column before the chain name, which gemmi reads as part of the
-chain name. In chains without names, residue numbers may restart; gemmi merges residues of one chain with the
-same number and name, so that the second copy of a protein, or waters after number 9999, would be lost. The
-segments between two restarts are read as separate chains and joined afterwards.
+Four deviations are corrected before gemmi reads the file. Some programs end no model but the last. Until
+1996, entries of the PDB had their code and the number of the line in columns 73 to 80, where the element
+and charge are now. Residue names of four letters (``TIP3``, ``NALA``) extend into the column before the
+chain name, which gemmi reads as part of the chain name. In chains without names, residue numbers may
+restart; gemmi merges residues of one chain with the same number and name, so that the second copy of a
+protein, or waters after number 9999, would be lost. The segments between two restarts are read as separate
+chains and joined afterwards.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from string import ascii_letters, digits
 
 import gemmi
@@ -21,6 +23,7 @@ _UNNAMED = re.compile(r"^(?:ATOM  |HETATM).{15} ", re.M)
 _LONG_NAMES = re.compile(r"^(?:ATOM  |HETATM).{11}(\S{4})", re.M)
 _NUMBERED = re.compile(r"^(?:ATOM  |HETATM).{66}([0-9][A-Z0-9]{3}) *\d+$")
 _NUMBERED_COLUMN = 72
+_MODEL_LINES = re.compile(r"^(?:MODEL\b|ENDMDL)", re.M)
 _MARKS = ascii_letters + digits
 _RECORDS = ("ATOM", "HETATM", "ANISOU")
 _NO_NUMBER = -(10**6)
@@ -32,7 +35,7 @@ def read_pdb(text: str) -> gemmi.Structure:
     Raises:
         ValueError, RuntimeError: gemmi cannot read it.
     """
-    text = cut_line_numbers(text)
+    text = end_models(cut_line_numbers(text))
     names = _code_names(text)
     coded = _replace_names(text, names) if names else text
     marked = _mark_segments(coded) if _UNNAMED.search(coded) else None
@@ -60,6 +63,14 @@ def cut_line_numbers(text: str) -> str:
     if len({one[1] if one else "" for one in found}) > 1:
         return text
     return "\n".join([*(line[:_NUMBERED_COLUMN] for line in lines), ""])
+
+
+def end_models(text: str) -> str:
+    """Write ``ENDMDL`` where a model begins before the last one ended; other text is unchanged."""
+    found = [(line[0], line.start()) for line in _MODEL_LINES.finditer(text)]
+    begun = [place for (last, _), (this, place) in pairwise(found) if last == this == "MODEL"]
+    ends = [0, *begun, len(text)]
+    return "ENDMDL\n".join(text[start:end] for start, end in pairwise(ends))
 
 
 def _code_names(text: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -21,7 +22,8 @@ HIT_COLUMNS = (
     "evalue", "bits",
 )  # fmt: skip
 """Default columns of BLAST-tab output (MMseqs2, Foldseek) without a header line."""
-
+JOB_COLUMN = "jobName"
+"""Column of the service's tables with the names of jobs."""
 _HEAD_BYTES = 64 * 1024
 _MAX_PREAMBLE = 40
 _BLANKS = r"\s+"
@@ -36,8 +38,8 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     white space. Comments before the table are skipped; search hits without a header get :data:`HIT_COLUMNS`.
 
     Returns:
-        The file's columns with pandas' dtypes, one row per line. An empty file, such as a search without
-        hits, has no rows.
+        The file's columns with pandas' dtypes, one row per line; :data:`JOB_COLUMN` is text, since a job may
+        be called ``007`` or ``NA``. An empty file, such as a search without hits, has no rows.
 
     Raises:
         UnreadableFileError: the file cannot be read as a table.
@@ -53,15 +55,18 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     separator = _find_separator(first, plain)
     cells = first.split(None if separator == _BLANKS else separator)
     names = _name_hits(cells) if plain.endswith(".m8") else None
+    options: dict[str, Any] = {
+        "sep": separator,
+        "low_memory": False,
+        "skiprows": skipped,
+        "header": "infer" if names is None else None,
+        "names": names,
+    }
     try:
-        frame = pd.read_csv(
-            io.BytesIO(data),
-            sep=separator,
-            low_memory=False,
-            skiprows=skipped,
-            header="infer" if names is None else None,
-            names=names,
-        )
+        frame: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
+        if JOB_COLUMN in frame.columns:
+            texts = pd.read_csv(io.BytesIO(data), dtype="str", keep_default_na=False, **options)
+            frame[JOB_COLUMN] = texts[JOB_COLUMN]
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
     return frame

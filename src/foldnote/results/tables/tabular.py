@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -25,6 +26,7 @@ _MAX_VALUES = 50_000_000
 """Values in a JSON file, about 32 bytes of memory each; a PAE matrix of 7,000 tokens has as many."""
 _MAX_CONTAINERS = 5_000_000
 """Lists and objects in a JSON file; an empty one has 2 bytes there and 64 in memory."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEEPEST, _MAX_LIST_LENGTH = 5, 1_000
 """Largest depth of objects and length of lists in records that are read as a table."""
 Scalar = str | int | float | bool | None
@@ -97,13 +99,18 @@ def is_list(head: bytes | None) -> bool:
 def read_json(data: bytes, name: str) -> Any:
     """The content of a JSON file; NaN and infinities are accepted.
 
+    Unpaired surrogates, which no file or page can hold, become question marks, as at the service.
+
     Raises:
         UnreadableFileError: it is not valid JSON, is nested too deeply, or has too many values.
     """
     if data.count(b",") > _MAX_VALUES or data.count(b"[") + data.count(b"{") > _MAX_CONTAINERS:
         raise UnreadableFileError(f"{name} has too many values to read at once; read it in parts.")
     try:
-        return json.loads(data)
+        content = json.loads(data)
+        if _SURROGATE.search(data):
+            content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
+        return content
     except (ValueError, RecursionError) as exc:
         raise UnreadableFileError(f"{name} is not readable JSON: {explain(exc)}.") from exc
 

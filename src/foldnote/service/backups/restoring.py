@@ -38,6 +38,7 @@ from foldnote.service.runner.locking import is_locked
 from foldnote.service.store import clock
 from foldnote.service.store.migrations import find_unknown
 from foldnote.service.store.store import Store
+from foldnote.text import count
 
 
 @dataclass(frozen=True)
@@ -162,11 +163,11 @@ def _say_what_is_there(data: Path, backup: Backup) -> str:
     try:
         with closing(sqlite3.connect(f"{(data / DATABASE).absolute().as_uri()}?mode=ro", uri=True)) as found:
             query = "SELECT count(*), max(created) FROM jobs WHERE deleted IS NULL"
-            count, newest = found.execute(query).fetchone()
-        there = f"{count} jobs" + (f", the newest of {newest}" if newest else "")
+            number, newest = found.execute(query).fetchone()
+        there = count(number, "job") + (f", the newest of {newest}" if newest else "")
     except sqlite3.Error:
         there = "a database that cannot be read"
     return (
-        f"The data folder {data} has {there}; the backup of {backup.made} has {backup.jobs} jobs."
+        f"The data folder {data} has {there}; the backup of {backup.made} has {count(backup.jobs, 'job')}."
         " Nothing was changed. With --replace the backup replaces the data, which is kept beside it."
     )

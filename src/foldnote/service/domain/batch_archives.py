@@ -23,6 +23,7 @@ from foldnote.service.files.objects import ObjectDraft, ObjectStore
 from foldnote.service.store.jobs.batches import Parent, Subjob
 from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
+from foldnote.text import count
 
 log = logging.getLogger(__name__)
 RANKING = "ranking.csv"
@@ -97,7 +98,7 @@ class Aggregator:
             self._store.batches.fail(parent, _broken_sentence(parent, broken), BatchStatus.STOPPED)
             return
         if not any(each.result_sha256 for each in subjobs):
-            error = f"None of the {len(subjobs)} jobs of the batch produced a result."
+            error = f"No job of the batch produced a result; it has {count(len(subjobs), 'job')}."
             self._store.batches.fail(parent, error, BatchStatus.STOPPED)
             return
         try:

@@ -200,8 +200,7 @@ def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO
     out = stream or sys.stdout
     rows = list_tools(tool_types, load_engines())
     if as_json:
-        json.dump([asdict(row) for row in rows], out, indent=1)
-        out.write("\n")
+        _write_json([asdict(row) for row in rows], out)
     else:
         _write_table(rows, out)
     return 0
@@ -210,7 +209,6 @@ def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO
 def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     rows = [row for row in every if row.tool]
     running = sum(row.runs for row in rows)
-    found = find_gpus(settings.process_environment())
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
     if any(row.status == "adapter" for row in rows):
@@ -403,13 +401,19 @@ def _count_failures(
 
 
 def run_check(
-    names: Sequence[str], defaults: Callable[[str], Mapping[str, Any]], *, stream: TextIO | None = None
+    names: Sequence[str],
+    defaults: Callable[[str], Mapping[str, Any]],
+    *,
+    as_json: bool = False,
+    stream: TextIO | None = None,
 ) -> int:
     """Run the engines ``names`` on their published cases; return the exit status, 1 where a figure differs.
 
     Args:
         names: the engines.
         defaults: gives the default settings of a tool.
+        as_json: write a JSON array with ``engine`` and ``as_published`` of each, and the figures to standard
+            error.
         stream: where to write; standard output by default.
 
     Raises:
@@ -420,30 +424,43 @@ def run_check(
     out = stream or sys.stdout
     engines = load_engines()
     chosen = [get_engine(name, engines) for name in names]
-    differing = 0
-    for each in chosen:
-        differing += not check_engine(each, defaults(find_case(each).tool), out)
-    return 1 if differing else 0
+    figures = sys.stderr if as_json else out
+    reached = {each.name: check_engine(each, defaults(find_case(each).tool), figures) for each in chosen}
+    if as_json:
+        _write_json([{"engine": name, "as_published": is_good} for name, is_good in reached.items()], out)
+    return 0 if all(reached.values()) else 1
 
 
-def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
+def _write_json(rows: Sequence[Mapping[str, object]], out: TextIO) -> None:
+    json.dump(rows, out, indent=1)
+    out.write("\n")
+
+
+def run_remove(names: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
     """Remove the environments of the engines ``names``; return the exit status.
+
+    With ``as_json`` a JSON array with ``engine`` and ``removed`` of each is written, and the sentences to
+    standard error.
 
     Raises:
         UnknownEngineError: a name is not an engine's.
         EngineInstallError: one cannot be removed.
     """
     out = stream or sys.stdout
-    engines = load_engines()
+    engines, removed = load_engines(), []
     for engine in [get_engine(name, engines) for name in names]:
         rows = engine.installed_weights()
         done = remove(engine)
+        removed.append({"engine": engine.name, "removed": done})
         freed = WeightStore(settings.weights_dir()).drop_unused() if rows else 0
         kept = sum(row.size_bytes for row in rows) - freed
         weights = f", with {format_size(freed)} of weights" if freed else ""
         shared = f"; {format_size(kept)} of weights stay for other engines" if kept > 0 else ""
         rest = _describe_shared(engine, engines)
-        out.write(f"{engine.name}: {f'removed{weights}{shared}{rest}' if done else 'was not installed'}\n")
+        sentence = f"{engine.name}: {f'removed{weights}{shared}{rest}' if done else 'was not installed'}\n"
+        (sys.stderr if as_json else out).write(sentence)
+    if as_json:
+        _write_json(removed, out)
     return 0
 
 

@@ -15,6 +15,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import Chain, Region, Structure
 from foldnote.results.sequences.antibody_numbering import locate_region
 from foldnote.results.structure.formats import MOLECULE_FORMATS
+from foldnote.text import count
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import find_colorings
 from foldnote.viewers.scene.description import describe, find_marking
@@ -70,7 +71,11 @@ def compose(
     numbered = {region.chain for region, _ in cdrs}
     chains = tuple(_make_chain(chain, i, numbered, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
-        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw.")
+        waters = count(structure.waters, "water molecule")
+        held = (
+            f": it holds {waters}, which are not drawn. `to_frame()` lists them" if structure.waters else ""
+        )
+        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw{held}.")
     colorings = find_colorings(structure, traces)
     ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
     model = SceneModel(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldnote import catalog
+from foldnote.cli import main
 from foldnote.errors import EngineError
 from foldnote.service.engines import load_engines
 from foldnote.service.engines.command import list_tools, run_check
@@ -99,6 +100,15 @@ def test_each_figure_stands_beside_the_published_one(engine):
     assert "second value     published 2.2 ± 0.1, found 2.25: as published" in said
     assert "residues         published 3, found 3: as published" in said
     assert "3 of 3 figures of the published case are reached." in said
+
+
+def test_as_json_the_verdict_is_one_document_and_the_figures_stand_beside_it(engine, capsys):
+    assert main(["engines", "check", "tiny", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out) == [{"engine": "tiny", "as_published": True}]
+    assert "residues         published 3, found 3: as published" in said.err
+    assert main(["engines", "remove", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"engine": "tiny", "removed": True}]
 
 
 def test_a_figure_that_differs_or_is_missing_fails_the_check_and_is_named(engine):

@@ -15,8 +15,9 @@ and no chains without side chains.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -104,11 +105,9 @@ class _Chain:
     points: Floats
     roles: Roles
     radii: Floats
-    areas: Floats
-    """Surface of each atom in the chain alone, Å²."""
     hydrogens: dict[int, Floats] = field(repr=False)
 
-    @property
+    @cached_property
     def owners(self) -> Rows:
         """Index of each atom's residue."""
         return np.array([atom.owner for atom in self.atoms], dtype=np.int64)
@@ -116,14 +115,41 @@ class _Chain:
 
 @dataclass(eq=False)
 class _Side:
-    """What the residues of one chain have to do with the other chain, by index of the residue."""
+    """What the residues of one chain have to do with the other chain, by index of the residue.
+
+    Attributes:
+        chain: the chain.
+        areas: surface of each atom in the chain alone, Å², of those residues that another chain can cover.
+        partners: residues of the other chain in contact.
+        distances: of the closest atoms, Å.
+        buried: surface lost beside the other chain, Å².
+        hydrogen_bonds: number of hydrogen bonds.
+        salt_bridges: residues of the other chain with a salt bridge.
+    """
 
     chain: _Chain
+    areas: Floats
     partners: defaultdict[int, set[int]]
     distances: dict[int, float]
     buried: Floats
     hydrogen_bonds: Counter[int] = field(default_factory=Counter)
     salt_bridges: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+
+class _Facing(NamedTuple):
+    """Two chains in contact.
+
+    Attributes:
+        first: a chain.
+        second: another one.
+        touched: rows of the atoms of either that are within reach of the other's surface.
+        contacts: rows of the atoms of either that are in contact, and their distances in Å.
+    """
+
+    first: _Chain
+    second: _Chain
+    touched: tuple[Rows, Rows]
+    contacts: tuple[Rows, Rows, Floats]
 
 
 def find_interfaces(structure: gemmi.Structure) -> Interfaces:
@@ -133,13 +159,12 @@ def find_interfaces(structure: gemmi.Structure) -> Interfaces:
         for chain, residues in walk_polymers(structure[0])
         if _has_side_chains(residues)
     ]
+    facing = list(_list_facing(chains))
+    areas = _measure_alone(chains, facing)
     pairs, residues, bonds = [], [], []
-    for first, second in combinations(chains, 2):
-        rows, columns, distances = find_close_pairs(first.points, second.points, CONTACT_A)
-        if not len(rows):
-            continue
-        sides = _make_sides(first, second, (rows, columns, distances))
-        bonds += list(_list_bonds(sides, (rows, columns, distances)))
+    for one in facing:
+        sides = _make_sides(one, (areas[one.first], areas[one.second]))
+        bonds += list(_list_bonds(sides, one.contacts))
         pairs.append(_write_pair(*sides))
         residues += [row for side in (sides, sides[::-1]) for row in _write_residues(*side)]
     found = _make_frame(pairs, PAIR_COLUMNS).sort_values("buried_area", ascending=False, kind="stable")
@@ -182,7 +207,6 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
         places,
         np.array(roles, dtype=np.bool_).reshape(-1, 2),
         radii,
-        measure_areas(places, radii),
         hydrogens,
     )
 
@@ -197,45 +221,85 @@ def _is_placed(atom: gemmi.Atom) -> bool:
     return all(abs(value) < _MAX_COORDINATE_A for value in atom.pos.tolist())
 
 
-def _make_sides(first: _Chain, second: _Chain, pairs: tuple[Rows, Rows, Floats]) -> tuple[_Side, _Side]:
+def _list_facing(chains: Sequence[_Chain]) -> Iterator[_Facing]:
+    """Yield the pairs of chains in contact, with their atoms within reach of each other's surface."""
+    for first, second in combinations(chains, 2):
+        reach = _find_reach(first, second)
+        rows, columns, distances = find_close_pairs(first.points, second.points, max(reach, CONTACT_A))
+        is_contact = distances <= CONTACT_A
+        if is_contact.any():
+            touched = distances <= reach
+            yield _Facing(
+                first,
+                second,
+                (np.unique(rows[touched]), np.unique(columns[touched])),
+                (rows[is_contact], columns[is_contact], distances[is_contact]),
+            )
+
+
+def _find_reach(*chains: _Chain) -> float:
+    """The largest distance at which an atom can cover another one's surface, Å."""
+    return 2 * (max(float(chain.radii.max()) for chain in chains) + PROBE_A)
+
+
+def _measure_alone(chains: Sequence[_Chain], facing: Sequence[_Facing]) -> dict[_Chain, Floats]:
+    """For each chain the surface of its atoms without the other chains, of residues that these can cover.
+
+    An atom's surface depends on the atoms within reach of it only, so that the others are left out.
+    """
+    covered: dict[_Chain, list[Rows]] = {chain: [] for chain in chains}
+    for one in facing:
+        covered[one.first].append(one.touched[0])
+        covered[one.second].append(one.touched[1])
+    return {chain: _measure_residues(chain, np.concatenate(rows)) for chain, rows in covered.items() if rows}
+
+
+def _measure_residues(chain: _Chain, rows: Rows) -> Floats:
+    areas = np.zeros(len(chain.points))
+    wanted = np.flatnonzero(np.isin(chain.owners, chain.owners[rows]))
+    near = np.unique(find_close_pairs(chain.points, chain.points[wanted], _find_reach(chain))[0])
+    areas[near] = measure_areas(chain.points[near], chain.radii[near])
+    return areas
+
+
+def _make_sides(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[_Side, _Side]:
     found = []
-    buried = _measure_buried(first, second)
-    for chain, other, own, theirs, areas in (
-        (first, second, pairs[0], pairs[1], buried[0]),
-        (second, first, pairs[1], pairs[0], buried[1]),
+    buried = _measure_buried(one, areas)
+    rows, columns, distances = one.contacts
+    for place, (chain, other, own, theirs) in enumerate(
+        ((one.first, one.second, rows, columns), (one.second, one.first, columns, rows))
     ):
         partners: defaultdict[int, set[int]] = defaultdict(set)
-        distances: dict[int, float] = {}
-        for row, column, distance in zip(own.tolist(), theirs.tolist(), pairs[2].tolist(), strict=True):
+        closest: dict[int, float] = {}
+        for row, column, distance in zip(own.tolist(), theirs.tolist(), distances.tolist(), strict=True):
             owner = chain.atoms[row].owner
             partners[owner].add(other.atoms[column].owner)
-            distances[owner] = min(distance, distances.get(owner, np.inf))
-        found.append(_Side(chain, partners, distances, areas))
+            closest[owner] = min(distance, closest.get(owner, np.inf))
+        found.append(_Side(chain, areas[place], partners, closest, buried[place]))
     return found[0], found[1]
 
 
-def _measure_buried(first: _Chain, second: _Chain) -> tuple[Floats, Floats]:
+def _measure_buried(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """The area that each residue of both chains loses beside the other chain, Å².
 
-    Only atoms within reach of the other chain lose any, and their areas depend on the atoms within reach of
-    them only, so that the others are left out.
+    Only atoms within reach of the other chain lose any.
     """
-    reach = 2 * (float(max(first.radii.max(), second.radii.max())) + PROBE_A)
-    sides = ((first, second), (second, first))
-    touched = [np.unique(find_close_pairs(own.points, other.points, reach)[0]) for own, other in sides]
-    kept = [
+    first, second = one.first, one.second
+    reach = _find_reach(first, second)
+    near = [
         np.unique(find_close_pairs(own.points, own.points[rows], reach)[0])
-        for (own, _), rows in zip(sides, touched, strict=True)
+        for own, rows in zip((first, second), one.touched, strict=True)
     ]
-    points = np.concatenate([first.points[kept[0]], second.points[kept[1]]])
-    together = measure_areas(points, np.concatenate([first.radii[kept[0]], second.radii[kept[1]]]))
-    areas = np.split(together, [len(kept[0])])
+    points = np.concatenate([first.points[near[0]], second.points[near[1]]])
+    together = measure_areas(points, np.concatenate([first.radii[near[0]], second.radii[near[1]]]))
     lost = []
-    for (own, _), rows, near, found in zip(sides, touched, kept, areas, strict=True):
-        own_areas = own.areas.copy()
-        own_areas[near] = found
+    for own, alone, rows, kept, found in zip(
+        (first, second), areas, one.touched, near, np.split(together, [len(near[0])]), strict=True
+    ):
+        beside = alone.copy()
+        beside[kept] = found
         change = np.zeros(len(own.points))
-        change[rows] = own.areas[rows] - own_areas[rows]
+        change[rows] = alone[rows] - beside[rows]
         lost.append(_sum_by_residue(own, change))
     return lost[0], lost[1]
 
@@ -308,7 +372,7 @@ def _write_pair(first: _Side, second: _Side) -> tuple[object, ...]:
 def _write_residues(side: _Side, other: _Side) -> Iterator[tuple[object, ...]]:
     """Yield a row for each residue that is in contact or loses more than 1 Å² of surface, in file order."""
     chain = side.chain
-    areas = _sum_by_residue(chain, chain.areas)
+    areas = _sum_by_residue(chain, side.areas)
     for owner, (number, residue) in enumerate(chain.residues):
         buried, area = float(side.buried[owner]), float(areas[owner])
         if owner not in side.partners and buried <= MIN_BURIED_A2:

@@ -89,7 +89,7 @@ def _measure_group(points: Floats, radii: Floats) -> Floats:
     molecule.AddConformer(conformer)
     options = rdFreeSASA.SASAOpts(rdFreeSASA.LeeRichards, rdFreeSASA.Protor, PROBE_A)
     rdFreeSASA.CalcSASA(molecule, radii.tolist(), opts=options)
-    return np.array([atom.GetDoubleProp("SASA") for atom in molecule.GetAtoms()])
+    return np.array([molecule.GetAtomWithIdx(row).GetDoubleProp("SASA") for row in range(len(points))])
 
 
 def _make_molecule(names: Sequence[AtomName]) -> Any:

@@ -22,6 +22,7 @@ from foldnote.service.http.routes.paths import rest_of_path
 from foldnote.service.http.routes.responses import Here, Message, absolute, answers, keyed
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
+from foldnote.text import count
 
 router = APIRouter(tags=["files"])
 _WRITE_BYTES = 1 << 20
@@ -114,14 +115,16 @@ def delete_file(
     if file_path is not None:
         return _delete_one(service, caller, file_path)
     place = check_folder(folder)
-    count = service.store.files.delete_folder(caller.account_id, place) if place else 0
-    if not count:
+    number = service.store.files.delete_folder(caller.account_id, place) if place else 0
+    if not number:
         raise bad_request(
             f"There are no files in the folder {(folder or '')[:200]!r}.",
             code="file_not_found",
             field="folder",
         )
-    return JSONResponse({"message": f"{count} files in {place} were deleted."})
+    return JSONResponse(
+        {"message": f"{count(number, 'file')} in {place} {'was' if number == 1 else 'were'} deleted."}
+    )
 
 
 def _delete_one(service: Service, caller: Caller, path: str) -> Response:

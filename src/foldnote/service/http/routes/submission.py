@@ -31,6 +31,7 @@ from foldnote.service.http.routes.responses import (
     takes,
     takes_either,
 )
+from foldnote.text import count
 
 router = APIRouter(tags=["submission"])
 
@@ -72,7 +73,7 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
     batch = _read_batch(value)
     require_space(service.config)
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
-    what = f"{batch.batch_name} with {len(names)} jobs"
+    what = f"{batch.batch_name} with {count(len(names), 'job')}"
     return queued(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
 
 
