@@ -333,7 +333,7 @@ def await_ended_attempts(service: ServiceProcess, patience_s: float = 30) -> Non
 
 def is_explained(error: str) -> bool:
     """A job that was lost three times, and a batch of nothing but such jobs, end without anybody's wish."""
-    return "It was tried 3 times" in error or error.startswith("None of the ")
+    return "It was tried 3 times" in error or error.startswith("No job of the batch produced a result")
 
 
 def marked(service: ServiceProcess) -> list[int]:
