@@ -113,6 +113,10 @@ def find_listing():
     return None
 
 
+def find_engine(answer, name="anarci"):
+    return next(engine for engine in answer.engines if engine.name == name)
+
+
 async def test_a_listing_of_engines_that_was_killed_is_told_in_a_sentence():
     listing = asyncio.create_task(EngineManager().list_engines())
     async with asyncio.timeout(30):
@@ -147,10 +151,9 @@ async def test_optional_weights_are_told_apart_and_asked_for(tmp_path, monkeypat
     ] * 3
     assert not any(each.is_optional for each in found["ablang"].weights)
     session.begin("install", "anarci", with_optional=True)
-    deadline = asyncio.get_running_loop().time() + 30
-    while (anarci := next(e for e in (await session.list_engines()).engines if e.name == "anarci")).is_busy:
-        assert asyncio.get_running_loop().time() < deadline
-        await asyncio.sleep(0.1)
+    async with asyncio.timeout(30):
+        while (anarci := find_engine(await session.list_engines())).is_busy:
+            await asyncio.sleep(0.1)
     assert anarci.has_failed
     assert "The engine anarci has no optional weights" in anarci.message
 
@@ -168,6 +171,20 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
         assert (found.is_busy, found.has_failed, found.is_installed) == (False, False, False)
     with pytest.raises(FoldnoteError, match="is not being installed"):
         await session.cancel("anarci")
+
+
+async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_told(tmp_path, monkeypatch):
+    warn = "import sys\nif 'engines' in sys.orig_argv: sys.stderr.write('a warning\\n' * 100_000)"
+    (tmp_path / "sitecustomize.py").write_text(warn)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    session = EngineManager()
+    session.begin("install", "anarci", with_optional=True)
+    async with asyncio.timeout(30):
+        while (anarci := find_engine(await session.list_engines())).is_busy:
+            await asyncio.sleep(0.1)
+    assert anarci.has_failed
+    assert "The engine anarci has no optional weights" in anarci.message
 
 
 async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
