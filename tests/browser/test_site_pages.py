@@ -140,7 +140,9 @@ def test_a_notebook_that_nbconvert_wrote_is_printed_with_all_rows_and_columns_an
     printed = " ".join(each.extract_text() for each in pypdf.PdfReader(tmp_path / "work.pdf").pages)
     words = printed.split()
     assert [cell for cell in rows.to_numpy().ravel() if cell not in words] == []
-    assert [text for text in ("Save CSV", "Filter rows", "No 3D view", "Trust Notebook") if text in printed] == []
+    assert [
+        text for text in ("Save CSV", "Filter rows", "No 3D view", "Trust Notebook") if text in printed
+    ] == []
 
 
 def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp_path, results):

@@ -3,8 +3,9 @@
 import asyncio
 import io
 import json
+import sqlite3
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import httpx
 import psutil
@@ -101,6 +102,24 @@ async def test_notes_of_a_deleted_job_do_not_outlive_it_where_another_one_stays(
     await session.tag(["noted"], ["lead"], [])
     assert len(await session.delete(["noted", "absent"])) == 1
     session.notes.reload()
+    assert session.notes.find("noted").tags == ()
+
+
+async def test_pages_are_answered_while_another_program_holds_the_file_of_tags(service, registry):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="noted")
+        await client.jobs.wait([handle.job_name], 60)
+    session = registry.find(None)
+    with closing(sqlite3.connect(settings.data_dir() / "tags.db", isolation_level=None)) as other:
+        for begin in (lambda: session.tag(["noted"], ["lead"], []), lambda: session.delete(["noted"])):
+            other.execute("BEGIN EXCLUSIVE")
+            change = asyncio.create_task(begin())
+            for _ in range(20):
+                await asyncio.sleep(0.05)
+            assert not change.done()
+            other.rollback()
+            assert await change in (None, [])
     assert session.notes.find("noted").tags == ()
 
 
