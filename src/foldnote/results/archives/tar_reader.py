@@ -110,6 +110,10 @@ class TarArchive(Archive):
             with tarfile.open(fileobj=self._file, mode="r:") as archive:
                 while (entry := archive.next()) is not None and entry.offset_data > last:
                     last = entry.offset_data
+                    if (
+                        entry.isdir() and entry.name == "."
+                    ):  # the folder itself, as `tar -C folder .` writes it
+                        continue
                     self._check_entry(path, entry)
                     check_amount(path, len(places), 0, 1)
                     archive.members = []  # type: ignore[attr-defined]  # drop the headers read so far
