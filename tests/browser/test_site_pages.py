@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 
 from foldnote.results import Result, open_result
 from foldnote.viewers import bundle, explore, plot_pae, write_page
+from foldnote.viewers.render.library import library_bundle
 
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "src" / "foldnote" / "catalog" / "examples"
@@ -143,6 +144,23 @@ def test_a_notebook_that_nbconvert_wrote_is_printed_with_all_rows_and_columns_an
     assert [
         text for text in ("Save CSV", "Filter rows", "No 3D view", "Trust Notebook") if text in printed
     ] == []
+
+
+def test_a_notebook_that_loads_the_script_has_its_structures_in_3d_on_the_page_of_nbconvert(
+    chromium, tmp_path, results
+):
+    path = tmp_path / "made" / "work.ipynb"
+    write_notebook(path, [results["trastuzumab-fv.pdb"]])
+    notebook = nbformat.read(path, 4)
+    loaded = nbformat.v4.new_output("display_data", data=library_bundle())
+    notebook.cells.insert(1, nbformat.v4.new_code_cell("load_script()", outputs=[loaded]))
+    place = tmp_path / "work.html"
+    place.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
+    page = chromium.new_page()
+    page.goto(place.as_uri(), wait_until="domcontentloaded")
+    page.locator(".fnv-stage").first.scroll_into_view_if_needed()
+    page.locator(".fnv-view[data-fn-state=drawn]").first.wait_for()
+    page.close()
 
 
 def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp_path, results):
