@@ -93,7 +93,10 @@ def _write_results() -> Iterator[str]:
 
 
 def _write_errors() -> Iterator[str]:
-    yield from _head("Errors", "Exceptions of ``foldnote.errors``; all derive from :exc:`FoldnoteError`.")
+    yield from _head(
+        "Errors",
+        "Exceptions of ``foldnote.errors``; all but :exc:`Interrupted` derive from :exc:`FoldnoteError`.",
+    )
     yield f"{errors.__doc__.split('    FoldnoteError')[0]}\n"
     found = [
         each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, BaseException)

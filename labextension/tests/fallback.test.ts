@@ -18,6 +18,7 @@ class Registry {
   made = 0;
   shown: unknown = null;
   factory = {};
+  render: () => Promise<void> = () => Promise.resolve();
   mimeTypes = [LIVE];
 
   getFactory(): object {
@@ -31,7 +32,7 @@ class Registry {
     return Object.assign(widget, {
       renderModel: (model: IRenderMime.IMimeModel) => {
         this.shown = model.data[LIVE];
-        return Promise.resolve();
+        return this.render();
       }
     });
   }
@@ -98,6 +99,17 @@ describe('a live widget', () => {
     expect(output.node.querySelector('button')).toBe(button);
     await output.renderModel(bundle('two', 'third'));
     expect(output.node.querySelector('button')).not.toBe(button);
+  });
+
+  it('that was replaced while it was rendered leaves no unhandled rejection, with which vitest fails', async () => {
+    let fail: (reason: Error) => void = () => undefined;
+    registry.render = () => new Promise((_, reject) => (fail = reject));
+    Widget.attach(output, document.body);
+    output.dispose();
+    fail(new TypeError("Cannot read properties of null (reading 'addWidget')"));
+    vi.useRealTimers();
+    await new Promise(resolve => setTimeout(resolve, 50));
+    expect(output.isDisposed).toBe(true);
   });
 
   it('is found in our own part of a bundle, which other programs do not prefer to the text', async () => {

@@ -93,4 +93,26 @@ describe('the jobs of the organization', () => {
     model.toggleBatch(batch);
     expect(words()).toEqual(['screen 1']);
   });
+
+  it('of a batch are those of the latest request, whichever is answered last', async () => {
+    const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 1, email: 'a@x' });
+    const answers: ((answer: OlderAnswer) => void)[] = [];
+    const model = new MembersModel({
+      members: () => Promise.resolve({ jobs: [batch], olderKey: null }),
+      subjobs: () => new Promise(resolve => answers.push(resolve))
+    });
+    await model.refresh();
+    model.toggleBatch(batch);
+    const refreshed = model.refresh();
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    for (const [index, status] of [
+      [1, 'Complete'],
+      [0, 'Running']
+    ] as const) {
+      answers[index]?.({ jobs: [makeJob({ jobName: 'row-0', status })], olderKey: null });
+      await refreshed;
+    }
+    await Promise.resolve();
+    expect(model.find('row-0', 'a@x')?.status).toBe('Complete');
+  });
 });

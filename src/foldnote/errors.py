@@ -46,6 +46,8 @@ does not depend on HTTP libraries.
     │   └── EngineInstallError
     └── EmbeddedServiceError
         └── UnsupportedSystemError
+
+``Interrupted`` is a ``KeyboardInterrupt`` and outside this tree, so that handlers of errors let it pass.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ if TYPE_CHECKING:
     from foldnote.models.verdict import RowVerdict
 
 
-class FoldnoteError(Exception):
-    """Base class of all exceptions of foldnote."""
+class _ShownBriefly(BaseException):
+    """An exception for which notebooks show the message, and the traceback on demand."""
 
     _shown_trace: TracebackType | None = None
     """The traceback for which IPython has shown only the message."""
@@ -102,6 +104,14 @@ class FoldnoteError(Exception):
         place = next((at for frame, at in walk_tb(trace) if frame.f_globals.get("__name__") == "__main__"), 0)
         where = f"Line {place} of the cell. " if place else ""
         return [head, *more, *notes, f"\x1b[2m{where}%tb shows the traceback.\x1b[0m"]
+
+
+class FoldnoteError(_ShownBriefly, Exception):
+    """Base class of all exceptions of foldnote."""
+
+
+class Interrupted(_ShownBriefly, KeyboardInterrupt):
+    """Jobs that the service has accepted continue there; run this again to go on."""
 
 
 class ArgumentError(FoldnoteError, ValueError):

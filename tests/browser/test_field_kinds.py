@@ -105,6 +105,19 @@ def test_columns_masks_and_molecules_say_what_they_hold(form):
     expect(field(form, "Ligands").locator(".fn-readout")).to_contain_text("2 molecules")
 
 
+def test_marked_residues_are_seen_in_forced_colours(form, notebook):
+    """These take away the ground and the shadow of marks."""
+    control(form, "Heavy chain").fill(VH)
+    control(form, "Mask").fill("97-105")
+    notebook.page.emulate_media(forced_colors="active")
+    try:
+        for mark in (".fn-strip mark", ".fn-shade"):
+            expect(form.locator(mark).first).to_have_css("text-decoration-line", "underline")
+        notebook.picture("form-in-forced-colours", form)
+    finally:
+        notebook.page.emulate_media(forced_colors="none")
+
+
 def test_a_local_file_is_uploaded_and_described(form, server):
     field(form, "Table").get_by_role("button", name="choose…").click()
     with form.page.expect_file_chooser() as chosen:

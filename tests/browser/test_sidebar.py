@@ -123,6 +123,28 @@ def test_the_words_of_the_order_and_the_groups_are_not_cut(filled):
         sidebar.get_by_label(label).select_option(value)
 
 
+def test_what_is_chosen_is_seen_in_forced_colours(filled):
+    """These take away backgrounds and shadows, and draw what is transparent elsewhere."""
+    sidebar, page = filled.show_sidebar("jobs", 300), filled.page
+    row = sidebar.get_by_role("row", name="cetuximab-fv")
+    row.click()
+    page.emulate_media(forced_colors="active")
+    try:
+        lines = sidebar.get_by_role("tab").evaluate_all(
+            "tabs => tabs.map(tab => getComputedStyle(tab).borderBottomColor)"
+        )
+        expect(sidebar.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
+        assert lines[0] not in lines[1:]
+        expect(row).to_have_css("outline-style", "solid")
+        expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_have_css("outline-style", "solid")
+        expect(sidebar.get_by_role("button", name=re.compile("^Complete, "))).to_have_css(
+            "outline-style", "none"
+        )
+        filled.picture("sidebar-in-forced-colours", sidebar)
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
 def test_counts_are_filters(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     sidebar.get_by_role("button", name="Running, 3 jobs").click()

@@ -11,11 +11,13 @@ import pandas as pd
 import pypdf
 import pytest
 from lab_server import ROOT
+from nbconvert import HTMLExporter
 from page_audit import find_page_faults
 from playwright.sync_api import expect
 
 from foldnote.results import Result, open_result
 from foldnote.viewers import bundle, explore, plot_pae, write_page
+from foldnote.viewers.render.library import library_bundle
 
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "src" / "foldnote" / "catalog" / "examples"
@@ -122,6 +124,43 @@ def test_a_long_table_is_printed_on_a4_with_its_head_on_every_page(chromium, tmp
     assert len(printed) > 2
     assert all("melting point" in " ".join(text.split()) for text in printed)
     assert all(f"variant-{n}" in " ".join(printed).split() for n in range(1, 181))
+
+
+def test_a_notebook_that_nbconvert_wrote_is_printed_with_all_rows_and_columns_and_no_controls(
+    chromium, tmp_path, results
+):
+    rows = pd.DataFrame({f"score {n}": [f"{n}:{row}" for row in range(60)] for n in range(16)})
+    write_notebook(tmp_path / "made" / "work.ipynb", [rows, results["trastuzumab-fv.pdb"]])
+    place = tmp_path / "work.html"
+    place.write_text(HTMLExporter().from_filename(str(tmp_path / "made" / "work.ipynb"))[0], "utf-8")
+    page = chromium.new_page()
+    page.goto(place.as_uri(), wait_until="domcontentloaded")
+    page.locator(".fnt-box td").first.wait_for()
+    page.pdf(path=tmp_path / "work.pdf", format="A4", print_background=True)
+    page.close()
+    printed = " ".join(each.extract_text() for each in pypdf.PdfReader(tmp_path / "work.pdf").pages)
+    words = printed.split()
+    assert [cell for cell in rows.to_numpy().ravel() if cell not in words] == []
+    assert [
+        text for text in ("Save CSV", "Filter rows", "No 3D view", "Trust Notebook") if text in printed
+    ] == []
+
+
+def test_a_notebook_that_loads_the_script_has_its_structures_in_3d_on_the_page_of_nbconvert(
+    chromium, tmp_path, results
+):
+    path = tmp_path / "made" / "work.ipynb"
+    write_notebook(path, [results["trastuzumab-fv.pdb"]])
+    notebook = nbformat.read(path, 4)
+    loaded = nbformat.v4.new_output("display_data", data=library_bundle())
+    notebook.cells.insert(1, nbformat.v4.new_code_cell("load_script()", outputs=[loaded]))
+    place = tmp_path / "work.html"
+    place.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
+    page = chromium.new_page()
+    page.goto(place.as_uri(), wait_until="domcontentloaded")
+    page.locator(".fnv-stage").first.scroll_into_view_if_needed()
+    page.locator(".fnv-view[data-fn-state=drawn]").first.wait_for()
+    page.close()
 
 
 def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp_path, results):

@@ -118,9 +118,11 @@ def test_a_connection_is_not_pickled(ready):
 
     with Client(base_url=ready.url, api_key=KEY) as client:
         job = client.jobs.get("a")
+        rows = client.jobs.list()
         for spread in (pickle.dumps, copy.deepcopy):
-            with pytest.raises(TypeError, match="they hold a key"):
-                spread(job)
+            for each in (job, rows, rows.with_rows(str)):
+                with pytest.raises(TypeError, match="they hold a key"):
+                    spread(each)
         assert copy.copy(job) == job
         assert pickle.loads(pickle.dumps(job.record)) == job.record
 

@@ -16,6 +16,10 @@ with provisionalcompleter():
     for text in ("fn.tools.abody", "fn.tools.anarci(sch"):
         print([one.text for one in get_ipython().Completer.completions(text, len(text))])
 """
+INTERRUPT = """
+import os, signal, threading
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+"""
 CELLS = [
     "import foldnote as fn",
     "x = 1\nfn.submit('anarci', sequence='EVQ1', scheme='imgt')",
@@ -33,6 +37,8 @@ CELLS = [
     "early = fn.submit_batch('anarci', [job.settings] * 2, batch_name='kernel-early')\nearly",
     "while not early.is_final:\n    await asyncio.sleep(0.1)",
     "done = early.wait(60, progress=False)",
+    "slow = fn.submit('anarci', job_name='kernel.sleep-5', **job.settings)\n" + INTERRUPT + "slow.wait(60)",
+    "fn.submit('anarci', job_name='kernel.sleep-5', **job.settings).wait(60)",
 ]
 
 
@@ -82,6 +88,15 @@ def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
     assert len(lines) == 2
     assert lines[0].startswith("SettingsError: The settings of anarci need attention. sequence: ")
     assert lines[1] == "Line 2 of the cell. %tb shows the traceback."
+
+
+def test_an_interrupted_cell_says_that_the_job_continues_and_goes_on_when_it_is_run_again(cells):
+    kept = shown(cells[16]).splitlines()[-2:]
+    assert (
+        kept[0] == "Interrupted: Jobs that the service has accepted continue there; run this again to go on."
+    )
+    assert kept[1] == "Line 5 of the cell. %tb shows the traceback."
+    assert "kernel.sleep-5 (ANARCI): Complete" in shown(cells[17])
 
 
 def test_the_traceback_is_there_when_it_is_asked_for(cells):

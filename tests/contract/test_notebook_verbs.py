@@ -62,6 +62,13 @@ def test_jobs_are_compared_by_name_or_as_they_are(here, settings, name):
     assert fn.compare(first, f"{name}-2").names == ("wild type", f"{name}-2")
 
 
+def test_a_job_in_place_of_its_result_is_refused_with_what_to_give(here, settings, name):
+    job = here.jobs.submit("anarci", settings, job_name=name)
+    for show in (fn.view, fn.explore, lambda job: fn.view([job, job]), lambda job: fn.grid([job])):
+        with pytest.raises(ArgumentError, match=rf"^{name} is a job; give its result, which job\.result\(\)"):
+            show(job)
+
+
 def test_what_cannot_be_compared_is_named(here, settings, name):
     with pytest.raises(ArgumentError, match="neither a file nor a job 'no-such-job'"):
         fn.compare("no-such-job", "other")

@@ -119,14 +119,13 @@ export class MembersModel extends Store<MembersState> {
 
   private async loadBatch({ jobName, email }: JobRecord): Promise<void> {
     const key = memberKey({ jobName, email });
-    let found: OpenBatch;
-    try {
-      const jobs = await readSubjobs(this.source, jobName, email);
-      found = { jobs: jobs.map(job => ({ ...job, email })), fault: null };
-    } catch (error) {
-      found = { jobs: null, fault: sentenceOf(error) };
-    }
-    if (this.state().open.has(key)) {
+    const asked = readSubjobs(this.source, jobName, email);
+    this.loading.set(key, asked);
+    const found = await asked.then(
+      (jobs): OpenBatch => ({ jobs: jobs.map(job => ({ ...job, email })), fault: null }),
+      (error: unknown): OpenBatch => ({ jobs: null, fault: sentenceOf(error) })
+    );
+    if (this.loading.get(key) === asked && this.state().open.has(key)) {
       this.update({ open: new Map(this.state().open).set(key, found) });
     }
   }
@@ -151,6 +150,8 @@ export class MembersModel extends Store<MembersState> {
   private readonly source: MembersSource;
   private turn = 0;
   private olderKey: string | null = null;
+  /** The latest request for the jobs of each batch. */
+  private readonly loading = new Map<string, Promise<unknown>>();
 }
 
 /** Key of a member's job; several members may use the same name. */

@@ -117,7 +117,14 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     const { metadata, trusted } = model;
     const data = { ...model.data, [LIVE]: findView(model) };
     const shown: IRenderMime.IMimeModel = { data, metadata, trusted, setData: change => model.setData(change) };
-    void live.renderModel(shown).then(() => this.judge());
+    live.renderModel(shown).then(
+      () => this.judge(),
+      (error: unknown) => {
+        if (!live.isDisposed) {
+          throw error; // ipywidgets adds the view to a renderer that a new output has replaced meanwhile
+        }
+      }
+    );
   }
 
   /**

@@ -229,22 +229,30 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 async def _change(action: str, name: str, options: Sequence[str], work: _EngineChange) -> None:
     """Run the command and copy its progress into ``work``."""
-    process = None
+    process, error = None, ""
     try:
         process = await _start(action, name, *options)
-        async for event in _read_events(process):
-            work.fraction = event.get("fraction", work.fraction)
-            work.message = str(event.get("error") or event.get("message") or work.message)
-        complaint = await process.stderr.read() if process.stderr else b""
+        async with asyncio.TaskGroup() as group:  # a full pipe would stop the command
+            complaint = group.create_task(_read_last_line(process))
+            async for event in _read_events(process):
+                work.fraction = event.get("fraction", work.fraction)
+                error = str(event.get("error") or error)
+                work.message = str(event.get("message") or work.message)
         work.has_failed = await process.wait() != 0
         work.is_done = not work.has_failed
-        if work.has_failed and complaint.strip():
-            work.message = complaint.decode(errors="replace").strip().splitlines()[-1]
+        if work.has_failed:
+            work.message = error or complaint.result() or work.message
     except OSError as exc:
         work.has_failed, work.message = True, f"The installer cannot be started: {exc}. Try again."
     finally:
         if process is not None and process.returncode is None:
             await _end(process)
+
+
+async def _read_last_line(process: asyncio.subprocess.Process) -> str:
+    """The last line on standard error, when it ends."""
+    written = await process.stderr.read() if process.stderr else b""
+    return next(iter(written.decode(errors="replace").strip().splitlines()[-1:]), "")
 
 
 async def _read_events(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:

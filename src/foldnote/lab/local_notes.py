@@ -6,6 +6,7 @@ the label come from the ledger. This module makes no requests.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,11 +50,15 @@ EMPTY_NOTE = Note()
 
 
 class Notes:
-    """The notes on the jobs of one service."""
+    """The notes on the jobs of one service.
+
+    ``reload``, ``change_tags`` and ``forget`` use files, and so run in a thread beside the event loop.
+    """
 
     def __init__(self, service: str = settings.EMBEDDED) -> None:
         """``service`` is the address of the service; nothing is read before ``reload``."""
         self.service = service
+        self._lock = threading.Lock()  # what was read before a change must not replace what was read after it
         self._leaving: frozenset[str] = frozenset()
         self._tags: dict[str, tuple[str, ...]] = {}
         self._notebooks: Mapping[str, str] = {}
@@ -72,8 +77,9 @@ class Notes:
     def reload(self) -> None:
         """Read the tags, notes, notebooks and labels that kernels and other servers have written."""
         ledger, annotations = Ledger(service=self.service), Annotations(self.service)
-        self._notebooks, self._labels = ledger.notebooks(), ledger.labels()
-        self._tags, self._texts = annotations.tags(), annotations.notes()
+        with self._lock:
+            self._notebooks, self._labels = ledger.notebooks(), ledger.labels()
+            self._tags, self._texts = annotations.tags(), annotations.notes()
 
     def set_leaving(self, names: Iterable[str]) -> None:
         """Set the jobs whose deletion is pending."""
@@ -85,12 +91,14 @@ class Notes:
         Raises:
             ConfigurationError: a tag is empty or too long, a job would have too many, or saving fails.
         """
-        self._tags |= Annotations(self.service).change_tags(names, added, removed)
+        with self._lock:
+            self._tags = self._tags | Annotations(self.service).change_tags(names, added, removed)
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete tags and notes of deleted jobs, whose names may be used again."""
-        gone = [name for name in names if name in self._tags or name in self._texts]
-        if gone:
-            Annotations(self.service).forget(gone)
-            self._tags = {name: tags for name, tags in self._tags.items() if name not in gone}
-            self._texts = {name: text for name, text in self._texts.items() if name not in gone}
+        with self._lock:
+            gone = [name for name in names if name in self._tags or name in self._texts]
+            if gone:
+                Annotations(self.service).forget(gone)
+                self._tags = {name: tags for name, tags in self._tags.items() if name not in gone}
+                self._texts = {name: text for name, text in self._texts.items() if name not in gone}

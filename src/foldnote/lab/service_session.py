@@ -76,7 +76,7 @@ class ServiceSession:
 
         async def delete(name: str, client: AsyncClient) -> None:
             await client.jobs.delete(name)
-            self.notes.forget([name])
+            await asyncio.to_thread(self.notes.forget, [name])
 
         return await self._each(names, delete)
 
@@ -86,7 +86,7 @@ class ServiceSession:
         Raises:
             ConfigurationError: a tag is not valid, or the tags cannot be saved.
         """
-        self.notes.change_tags(names, added, removed)
+        await asyncio.to_thread(self.notes.change_tags, names, added, removed)
         self.poller.update_notes()
 
     async def read_log(self, name: str) -> str:

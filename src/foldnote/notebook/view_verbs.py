@@ -237,8 +237,8 @@ def explore(
     """
     from foldnote.viewers.explorer.explorer import explore as make_explorer
 
+    _refuse_job(item)
     item = find_structure_file(item) if isinstance(item, str) else item
-
     if b_factors is not None:
         return make_explorer(_state(item, b_factors))
     if isinstance(item, Result) and item.models:
@@ -248,11 +248,18 @@ def explore(
 
 def _find_files(item: Viewable | Sequence[Viewable]) -> Viewable | Sequence[Viewable]:
     """The item with the file of each id in its place."""
+    for one in item if isinstance(item, list | tuple) else [item]:
+        _refuse_job(one)
     if isinstance(item, str):
         return find_structure_file(item)
     if isinstance(item, list | tuple):
         return [find_structure_file(one) if isinstance(one, str) else one for one in item]
     return item
+
+
+def _refuse_job(item: object) -> None:
+    if isinstance(item, JobHandle):
+        raise ArgumentError(f"{item.job_name} is a job; give its result, which job.result() returns.")
 
 
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:

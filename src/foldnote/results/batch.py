@@ -48,6 +48,10 @@ class BatchResult(Result):
         super().__init__(archive, name, origin)
         self._jobs = Parts("jobs", jobs, lambda job: Result(JobArchive(archive, job), job))
 
+    def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
+        """A pickled result is its archive, which is opened again where it is loaded."""
+        return type(self), (self.archive, tuple(self._jobs), self.name, self.origin)
+
     @property
     def jobs(self) -> Mapping[str, Result]:
         """The results of the jobs by name, in the order of the rows."""

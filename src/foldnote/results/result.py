@@ -38,7 +38,7 @@ from foldnote.results.naming.file_kinds import FileKind, find_kind, structure_or
 from foldnote.results.prediction.grouping import assemble
 from foldnote.results.prediction.model import Model, make_model_table
 from foldnote.results.prediction.ranking_files import read_order, read_sample_scores
-from foldnote.results.prediction.score_files import ScoreFiles, make_score_table, read_score_file
+from foldnote.results.prediction.score_files import ScoreFile, ScoreFiles, make_score_table, read_score_file
 from foldnote.results.provenance.manifest import Manifest, read_manifest
 from foldnote.results.provenance.references import Publication
 from foldnote.results.sequences.alignment import Alignment, read_alignment
@@ -67,6 +67,10 @@ class Result:
         """The client's data on the job: record, service, hashes of the input files."""
         self.name = name or archive.path.name
         self._reader = Reader(archive)
+
+    def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
+        """A pickled result is its archive, which is opened again where it is loaded."""
+        return type(self), (self.archive, self.name, self.origin)
 
     @property
     def files(self) -> tuple[ResultFile, ...]:
@@ -414,9 +418,7 @@ class Result:
         kinds = (FileKind.DATA, FileKind.ARRAY, FileKind.SCORES)
         names = () if self._is_stand_in else self._reader.named(*kinds)
         sizes = {name: self._reader.sizes[name] for name in names}
-        return ScoreFiles(
-            sizes, lambda name: self._reader.attempt(name, self._reader.parse, read_score_file, name)
-        )
+        return ScoreFiles(sizes, partial(_read_scores, self._reader))
 
     @cached_property
     def _json_names(self) -> tuple[str, ...]:
@@ -435,3 +437,7 @@ class Result:
             return make_property_table(self.molecules[name])
         reader = read_numbering if kind is FileKind.NUMBERING else read_table
         return self._reader.parse(reader, name)
+
+
+def _read_scores(reader: Reader, name: str) -> ScoreFile | None:
+    return reader.attempt(name, reader.parse, read_score_file, name)

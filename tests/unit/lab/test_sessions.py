@@ -3,8 +3,9 @@
 import asyncio
 import io
 import json
+import sqlite3
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import httpx
 import psutil
@@ -104,6 +105,24 @@ async def test_notes_of_a_deleted_job_do_not_outlive_it_where_another_one_stays(
     assert session.notes.find("noted").tags == ()
 
 
+async def test_pages_are_answered_while_another_program_holds_the_file_of_tags(service, registry):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="noted")
+        await client.jobs.wait([handle.job_name], 60)
+    session = registry.find(None)
+    with closing(sqlite3.connect(settings.data_dir() / "tags.db", isolation_level=None)) as other:
+        for begin in (lambda: session.tag(["noted"], ["lead"], []), lambda: session.delete(["noted"])):
+            other.execute("BEGIN EXCLUSIVE")
+            change = asyncio.create_task(begin())
+            for _ in range(20):
+                await asyncio.sleep(0.05)
+            assert not change.done()
+            other.rollback()
+            assert await change in (None, [])
+    assert session.notes.find("noted").tags == ()
+
+
 def find_listing():
     """The process of `foldnote engines list`, among others that the tests have begun; None before it runs."""
     for child in psutil.Process().children():
@@ -111,6 +130,10 @@ def find_listing():
             if {"foldnote", "engines", "list"} <= set(child.cmdline()):
                 return child
     return None
+
+
+def find_engine(answer, name="anarci"):
+    return next(engine for engine in answer.engines if engine.name == name)
 
 
 async def test_a_listing_of_engines_that_was_killed_is_told_in_a_sentence():
@@ -147,10 +170,9 @@ async def test_optional_weights_are_told_apart_and_asked_for(tmp_path, monkeypat
     ] * 3
     assert not any(each.is_optional for each in found["ablang"].weights)
     session.begin("install", "anarci", with_optional=True)
-    deadline = asyncio.get_running_loop().time() + 30
-    while (anarci := next(e for e in (await session.list_engines()).engines if e.name == "anarci")).is_busy:
-        assert asyncio.get_running_loop().time() < deadline
-        await asyncio.sleep(0.1)
+    async with asyncio.timeout(30):
+        while (anarci := find_engine(await session.list_engines())).is_busy:
+            await asyncio.sleep(0.1)
     assert anarci.has_failed
     assert "The engine anarci has no optional weights" in anarci.message
 
@@ -168,6 +190,20 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
         assert (found.is_busy, found.has_failed, found.is_installed) == (False, False, False)
     with pytest.raises(FoldnoteError, match="is not being installed"):
         await session.cancel("anarci")
+
+
+async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_told(tmp_path, monkeypatch):
+    warn = "import sys\nif 'engines' in sys.orig_argv: sys.stderr.write('a warning\\n' * 100_000)"
+    (tmp_path / "sitecustomize.py").write_text(warn)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    session = EngineManager()
+    session.begin("install", "anarci", with_optional=True)
+    async with asyncio.timeout(30):
+        while (anarci := find_engine(await session.list_engines())).is_busy:
+            await asyncio.sleep(0.1)
+    assert anarci.has_failed
+    assert "The engine anarci has no optional weights" in anarci.message
 
 
 async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Archives that could harm are refused as a whole; damage costs only the damaged member."""
 
 import gzip
+import shutil
 import stat
 import zipfile
 
@@ -152,3 +153,13 @@ def test_saving_never_overwrites(tmp_path):
 
     with pytest.raises(ArchiveError, match="already exists"):
         result.save_to(tmp_path / "out")
+
+
+def test_a_tar_file_of_a_folder_itself_is_opened(tmp_path):
+    """As `tar -C folder -czf fv.tar.gz .` and `shutil.make_archive` write it."""
+    folder = open_result(write_fv_result(tmp_path / "r.zip")).save_to(tmp_path / "fv")
+    made = shutil.make_archive(str(tmp_path / "fv"), "gztar", folder)
+    assert [file.name for file in open_result(made).files] == [
+        file.name for file in open_result(folder).files
+    ]
+    assert open_result(made).problems == ()

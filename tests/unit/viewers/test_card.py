@@ -1,7 +1,9 @@
 """A card follows its job, survives a service that is away, and ends with the job."""
 
 import asyncio
+import gc
 import re
+import weakref
 from datetime import UTC, datetime, timedelta
 
 import ipywidgets as widgets
@@ -99,6 +101,21 @@ async def test_one_task_asks_for_all_cards_of_a_source():
         card.close()
     find_watcher(source).wake(cards[0].watched)
     await until(lambda: tasks[0].done())
+
+
+async def test_neither_the_service_nor_the_loop_of_a_closed_card_is_kept():
+    kept = []
+
+    async def show():
+        source = ScriptedJobs(make_job(), make_job(status=JobStatus.COMPLETE))
+        kept.extend(map(weakref.ref, (source, asyncio.get_running_loop())))
+        card = JobCard(make_job(), source)
+        await until(lambda: card.job.is_final)
+        card.close()
+
+    await asyncio.to_thread(asyncio.run, show())
+    gc.collect()
+    assert [each() for each in kept] == [None, None]
 
 
 async def test_a_click_handled_in_another_thread_lets_the_card_ask_at_once(monkeypatch):

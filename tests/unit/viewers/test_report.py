@@ -54,6 +54,14 @@ def test_jobs_of_one_method_share_a_paragraph_with_what_they_have_in_common(open
     assert "Random seeds: 7, 8." in paragraph
 
 
+def test_the_table_of_runs_calls_tools_by_their_names(open_run, tmp_path):
+    runs = [open_run("fv"), open_run("own", job={"jobName": "own", "type": "a-tool-of-the-lab"})]
+    place = write_report(tmp_path / "r.html", "Runs", [ReportPart(each.name, each) for each in runs])
+    table = place.read_text().partition("<h2>Runs</h2>")[2]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", table)
+    assert [cells[row * 6 + 1] for row in range(2)] == ["ANARCI", "a-tool-of-the-lab"]
+
+
 def test_a_substitute_a_stand_in_and_an_add_on_are_named(open_run):
     add_ons = [{"name": "gnina", "method": "GNINA", "version": "1.0", "used": True, "citation": CITATION}]
     engine = {"kind": "substitute", "weights": [{"state": "stand-in"}], "addOns": add_ons}

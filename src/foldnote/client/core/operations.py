@@ -23,7 +23,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 from pydantic import SecretStr
 
 from foldnote.client.core.progress import ProgressCallback
-from foldnote.errors import ArgumentError, FoldnoteError
+from foldnote.errors import ArgumentError, FoldnoteError, Interrupted
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -162,6 +162,8 @@ def run(steps: Operation[T], transport: Transport) -> T:
                 outcome = transport.perform(effect)
             except FoldnoteError as exc:
                 effect = steps.throw(exc)
+            except KeyboardInterrupt as exc:
+                raise Interrupted().with_traceback(exc.__traceback__) from None
             else:
                 effect = steps.send(outcome)
     except StopIteration as end:
@@ -200,6 +202,8 @@ def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
                 outcome = transport.perform(wanted)
             except FoldnoteError as exc:
                 wanted = _fail(steps, exc)
+            except KeyboardInterrupt as exc:
+                raise Interrupted().with_traceback(exc.__traceback__) from None
             else:
                 wanted = _go_on(steps, outcome)
     finally:

@@ -7,6 +7,7 @@ costs no more than its records.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from foldnote.client.tables.frames import tabulate_jobs
@@ -63,7 +64,7 @@ class JobList(Sequence[H]):
 
     def with_rows(self, convert: Callable[[H], G]) -> JobList[G]:
         """The same list with ``convert`` applied to each handle on access."""
-        return JobList(self.page, lambda job: convert(self._hold(job)), self._tabulate)
+        return JobList(self.page, partial(_convert_handle, convert, self._hold), self._tabulate)
 
     def __len__(self) -> int:
         return len(self.page.jobs)
@@ -90,3 +91,7 @@ class JobList(Sequence[H]):
 
     def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
         printer.text(repr(self))
+
+
+def _convert_handle(convert: Callable[[H], G], hold: Callable[[Job], H], job: Job) -> G:
+    return convert(hold(job))

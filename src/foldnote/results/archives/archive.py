@@ -154,7 +154,14 @@ class Archive(ABC):
         return self._sizes[name]
 
 
-class FolderArchive(Archive):
+class StoredArchive(Archive):
+    """An archive at a path, which is what is pickled; a nested one is pickled with the archive around it."""
+
+    def __reduce__(self) -> tuple[type[StoredArchive], tuple[Path]]:
+        return type(self), (self.path.absolute(),)
+
+
+class FolderArchive(StoredArchive):
     """A folder with an unpacked result; links in it are not followed."""
 
     def __init__(self, path: Path) -> None:
@@ -173,7 +180,7 @@ class FolderArchive(Archive):
         return (self.path / name).open("rb")
 
 
-class SingleFile(Archive):
+class SingleFile(StoredArchive):
     """A plain file, such as a PDB file, as an archive with one member."""
 
     def __init__(self, path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -50,6 +51,10 @@ class NestedArchive(Archive):
         check_amount(outer.path, len(members), sum(member.size_bytes for member in members), 2**63)
         within = [(f"{name}/{file}", text) for name, one in inner.items() for file, text in one.problems]
         super().__init__(outer.path, members, [*outer.problems, *problems, *within])
+
+    def __reduce__(self) -> tuple[Callable[[Path], Archive], tuple[Path]]:
+        """A pickled archive is its path; the streams of nested ones cannot be pickled."""
+        return open_archive, (self.path.absolute(),)
 
     def open(self, name: str) -> IO[bytes]:
         """A stream of a member's bytes."""

@@ -20,8 +20,8 @@ from foldnote.results.archives.archive import (
     MAX_RATIO,
     MAX_TOTAL_BYTES,
     SMALL_BYTES,
-    Archive,
     Member,
+    StoredArchive,
     Window,
     check_amount,
     check_name,
@@ -36,7 +36,7 @@ _HEADER_BYTES = 512
 _WORST = (*BROKEN, RecursionError, MemoryError, OverflowError, LookupError, TypeError)
 
 
-class TarArchive(Archive):
+class TarArchive(StoredArchive):
     """A tar file, which stays open until the object is garbage-collected."""
 
     def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:
@@ -110,6 +110,8 @@ class TarArchive(Archive):
             with tarfile.open(fileobj=self._file, mode="r:") as archive:
                 while (entry := archive.next()) is not None and entry.offset_data > last:
                     last = entry.offset_data
+                    if entry.isdir() and entry.name == ".":  # the folder itself
+                        continue
                     self._check_entry(path, entry)
                     check_amount(path, len(places), 0, 1)
                     archive.members = []  # type: ignore[attr-defined]  # drop the headers read so far

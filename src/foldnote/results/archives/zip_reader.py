@@ -16,8 +16,8 @@ from typing import IO
 from foldnote.errors import ArchiveError
 from foldnote.results.archives.archive import (
     BROKEN,
-    Archive,
     Member,
+    StoredArchive,
     Window,
     check_amount,
     check_name,
@@ -27,7 +27,7 @@ from foldnote.results.archives.salvage import salvage
 from foldnote.results.core.messages import explain
 
 
-class ZipArchive(Archive):
+class ZipArchive(StoredArchive):
     """A ZIP file, which stays open until the object is garbage-collected."""
 
     def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:

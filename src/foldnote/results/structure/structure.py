@@ -6,7 +6,7 @@ The file is read on first use and parsed once, by gemmi. It is drawn by :mod:`fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,12 @@ class Structure(NotebookRepr):
         self._claims = claims
         self._family = family
         self._stated = stated
+
+    def __reduce__(self) -> tuple[partial[Structure], tuple[Any, ...]]:
+        """A pickled structure has its text and the pLDDT of its model, and needs no file."""
+        make = partial(type(self), is_stand_in=self._is_stand_in)
+        claims = partial(tuple, tuple(self._claims()))
+        return make, (self.name, self.format, self._read_text(), claims, self._family, self._stated)
 
     @classmethod
     def open(cls, path: str | Path) -> Structure:
@@ -171,7 +177,11 @@ class Structure(NotebookRepr):
         Raises:
             UnreadableFileError: the file is damaged.
         """
-        return self._text() if callable(self._text) else self._text
+        return self._read_text()
+
+    def _read_text(self) -> str:
+        """The text, which is not cached, since a result may hold thousands of structures."""
+        return self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
 
     @cached_property
     def content(self) -> bytes:
@@ -181,8 +191,8 @@ class Structure(NotebookRepr):
         """
         if self.format not in ("pdb", "mmcif"):
             return b""
-        try:  # the text is not cached, since a result may hold thousands of structures
-            text = self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
+        try:
+            text = self._read_text()
         except UnreadableFileError:
             return b""
         return digest_atoms(text, self.format)

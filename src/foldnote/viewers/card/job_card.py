@@ -158,6 +158,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         """Stop following the job and remove the widget; the job continues."""
         if self._watcher:
             self._watcher.discard(self.watched)
+        for part in (*self._buttons.children, *self.children):  # one that is left would keep this card
+            part.close()
         super().close()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -141,9 +141,9 @@ class Watcher:
         return min(max(min(paces, default=FASTEST_S), FASTEST_S), SLOWEST_S)
 
 
-_watchers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, Watcher]] = (
-    weakref.WeakKeyDictionary()
-)
+_watchers: weakref.WeakValueDictionary[tuple[int, int], Watcher] = weakref.WeakValueDictionary()
+"""By the ids of loop and source, which a watcher holds, so that neither id is reused while it is listed. A
+watcher is held by its cards, and by its task."""
 
 
 def find_watcher(source: JobSource) -> Watcher | None:
@@ -152,10 +152,10 @@ def find_watcher(source: JobSource) -> Watcher | None:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return None
-    watchers = _watchers.setdefault(loop, {})
-    if id(source) not in watchers:
-        watchers[id(source)] = Watcher(source)  # holds the source, so that its id is not reused
-    return watchers[id(source)]
+    key = (id(loop), id(source))
+    watcher = _watchers.get(key) or Watcher(source)
+    _watchers[key] = watcher
+    return watcher
 
 
 def read_record(answer: Any) -> Job:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from foldnote.io import save_file
-from foldnote.late import find_version
+from foldnote.late import find_version, load
 from foldnote.results import (
     Publication,
     Result,
@@ -187,7 +187,7 @@ def _show_runs(results: Sequence[Result]) -> Iterator[Item | str]:
     rows = [
         {
             "job": run.job_name,
-            "tool": run.tool,
+            "tool": load("name_tool")(run.tool),
             "method": run.method_title,
             "seed": "" if run.seed is None else str(run.seed),
             "started": write_time(run.started),
