@@ -6,6 +6,7 @@ from time import monotonic
 import httpx
 import pandas as pd
 import pytest
+from ipywidgets import Widget
 from job_settings import SETTINGS
 from pydantic import SecretStr
 
@@ -16,6 +17,7 @@ from foldnote.client.core.transport import AsyncHttpTransport
 from foldnote.client.inputs.batch_table import expand_rows
 from foldnote.client.resources.jobs import AsyncJobs
 from foldnote.client.watching.poller import AccountPoller
+from foldnote.kernel import WIDGET_VIEW
 from foldnote.settings import Profile
 from foldnote.viewers import JobCard
 from foldnote.viewers.card import watch
@@ -90,9 +92,12 @@ async def test_the_card_of_a_batch_shows_each_job_and_ends_in_the_table(counted,
     ended = []
     card = BatchCard(batch, jobs, slot, profile="p", on_final=ended.append)
     assert slot.bundle["text/plain"].startswith("2 jobs: ")
+    live = slot.bundle[WIDGET_VIEW]["model_id"]
+    assert live in Widget.get_manager_state()["state"]
     async with asyncio.timeout(30):
         while not ended:
             await asyncio.sleep(0.05)
+    assert live not in Widget.get_manager_state()["state"]
     lines = slot.bundle["text/plain"].splitlines()
     assert lines[0].startswith("2 jobs: 1 complete, 1 failed")
     assert lines[1] == f"Same in all rows: kind x; sequence {SETTINGS['sequence']}."

@@ -91,6 +91,12 @@ class SlurmCluster:
             line.split() for line in self.ask("squeue", "--noheader", "--format=%i %j %t").stdout.splitlines()
         ]
 
+    def describe(self) -> str:
+        """Its nodes and jobs with their states, and the end of the controller's log, for the message of a test that fails."""
+        nodes = self.ask("sinfo", "--Node", "--long").stdout
+        log = self.folder / "logs" / "slurmctld.log"
+        return f"{nodes}{self.ask('squeue', '--long').stdout}{log.read_text()[-3000:]}"
+
     def _start(self, name: str, *arguments: str) -> None:
         with (self.folder / "logs" / f"{name}.out").open("ab") as log:
             self.processes[name] = subprocess.Popen(

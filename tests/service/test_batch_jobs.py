@@ -489,7 +489,11 @@ def test_random_kills_on_slurm_lose_nothing(on_slurm, cluster, capsys):
     ledger, killer = Ledger(), SlurmKiller(on_slurm, cluster, SEED)
     with Clients(on_slurm, ledger, SEED):
         killer.kill(KILLS)
-    figures = check(on_slurm, ledger)
+    try:
+        figures = check(on_slurm, ledger)
+    except AssertionError as fault:
+        fault.add_note(f"{dict(killer.counts)} killed; Slurm says: {cluster.describe()}")
+        raise
     with capsys.disabled():
         print(f"\n{dict(killer.counts)} killed; {len(ledger.acknowledged)} jobs acknowledged,")
         print(f"{dict(ledger.counts)}; {figures}")

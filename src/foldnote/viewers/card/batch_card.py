@@ -142,6 +142,7 @@ class BatchCard(JobCard):
     def close(self) -> None:
         """Stop following the batch and its jobs, which continue."""
         self._unfollow()
+        self._close_table()
         super().close()
 
     def _begin(self) -> None:
@@ -212,7 +213,14 @@ class BatchCard(JobCard):
         shown = {name: found[name] for name in self._jobs if name in found}
         rows = self._make_rows(shown)
         self._slot.put(rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(shown)))
+        self._close_table()
         return self._slot.bundle
+
+    def _close_table(self) -> None:
+        """Close the live table, which an output that is saved has replaced, or nothing renews any more."""
+        if self._table is not None:
+            self._table.close()
+            self._table = None
 
     def _read_results(self) -> dict[str, Result]:
         """The results by job name, of a retry those of the earlier batches too."""
