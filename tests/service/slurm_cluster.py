@@ -5,8 +5,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,7 @@ class SlurmCluster:
         self.folder = folder
         self.processes: dict[str, subprocess.Popen] = {}
         self.variables = {"SLURM_CONF": str(folder / "slurm.conf")}
+        self.host = os.uname().nodename.partition(".")[0]
 
     def __enter__(self) -> "SlurmCluster":
         missing = [each for each in PROGRAMS if not shutil.which(each, path=PATHS)]
@@ -64,6 +67,28 @@ class SlurmCluster:
         for name in ("slurmd", "slurmctld", "munged"):
             self.kill(name)
         shutil.rmtree(self.spool, ignore_errors=True)
+
+    @contextmanager
+    def administrator(self) -> Iterator[None]:
+        """Somebody who puts the node back to work that Slurm took out of it.
+
+        A controller that was killed gives the numbers of jobs that it had not written down yet to others, and a node that still
+        has one of such a number is drained for a "Duplicate jobid".
+        """
+        is_done = threading.Event()
+
+        def look() -> None:
+            while not is_done.wait(1):
+                if "drain" in self.ask("sinfo", "--noheader").stdout:
+                    self.ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_done.set()
+            thread.join()
 
     def start_controller(self) -> None:
         self._start("slurmctld", "-D")
@@ -115,8 +140,7 @@ class SlurmCluster:
             time.sleep(0.1)
 
     def _configuration(self) -> str:
-        host = os.uname().nodename.partition(".")[0]
-        at = self.folder
+        host, at = self.host, self.folder
         return f"""
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

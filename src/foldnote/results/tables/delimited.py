@@ -65,8 +65,8 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
         if JOB_COLUMN in frame.columns:
-            texts = pd.read_csv(io.BytesIO(data), dtype="str", keep_default_na=False, **options)
-            frame[JOB_COLUMN] = texts[JOB_COLUMN]
+            as_text = {"usecols": [JOB_COLUMN], "dtype": "str", "keep_default_na": False}
+            frame[JOB_COLUMN] = pd.read_csv(io.BytesIO(data), **options, **as_text)[JOB_COLUMN]
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
     return frame
