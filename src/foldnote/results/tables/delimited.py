@@ -65,8 +65,8 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = pd.read_csv(io.BytesIO(data), **options)
         if JOB_COLUMN in frame.columns:
-            as_text = {"usecols": [JOB_COLUMN], "dtype": "str", "keep_default_na": False}
-            frame[JOB_COLUMN] = pd.read_csv(io.BytesIO(data), **options, **as_text)[JOB_COLUMN]
+            options |= {"usecols": [JOB_COLUMN], "dtype": "str", "keep_default_na": False}
+            frame[JOB_COLUMN] = pd.read_csv(io.BytesIO(data), **options)[JOB_COLUMN]
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
     return frame
