@@ -45,7 +45,7 @@ CODES: tuple[ExitMeaning, ...] = (
     ExitMeaning(Exit.TIMEOUT, "timeout", "The --timeout has passed; the job continues.",
         (errors.WaitTimeoutError,)),
     ExitMeaning(Exit.JOB_FAILED, "job_failed",
-        "A job failed or was stopped, a batch has no result, or a check of the doctor or an engine failed.",
+        "A job failed or was stopped, a batch has no result, or `foldnote doctor` or `engines check` failed.",
         (errors.JobError,)),
     ExitMeaning(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine of this name.",
         (errors.NotFoundError, errors.UnknownToolError, errors.UnknownEngineError)),
