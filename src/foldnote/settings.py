@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
     from tomlkit import TOMLDocument
 
-ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*$")
-"""What the address of a service looks like."""
+ADDRESS = re.compile(r"https?://[^\s/?#@]+([/?#][^\s]*)?$")
+"""What the address of a service looks like. One with a password is none: addresses are shown and saved."""
+ADDRESS_RULE = "begins with https:// or http://, with a host and without a user name or password"
 EMBEDDED = "embedded"
 _FRONT_END = "FOLDNOTE_FRONT_END"
 ENVIRONMENT = "environment"
@@ -296,9 +297,7 @@ def _read_profile(name: str, row: Any, where: Path | str, *, is_own: bool = True
     fields = row if isinstance(row, dict) else {}
     address, sign_in = fields.get("base_url"), fields.get("sign_in")
     if not isinstance(address, str) or not ADDRESS.match(address):
-        raise ConfigurationError(
-            f"Profile {name!r} in {where} needs a base_url that begins with https:// or http://, with a host."
-        )
+        raise ConfigurationError(f"Profile {name!r} in {where} needs a base_url that {ADDRESS_RULE}.")
     if sign_in is not None and is_own:
         raise ConfigurationError(
             f"Profile {name!r} in {where} sets sign_in, which only an administrator's configuration may do."

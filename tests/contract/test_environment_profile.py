@@ -96,19 +96,30 @@ def test_a_call_after_a_change_of_the_environment_goes_to_the_new_service(here, 
     assert fn.connect().profile.is_embedded
 
 
-@pytest.mark.parametrize("address", ["ftp://x.example", "service.example", "https://", "http://exa mple", ""])
+NO_ADDRESSES = [
+    "ftp://x.example",
+    "service.example",
+    "https://",
+    "http://exa mple",
+    "https://me:sentinel@x.example",
+]
+
+
+@pytest.mark.parametrize("address", [*NO_ADDRESSES, ""])
 def test_what_is_no_address_is_refused_when_the_client_is_made(address):
-    with pytest.raises(ConfigurationError, match="base_url is .* begins with https://"):
+    with pytest.raises(ConfigurationError, match="base_url is .* begins with https://") as refusal:
         fn.Client(base_url=address)
+    assert "sentinel" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("address", ["ftp://x.example", "service.example", "https://", "http://exa mple"])
+@pytest.mark.parametrize("address", NO_ADDRESSES)
 def test_what_is_no_address_is_refused_in_a_profile_as_in_a_program(monkeypatch, address):
     monkeypatch.setenv("FOLDNOTE_BASE_URL", address)
     with pytest.raises(
         ConfigurationError, match="FOLDNOTE_BASE_URL needs a base_url that begins with https://"
-    ):
+    ) as refusal:
         fn.Client()
+    assert "sentinel" not in str(refusal.value)
 
 
 def test_an_invalid_option_is_refused_when_the_client_is_made(monkeypatch):

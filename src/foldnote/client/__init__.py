@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
-from foldnote.text import visible
 
 if TYPE_CHECKING:
     import httpx
@@ -289,8 +288,8 @@ def _check_options() -> None:
 def _give_profile(base_url: str, name: str | None) -> settings.Profile:
     if not settings.ADDRESS.match(base_url):
         raise ConfigurationError(
-            f"base_url is {visible(base_url)!r}. Give an address that begins with https:// or http://,"
-            " with a host, such as 'https://service.example.org/v1'."
+            "base_url is not the address of a service. Give one that"
+            f" {settings.ADDRESS_RULE}, such as 'https://service.example.org/v1'."
         )
     return settings.Profile(name or "given", base_url.rstrip("/"))
 
