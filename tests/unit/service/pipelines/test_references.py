@@ -62,6 +62,12 @@ def test_a_ranking_file_decides_where_names_do_not(pack):
     assert choose(archive, "*.pdb") == ["model_3.pdb"]
 
 
+def test_model_10_is_not_model_1_in_a_ranking_file(pack):
+    order = ["model_1", "model_2", "model_10"]
+    archive = pack(*(f"{name}.pdb" for name in order), ranking_debug_json=json.dumps({"order": order}))
+    assert choose(archive, "*.pdb", takes_many=True) == ["model_1.pdb", "model_2.pdb", "model_10.pdb"]
+
+
 @pytest.mark.parametrize("ranking", ["[]", "{", '{"order": 3}', '{"order": [1]}'])
 def test_a_damaged_ranking_file_is_ignored(pack, ranking):
     assert choose(pack("b.pdb", "a.pdb", ranking_json=ranking), "*.pdb") == ["a.pdb"]

@@ -74,11 +74,11 @@ def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[s
 
 def rank(archive: Path, names: Sequence[str]) -> list[str]:
     """Sort names of models, best first."""
-    order = _read_order(archive)
+    order = [re.compile(rf"{re.escape(model)}(?!\d)") for model in _read_order(archive)]
 
     def place(name: str) -> tuple[float, float, str]:
         found = _RANK.search(name.rpartition("/")[2])
-        listed = next((index for index, word in enumerate(order) if word in name), len(order))
+        listed = next((index for index, model in enumerate(order) if model.search(name)), len(order))
         return (float(found[1]) if found else float("inf"), listed, name)
 
     return sorted(names, key=place)
