@@ -135,7 +135,14 @@ def test_what_is_chosen_is_seen_in_forced_colours(filled):
         )
         expect(sidebar.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
         assert lines[0] not in lines[1:]
-        expect(row).to_have_css("outline-style", "solid")
+        expect(row).not_to_have_css("outline-style", "none")  # dashed, if the keyboard was used before
+        chosen = row.evaluate("row => getComputedStyle(row).outlineColor")
+        page.keyboard.press("ArrowDown")
+        current = sidebar.get_by_role("row", selected=True)
+        expect(current).not_to_have_attribute("data-job", "cetuximab-fv")
+        expect(current).to_have_css("outline-style", "dashed")
+        expect(current).to_have_css("outline-color", chosen)
+        expect(row).to_have_css("outline-style", "none")
         expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_have_css("outline-style", "solid")
         expect(sidebar.get_by_role("button", name=re.compile("^Complete, "))).to_have_css(
             "outline-style", "none"

@@ -278,7 +278,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
     )
     assert "The disk has too little room: the engine tiny is not installed" in done.stdout
     assert f"Free space in {engine.home.parent} and in " in done.stdout
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (6, "")
     assert not engine.python.exists()
     assert not engine.state().installed
 

@@ -363,7 +363,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, eng
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (6, "")
     assert "The disk has too little room: Tiny weights" in done.stdout
     assert "FOLDNOTE_WEIGHTS_DIR" in done.stdout
     assert not engine.state().installed
