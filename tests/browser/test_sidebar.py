@@ -101,6 +101,15 @@ def test_the_end_of_a_long_name_stays_in_sight_beside_the_buttons(filled):
     assert box["x"] - name.bounding_box()["x"] > 20  # some letters of its start are left, too
 
 
+def test_the_end_of_a_long_file_name_stays_in_sight(opened):
+    sidebar = opened.show_sidebar("files", 300)
+    row = sidebar.get_by_role("listitem").filter(has_text="target-with")
+    end, facts = row.get_by_text("-late.pdb").bounding_box(), row.get_by_text("271 kB").bounding_box()
+    assert row.bounding_box()["x"] < end["x"]
+    assert end["x"] + end["width"] <= facts["x"]
+    assert row.locator("bdi").text_content() == "target-with-a-long-name-that-ends-late.pdb"
+
+
 _IS_WHOLE = """node => {
   const copy = node.cloneNode(true);
   copy.value = node.value;

@@ -8,6 +8,7 @@ import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';
 import { formatAge, formatMoment } from '../models/time';
 import { IconButton } from './IconButton';
+import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
 import { useWords } from './words';
 
@@ -40,11 +41,18 @@ export function FileItem(props: FileActions & { readonly file: FileRecord }): Re
     >
       {file.isFolder ? <Glyph icon={folderIcon} /> : <Glyph icon={fileIcon} />}
       {file.isFolder ? (
-        <button type="button" className="fn-File-name fn-Link" onClick={() => props.onOpenFolder(path)}>
-          <bdi>{name}</bdi>
+        <button
+          type="button"
+          className="fn-File-name fn-Link"
+          aria-label={name}
+          onClick={() => props.onOpenFolder(path)}
+        >
+          <MiddleText text={name} />
         </button>
       ) : (
-        <bdi className="fn-File-name">{name}</bdi>
+        <span className="fn-File-name">
+          <MiddleText text={name} />
+        </span>
       )}
       <span className="fn-File-facts" title={formatMoment(file.uploadTime)}>
         {facts.join(' · ')}

@@ -6,6 +6,7 @@ import type { ResultAnswer } from '../api/answers';
 import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
+import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
 import { useWords } from './words';
 
@@ -33,8 +34,13 @@ export function ResultFiles(props: ResultFileActions & { readonly files: ResultA
             onMouseDown={event => onPressFile(event, file.name)}
           >
             <Glyph icon={fileIcon} />
-            <button type="button" className="fn-File-name fn-Link" onClick={() => onDownload(file.name)}>
-              <bdi>{name}</bdi>
+            <button
+              type="button"
+              className="fn-File-name fn-Link"
+              aria-label={name}
+              onClick={() => onDownload(file.name)}
+            >
+              <MiddleText text={name} />
             </button>
             <span className="fn-File-facts">
               {file.kind} · {formatSize(file.sizeBytes)}

@@ -6,6 +6,7 @@ import type { Upload } from '../models/files';
 import { visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
+import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
@@ -26,9 +27,9 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
   const isMoving = !hasFailed && phase !== 'queued';
   return (
     <div className="fn-Upload">
-      <bdi className="fn-File-name" title={shown}>
-        {shown}
-      </bdi>
+      <span className="fn-File-name" title={shown}>
+        <MiddleText text={shown} />
+      </span>
       <span className="fn-Upload-acts">
         {(hasFailed || phase === 'waiting') && (
           <IconButton icon={refreshIcon} label={trans.__('Retry the upload of %1', shown)} onClick={onRetry} />
