@@ -79,7 +79,7 @@ class SlurmCluster:
 
         def look() -> None:
             while not is_done.wait(1):
-                if "drain" in self.ask("sinfo", "--noheader").stdout:
+                if "drain" in self.ask("sinfo", "--noheader", "--format=%T").stdout:
                     self.ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
 
         thread = threading.Thread(target=look)
