@@ -21,7 +21,7 @@ _POLL_MS = 100
 """What Playwright asks in each frame by itself, for which the page then draws each frame."""
 _SLOW_MACHINE = """
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-AbortSignal.timeout = ms => timeout(ms * SLOWNESS);
+AbortSignal.timeout = ms => timeout(ms === 2000 ? ms * SLOWNESS : ms);
 """
 """anywidget gives a widget two seconds, and throws if that takes longer; what becomes of ours then, ``test_late_widgets`` sees."""
 _IS_RESTORED = """
@@ -144,7 +144,7 @@ class LabPage:
     def __init__(self, context: BrowserContext, server: LabServer, slowness: float = 30) -> None:
         """Make a page; the browser reaches this computer only (``conftest``).
 
-        Limits of time that programs of the page set themselves are ``slowness`` times as long, since tests share a machine.
+        The time that anywidget gives a widget is ``slowness`` times as long, since tests share a machine.
         """
         self.server = server
         self.workspace = ""

@@ -108,7 +108,10 @@ def test_the_explorer_marks_what_python_selects(notebook):
 
 
 def test_python_still_hears_the_explorer(notebook):
-    notebook.page.locator(".fne-bar").get_by_role("button", name="Clear").click()
+    bar = notebook.page.locator(".fne-bar")
+    _execute(notebook, 'explorer.select("H", [1, 2])')
+    expect(bar).to_contain_text("2 residues selected")
+    bar.get_by_role("button", name="Clear").click()
     notebook.catch_up()
     assert _evaluate(notebook, "len(explorer.selection)") == "0"
 

@@ -159,7 +159,7 @@ def test_a_notebook_that_loads_the_script_has_its_structures_in_3d_on_the_page_o
     page = chromium.new_page()
     page.goto(place.as_uri(), wait_until="domcontentloaded")
     page.locator(".fnv-stage").first.scroll_into_view_if_needed()
-    page.locator(".fnv-view[data-fn-state=drawn]").first.wait_for()
+    expect(page.locator(".fnv-view").first).to_have_attribute("data-fn-state", "drawn")
     page.close()
 
 

@@ -9,6 +9,7 @@ import argparse
 import ipaddress
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -64,11 +65,10 @@ def read_rate(text: str) -> float:
 
 
 def _read(text: str, kind: type[N], least: N, what: str) -> N:
-    try:
+    number = None
+    with suppress(ValueError):
         number = kind(text)
-    except ValueError:
-        number = kind(-1)
-    if not least <= number < math.inf:
+    if number is None or not least <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
     return number
 

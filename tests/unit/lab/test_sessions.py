@@ -169,6 +169,10 @@ async def test_optional_weights_are_told_apart_and_asked_for(tmp_path, monkeypat
         (True, False)
     ] * 3
     assert not any(each.is_optional for each in found["ablang"].weights)
+    await _fail_to_install(session)
+
+
+async def _fail_to_install(session):
     session.begin("install", "anarci", with_optional=True)
     async with asyncio.timeout(30):
         while (anarci := find_engine(await session.list_engines())).is_busy:
@@ -197,13 +201,7 @@ async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_told(tmp
     (tmp_path / "sitecustomize.py").write_text(warn)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
-    session = EngineManager()
-    session.begin("install", "anarci", with_optional=True)
-    async with asyncio.timeout(30):
-        while (anarci := find_engine(await session.list_engines())).is_busy:
-            await asyncio.sleep(0.1)
-    assert anarci.has_failed
-    assert "The engine anarci has no optional weights" in anarci.message
+    await _fail_to_install(EngineManager())
 
 
 async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
