@@ -6,7 +6,7 @@ The steps build on each other, so they share one server and run in the order in 
 
 import json
 
-from lab_page import LabPage
+from lab_page import LabPage, find_place
 from playwright.sync_api import expect
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -71,6 +71,8 @@ def test_from_the_launcher_to_the_structure_in_the_cell(lab: LabPage):
     for loop in ("H1", "H2", "H3", "L1", "L2", "L3"):
         expect(page.locator(".jp-Notebook")).to_contain_text(loop)
     lab.picture("story-complete")
+    parts = [page.locator(part).first for part in (".foldnote-form", ".fnv-view")]
+    assert len({round(find_place(part)["width"]) for part in parts}) == 1
     assert len(submitted_jobs(lab)) == 1
     save_as(lab, NOTEBOOK)
     assert lab.server.refused == []
