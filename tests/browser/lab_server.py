@@ -25,6 +25,9 @@ QUIET = {
     }
 }
 
+_NO_BUILDS = {"buildAvailable": False, "buildCheck": False}
+"""JupyterLab's own question whether it must be built anew takes a second of Node.js a server, and says nothing of ours."""
+
 
 class LabServer:
     """A running JupyterLab.
@@ -156,6 +159,9 @@ class LabServer:
         (target / "foldnote").symlink_to(ROOT / "src" / "foldnote" / "labextension")
         for name, options in QUIET.items():
             self.write_settings(name, options)
+        page = self.folder / "config" / "labconfig" / "page_config.json"
+        page.parent.mkdir(parents=True)
+        page.write_text(json.dumps(_NO_BUILDS))
 
     def _wait_until_ready(self) -> None:
         end = time.monotonic() + 60
