@@ -169,7 +169,8 @@ class EngineContract:
             self.engine, self.served(), tmp_path, **{**self.short, odd.setting: odd.value}
         )
         if outcome.state == "failed":
-            first = outcome.error.split()[0]
+            # the second of several files is pdbFiles_2 here
+            first = re.sub(r"_\d+$", "", outcome.error.split()[0])
             assert (
                 first[0].isupper()
                 or first[0].isdigit()
