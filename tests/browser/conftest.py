@@ -22,6 +22,8 @@ _ARGUMENTS = (
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
     # no name and no address beyond this computer is found; the way of Playwright's routes takes a second a page
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
+    # pages of tests are closed before optimised code pays for its compilation, an eighth of their processor time
+    "--js-flags=--no-opt --no-maglev",
     LEFT_OUT,
 )
 
