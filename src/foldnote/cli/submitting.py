@@ -23,6 +23,7 @@ from foldnote.cli.jobs import is_good
 from foldnote.cli.printing import report, report_change, state_of, tell
 from foldnote.cli.tables import describe_columns, map_columns
 from foldnote.errors import ArgumentError
+from foldnote.number_arguments import read_count, read_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,13 +109,13 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", help="the batch's name (default: derived from tool and rows)")
     parser.add_argument("--project", help="identifier of a project")
-    parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="time limit of each job")
+    parser.add_argument("--max-runtime", type=read_rate, metavar="SECONDS", help="time limit of each job")
     parser.add_argument(
-        "--budget", type=float, metavar="HOURS", help="limit of weighted hours for all jobs together"
+        "--budget", type=read_rate, metavar="HOURS", help="limit of weighted hours for all jobs together"
     )
     parser.add_argument("--on-failure", choices=("continue", "stop"), default="continue",
                         help="stop: start no more jobs once one has failed (default: continue)")  # fmt: skip
-    parser.add_argument("--retries", type=int, default=0, metavar="COUNT",
+    parser.add_argument("--retries", type=read_count, default=0, metavar="COUNT",
                         help="how often a job is run again after its tool failed (0 to 10)")  # fmt: skip
     parser.add_argument("--again", action="store_true",
                         help="submit a new batch even if these rows were submitted before")  # fmt: skip

@@ -22,6 +22,7 @@ from typing import Any
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.models.status import JobStatus
+from foldnote.number_arguments import MAX_DAYS, read_amount, read_rate, read_up_to
 from foldnote.ownership import find_other_owner
 from foldnote.service.backups.bucket_move import MOVED as MOVED_CONTENTS
 from foldnote.service.backups.bucket_move import move_to_bucket
@@ -37,7 +38,7 @@ from foldnote.service.draining import Draining
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_opening import open_bucket, require_bucket
 from foldnote.service.layout import DATABASE, KEY_FILE
-from foldnote.service.options import BAD_INPUT, BROKEN, MAX_DAYS, read_amount, read_rate, read_up_to
+from foldnote.service.options import BAD_INPUT, BROKEN
 from foldnote.service.runner.gpus import find_gpus
 from foldnote.service.store import clock
 from foldnote.service.store.address import EXAMPLE, StoreAddress
@@ -381,8 +382,7 @@ def move(folder: Path, options: argparse.Namespace) -> Report:
             f" database, such as {EXAMPLE}."
         )
     _require_own(folder)
-    jobs = move_to_server(folder, address)
-    kept = str(folder / MOVED)
+    jobs, kept = move_to_server(folder, address), str(folder / MOVED)
     message = f"The database is {address.shown} now, with {count(jobs, 'job')}. The old one is {kept}."
     return {"message": message, "jobs": jobs, "kept": kept}
 
