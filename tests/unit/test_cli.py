@@ -115,6 +115,18 @@ def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     assert json.loads(out)[0]["jobName"] == "listed"
 
 
+@pytest.mark.parametrize("more", [[], ["--watch"], ["--json"]])
+def test_jobs_of_a_batch_that_does_not_exist_are_not_an_empty_list(foldnote, more):
+    code, _, err = foldnote("jobs", "--batch", "NOPE", *more)
+    assert (code, err) == (4, "foldnote: There is no batch 'NOPE'.\n")
+
+
+def test_jobs_of_a_job_that_is_no_batch_are_refused(foldnote):
+    foldnote(*ANARCI, "--name", "single")
+    code, out, err = foldnote("jobs", "--batch", "single")
+    assert (code, out, err) == (2, "", "foldnote: 'single' is a job, not a batch.\n")
+
+
 def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
     foldnote(*ANARCI, "--name", "cli.chatter-2.fail")
     code, out, err = foldnote("wait", "cli.chatter-2.fail")
@@ -259,7 +271,6 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "takes a JSON list"),
         (["batch", "anarci", "-"], 2, "no rows"),
         (["batch", "--retry", "nobody"], 4, "nobody"),
-        (["jobs", "--limit", "0"], 2, "limit"),
         (["log", "nobody"], 4, "nobody"),
         (["logs", "nobody", "--follow"], 4, "nobody"),
         (["results", "nobody"], 4, "nobody"),
@@ -398,7 +409,7 @@ def test_the_version_is_the_package_s(alone):
     assert alone("--version") == (0, f"foldnote {foldnote.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["fold"], ["submit"], ["jobs", "--limit", "many"], ["wait"]])
+@pytest.mark.parametrize("arguments", [["fold"], ["submit"], ["jobs", "--limit", "0"], ["wait"]])
 def test_what_is_not_understood_has_exit_code_2(arguments):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
