@@ -17,10 +17,6 @@ from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
 UNBEGUN_SENTENCE = "The run was lost before it began, with the process or machine that was to run it."
-SPOILT_SENTENCE = (
-    "The tool overwrote files of the service, so the outcome of the run cannot be read."
-    " A tool may write to its working folder only."
-)
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
