@@ -18,6 +18,7 @@ import time
 from io import FileIO
 from pathlib import Path
 
+from foldnote.io import FULL_DISK
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.gpus import tells_shortage
 
@@ -28,6 +29,7 @@ _LINE_LIMIT_BYTES = 65_536
 _DRAWN_PAUSE_S = 30.0
 """Between two states of a line that is drawn over."""
 _MESSAGE_LENGTH = 500
+_MISSED = b"\n[Lines are missing here, since the disk was full.]\n"
 _PROGRESS_PAUSE_S = 0.2
 _SHORT_RUN_S = 0.05
 """Of a run that ends before, only the last progress is published."""
@@ -51,6 +53,8 @@ class LineSorter:
         self._since_shortage = 0
         self._folder = attempt_dir
         self._log: FileIO | None = None
+        self._has_missed = False
+        """Whether the disk had no room for the last lines."""
         self._rest: dict[int, bytes] = {}
         self._drawn: dict[int, float] = {}
         """When the line that a stream draws over was last logged, or begun."""
@@ -85,8 +89,13 @@ class LineSorter:
         """Publish the newest progress, at most five times a second unless ``at_once``, first after 50 ms."""
         if self._progress is None or (not at_once and time.monotonic() - self._published < _PROGRESS_PAUSE_S):
             return
-        files.write_progress(self._folder, *self._progress)
-        self._progress, self._published = None, time.monotonic()
+        self._published = time.monotonic()
+        try:
+            files.write_progress(self._folder, *self._progress)
+        except OSError as exc:
+            _bear_full_disk(exc)  # the newest is published when there is room
+        else:
+            self._progress = None
 
     def finish(self) -> None:
         """Sort unterminated lines, and publish the last progress."""
@@ -124,14 +133,25 @@ class LineSorter:
     def _write(self, content: bytes) -> None:
         if not content:
             return
-        if self._log is None:
-            self._log = open_log(self._folder / files.LOG)
-        left = LOG_LIMIT_BYTES - self._log.tell()
-        if left <= 0:
-            return
-        if len(content) > left:
-            content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
-        self._log.write(content)
+        try:
+            if self._log is None:
+                self._log = open_log(self._folder / files.LOG)
+            left = LOG_LIMIT_BYTES - self._log.tell()
+            if left <= 0:
+                return
+            content = _MISSED + content if self._has_missed else content
+            if len(content) > left:
+                content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
+            self._has_missed = self._log.write(content) != len(content)
+        except OSError as exc:
+            _bear_full_disk(exc)
+            self._has_missed = True
+
+
+def _bear_full_disk(fault: OSError) -> None:
+    """Go on without room for the log, which must not end a run of many hours; raises any other fault."""
+    if fault.errno not in FULL_DISK:
+        raise fault
 
 
 def _last_state(line: bytes) -> bytes:
