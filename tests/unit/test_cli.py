@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from probe_engine import write_probe_engine
+from service_process import PDB
 
 from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
@@ -103,6 +104,25 @@ def test_a_job_of_a_batch_is_run_again_as_often_as_was_asked(foldnote, tmp_path)
     policy = ("--on-failure", "stop", "--retries", "1")
     foldnote("batch", "anarci", str(table), "--names", "id", "--set", "scheme=imgt", *policy, "--wait")
     assert json.loads(foldnote("wait", "cli.flaky-1", "--json")[1])[0]["retries"] == 1
+
+
+def test_a_file_in_a_table_is_the_name_of_an_upload_also_where_such_a_file_is_here(
+    foldnote, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.pdb").write_text(PDB)
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"pdbFiles": ["one.pdb", "one.pdb"]}) + "\n")
+    code, out, _ = foldnote("batch", "align-pdbs", "rows.jsonl", "--preview")
+    assert code == 2
+    assert "'one.pdb' is neither an upload nor" in out
+    assert "Upload it with `foldnote files upload`" in out
+    foldnote("files", "upload", "one.pdb")
+    assert foldnote("batch", "align-pdbs", "rows.jsonl", "--preview")[0] == 0
+
+
+def test_a_file_that_is_missing_leads_to_the_command_that_uploads_it(foldnote):
+    code, out, _ = foldnote("validate", "align-pdbs", "--set", 'pdbFiles=["none.pdb", "two.pdb"]')
+    assert (code, "Upload it with `foldnote files upload`" in out) == (2, True)
 
 
 def test_jobs_are_listed_for_people_and_for_programs(foldnote):

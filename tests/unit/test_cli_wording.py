@@ -67,7 +67,7 @@ def test_every_advice_that_is_reworded_is_given_somewhere():
             ),
             (
                 "There is no file x.pdb. Upload it with `foldnote files upload`, refer to <JobName>/<path>, or"
-                " give a file of this computer with --file FIELD=PATH."
+                " give the contents themselves."
             ),
         ),
         (
