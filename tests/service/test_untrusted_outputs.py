@@ -11,6 +11,8 @@ import zipfile
 
 import pytest
 
+from foldnote.results import open_result
+from foldnote.service.files.archives import copy_members
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import untrusted
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
@@ -125,10 +127,17 @@ def test_more_bytes_than_the_limit_are_not_kept(run):
 
 
 def test_more_files_than_an_archive_may_have_are_not_kept(run):
-    _, outcome = run("[(out / str(n)).touch() for n in range(10_001)]")
-    assert outcome.error.endswith(
-        "its outputs were not kept: outputs/ has more than 10,000 files or folders."
-    )
+    _, outcome = run("[(out / str(n)).touch() for n in range(9_998)]")
+    assert outcome.error.endswith("its outputs were not kept: outputs/ has more than 9,997 files or folders.")
+
+
+def test_as_many_files_as_are_kept_can_be_read_by_whoever_gets_them(run, tmp_path):
+    code = "[(out / str(n)).touch() for n in range(9_997)]; open('score.json', 'w').write('{\"a\": 1}')"
+    spec, outcome = run(code)
+    assert outcome.state == "succeeded"
+    assert len(open_result(spec.folder / files.RESULT).files) >= 9_997
+    with zipfile.ZipFile(tmp_path / "batch.zip", "w") as batch:
+        copy_members(spec.folder / files.RESULT, batch, "job/")
 
 
 def test_a_score_that_is_too_large_is_left_out_with_a_note(run):
