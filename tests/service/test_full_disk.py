@@ -140,6 +140,32 @@ def test_a_run_goes_on_while_the_disk_has_no_room_for_its_progress(small):
     assert rows(small, "SELECT attempt, losses FROM jobs") == [(1, 0)]
 
 
+SLOW = """
+import os, pathlib, time
+pathlib.Path("outputs/random").write_bytes(os.urandom(4 << 20))
+time.sleep(4)
+"""
+
+
+def test_a_result_waits_for_room_where_the_disk_is_full_at_the_end_of_its_run(small):
+    tool = {
+        "type": "slow",
+        "schema": {"type": "object", "properties": {}},
+        "command": [sys.executable, "-c", SLOW],
+    }
+    assert small.client.post("/deploy-model", json=tool).status_code == 200
+    body = {"jobName": "waits", "type": "slow", "settings": {}}
+    assert small.client.post("/submit-job", json=body).status_code == 200
+    wait_until(lambda: list(small.folder.glob("data/jobs/**/outputs/random")), "the outputs")
+    time.sleep(1)
+    with taken(small):
+        time.sleep(6)
+    assert small.job("waits")["status"] == "Running"
+    (small.folder / "data" / "other").unlink()
+    assert small.wait("waits")["status"] == "Complete"
+    assert rows(small, "SELECT attempt, losses FROM jobs") == [(1, 0)]
+
+
 def test_a_log_says_where_lines_are_missing_since_the_disk_was_full(tmp_path):
     folder = tmp_path / "small"
     folder.mkdir()
