@@ -34,13 +34,7 @@ from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttem
 from foldnote.service.queue.placement import find_machine, use_first
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
-from foldnote.service.runner.attempt import (
-    SPOILT_SENTENCE,
-    Outcome,
-    extend_lease,
-    read_progress,
-    without_path,
-)
+from foldnote.service.runner.attempt import Outcome, extend_lease, read_progress, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd
@@ -382,7 +376,7 @@ class Dispatcher:
                 log.exception("The contents of the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
                 pass_on(active, self._active.values(), moment + self._pace.poll_min_s)
-                ended.append((active, outcomes.refused_ending(SPOILT_SENTENCE)))
+                ended.append((active, outcomes.spoilt_ending()))
             else:
                 if ending is not None:
                     pass_on(active, self._active.values(), moment + self._pace.poll_min_s)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from foldnote.models.status import JobStatus
-from foldnote.service.runner.attempt import Outcome
+from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 
@@ -59,6 +59,11 @@ def stopped_ending() -> JobEnd:
 def refused_ending(reason: str) -> JobEnd:
     """The end of a job that cannot be started."""
     return JobEnd(JobStatus.STOPPED, error=reason)
+
+
+def spoilt_ending() -> JobEnd:
+    """The end of a job whose outcome the tool overwrote."""
+    return refused_ending(SPOILT_SENTENCE)
 
 
 def exhausted_ending(reason: str) -> JobEnd:
