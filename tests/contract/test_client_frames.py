@@ -4,7 +4,10 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from foldnote.client.tables.frames import tabulate_jobs
+from foldnote.errors import NotFoundError
 
 COLUMNS = {
     "tool": "str",
@@ -47,10 +50,10 @@ async def test_a_failed_job_is_failed_in_every_table_and_says_why(api, settle, s
     assert row["completed"] >= row["created"]
 
 
-async def test_no_jobs_have_the_same_columns(api, settle):
-    frame = await settle(api.jobs.to_frame(batch="no-such-batch"))
-    assert frame.empty
-    assert dtypes(frame) == COLUMNS
+async def test_the_jobs_of_a_batch_that_does_not_exist_are_no_empty_table(api, settle):
+    for listed in (api.jobs.to_frame, api.jobs.list):
+        with pytest.raises(NotFoundError, match=r"There is no batch 'no-such-batch'\."):
+            await settle(listed(batch="no-such-batch"))
 
 
 def test_the_documented_columns_are_those_of_the_frame():

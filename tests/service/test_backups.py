@@ -197,6 +197,19 @@ def contents(folder: Path) -> dict[str, bytes | None]:
     }
 
 
+@pytest.mark.parametrize("kind", ["link", "file", "nothing"])
+def test_a_run_whose_engine_replaced_its_folder_does_not_prevent_a_backup(lab, tmp_path, kind):
+    mark = next(lab.folder.glob("data/jobs/**/outcome.json"))
+    folder = mark.parent
+    folder.rename(tmp_path / "away")
+    if kind == "link":
+        folder.symlink_to(tmp_path / "away")
+    elif kind == "file":
+        folder.write_text("none")
+    back_up(lab, tmp_path / "backup")
+    assert not list((tmp_path / "backup").glob(f"jobs/**/{folder.name}/outcome.json"))
+
+
 @pytest.mark.parametrize("kind", ["cut", "flipped", "gone", "more", "link", "list"])
 def test_a_damaged_backup_changes_nothing(past, backup, tmp_path, capsys, kind):
     copy = shutil.copytree(backup, tmp_path / "backup")

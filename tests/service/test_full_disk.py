@@ -17,6 +17,8 @@ from chaos import fault_of_result, rows
 from service_process import SETTINGS, ServiceProcess
 from waiting import wait_until
 
+from foldnote.service.runner.output_lines import LineSorter
+
 MB = 1 << 20
 SIZE = 160
 FLOOD = """
@@ -125,6 +127,65 @@ def test_a_job_that_fills_the_disk_is_deleted_and_its_room_comes_back(small):
     assert delete(small, "flood2").status_code == 200
     wait_until(lambda: free_mb(small) > 64, "the room of the job that was deleted")
     assert small.run("after.output-1")["status"] == "Complete"
+
+
+def test_a_run_goes_on_while_the_disk_has_no_room_for_its_progress(small):
+    name = "through.sleep-10.output-1"
+    assert small.submit(name).status_code == 200
+    small.wait(name, ("Running",))
+    with taken(small):
+        time.sleep(3)
+    (small.folder / "data" / "other").unlink()
+    assert small.wait(name)["status"] == "Complete"
+    assert rows(small, "SELECT attempt, losses FROM jobs") == [(1, 0)]
+
+
+SLOW = """
+import os, pathlib, time
+pathlib.Path("outputs/random").write_bytes(os.urandom(4 << 20))
+time.sleep(4)
+"""
+
+
+def test_a_result_waits_for_room_where_the_disk_is_full_at_the_end_of_its_run(small):
+    tool = {
+        "type": "slow",
+        "schema": {"type": "object", "properties": {}},
+        "command": [sys.executable, "-c", SLOW],
+    }
+    assert small.client.post("/deploy-model", json=tool).status_code == 200
+    body = {"jobName": "waits", "type": "slow", "settings": {}}
+    assert small.client.post("/submit-job", json=body).status_code == 200
+    wait_until(lambda: list(small.folder.glob("data/jobs/**/outputs/random")), "the outputs")
+    time.sleep(1)
+    with taken(small):
+        time.sleep(6)
+    assert small.job("waits")["status"] == "Running"
+    (small.folder / "data" / "other").unlink()
+    assert small.wait("waits")["status"] == "Complete"
+    assert rows(small, "SELECT attempt, losses FROM jobs") == [(1, 0)]
+
+
+def test_a_log_says_where_lines_are_missing_since_the_disk_was_full(tmp_path):
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount(folder, 1)
+    try:
+        sorter = LineSorter(folder)
+        sorter.feed(1, b"before\n")
+        with suppress(OSError), (folder / "other").open("wb", buffering=0) as stream:
+            while stream.write(bytes(1 << 12)):
+                continue
+        sorter.feed(1, (b"x" * 99 + b"\n") * 100)
+        (folder / "other").unlink()
+        sorter.feed(1, b"after\n")
+        sorter.close()
+        lines = (folder / "log.txt").read_text().splitlines()
+        assert (lines[0], lines[-1]) == ("before", "after")
+        assert lines[-2] == "[Lines are missing here, since the disk was full.]"
+    finally:
+        command = ["umount", "-l", str(folder)]
+        subprocess.run(command if os.geteuid() == 0 else ["sudo", "-n", *command], check=True)
 
 
 def test_queued_running_and_finished_jobs_end_while_something_else_holds_the_disk_full(small):

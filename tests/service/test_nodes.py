@@ -4,6 +4,9 @@ import base64
 import hashlib
 import itertools
 import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -20,8 +23,8 @@ from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
-from foldnote.service.queue.nodes import NodeAttempts, Reported
-from foldnote.service.runner.attempt import Outcome
+from foldnote.service.queue.nodes import HeldAttempt, NodeAttempts, Reported
+from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store.jobs.queue import JobEnd
 
 _numbers = itertools.count()
@@ -177,6 +180,50 @@ def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
     assert httpx.get(row["url"].replace(row["sha256"], "0" * 64)).status_code == 403
     assert node.finish(b"", state="lost", resultSha256=None, resultSizeBytes=None).status_code == 204
     assert httpx.get(row["url"]).status_code == 404
+
+
+def test_a_part_of_the_log_that_arrives_twice_at_once_is_there_once(service, tmp_path):
+    reported, barrier = Reported(log=b"line\n" * 20_000), threading.Barrier(2)
+
+    def beat(held):
+        barrier.wait()
+        return service.attempts.beat(held, reported).log_bytes
+
+    for number in range(50):
+        held = HeldAttempt(1, number, "nonce", tmp_path, "token", time.monotonic() + 60)
+        with ThreadPoolExecutor(2) as pool:
+            assert set(pool.map(beat, [held] * 2)) == {100_000}
+        (tmp_path / "log.txt").unlink()
+
+
+def test_a_hash_with_other_characters_than_digits_is_refused_like_any_wrong_one(service, job):
+    node = RunningNode(service, job)
+    assert refused(node.upload(archive(), sha256="\xff".encode("latin-1")), 400, "wrong_hash")
+
+
+SPOILERS = {
+    "log": ("os.replace('../log.txt', '../log.old'); os.mkfifo('../log.txt')", "succeeded"),
+    "progress": ("pathlib.Path('../progress.json').write_text('[1]')", "failed"),
+}
+
+
+@pytest.mark.parametrize("kind", SPOILERS)
+def test_a_node_whose_engine_replaces_files_of_its_attempt_says_how_it_ended(tmp_path, monkeypatch, kind):
+    act, state = SPOILERS[kind]
+    offer_thread_executor(monkeypatch, tmp_path)
+    engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
+    (engines / "probe" / "run.py").write_text(
+        f"import os, pathlib, time\nprint('first line', flush=True)\ntime.sleep(0.5)\n{act}\n"
+        "time.sleep(6)\npathlib.Path('outputs/a.txt').write_text('a')\n"
+    )
+    with NodeService(tmp_path, engines, lease_s=3.0).serving() as service:
+        service.open_executor()
+        order, identity = service.prepare("spoilt")
+        service.executor.submit(order)
+        outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
+        assert outcome.state == state
+        assert outcome.error in (None, SPOILT_SENTENCE)
+        service.executor.close()
 
 
 @pytest.mark.parametrize("lease_s", [3.0, 300.0], ids=["after a lease", "when it is stopped"])

@@ -56,6 +56,12 @@ def run(make_attempt):
     return make_and_run
 
 
+def replace_command(spec: AttemptSpec, code: str) -> None:
+    """Let another program be the engine of a prepared attempt."""
+    path = spec.folder / files.SPEC
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"command": [sys.executable, "-c", code]}))
+
+
 def read_member(spec: AttemptSpec, name: str) -> bytes:
     with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
         return archive.read(name)
@@ -125,6 +131,25 @@ def test_partial_outputs_of_a_failed_run_are_kept(run):
     assert Outcome.read(spec.folder).state == "failed"
     assert read_member(spec, "file-0.txt") == b"output 0\n"
     assert Outcome.read(spec.folder).score is None
+
+
+def test_an_engine_that_ends_by_a_signal_without_a_name_has_failed(make_attempt):
+    spec = make_attempt("signalled")
+    replace_command(spec, "import os; os.kill(os.getpid(), 40)")
+    start_runner(spec)
+    outcome = Outcome.read(spec.folder)
+    assert outcome.state == "failed"
+    assert "was ended by the signal 40. The job's log has the details." in outcome.error
+
+
+@pytest.mark.parametrize("number", range(8, 20))
+def test_a_machine_that_can_open_no_more_files_is_no_fault_of_the_engine(make_attempt, number):
+    spec = make_attempt("short.output-1")
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({number}, {number}))"
+    code = f"from foldnote.service.runner.runner import main; {limit}; main()"
+    subprocess.run([sys.executable, "-c", code, str(spec.folder)], check=False)
+    outcome = Outcome.read(spec.folder)
+    assert outcome is None or outcome.state in ("succeeded", "lost"), outcome
 
 
 def test_a_link_in_the_outputs_is_not_followed(make_attempt, tmp_path):

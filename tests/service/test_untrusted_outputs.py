@@ -1,14 +1,20 @@
 """What an engine may put in the place of its own files: nothing of it blocks a slot or leaks a file."""
 
 import json
+import os
+import resource
 import subprocess
 import sys
 import time
+import uuid
 import zipfile
 
 import pytest
 
+from foldnote.results import open_result
+from foldnote.service.files.archives import copy_members
 from foldnote.service.runner import attempt as files
+from foldnote.service.runner import untrusted
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
 
 PRELUDE = "import json, os, pathlib, shutil, socket, sys, time; out = pathlib.Path('outputs')\n"
@@ -28,14 +34,15 @@ def run(tmp_path):
     """Runs Python code as an engine; gives the specification and the outcome."""
 
     def run_code(code: str, **more) -> tuple[AttemptSpec, Outcome]:
+        nonce = uuid.uuid4().hex  # names a folder of the whole machine, where other tests run, too
         spec = AttemptSpec(
             attempt_dir=str(tmp_path / "attempt"),
-            nonce=tmp_path.name,
+            nonce=nonce,
             job_name="job",
             tool="anarci",
             settings={},
             command=(sys.executable, "-c", PRELUDE + code),
-            environment={files.NONCE_VARIABLE: tmp_path.name},
+            environment={files.NONCE_VARIABLE: nonce},
             engine={"method": "Probe"},
             **more,
         )
@@ -120,10 +127,17 @@ def test_more_bytes_than_the_limit_are_not_kept(run):
 
 
 def test_more_files_than_an_archive_may_have_are_not_kept(run):
-    _, outcome = run("[(out / str(n)).touch() for n in range(10_001)]")
-    assert outcome.error.endswith(
-        "its outputs were not kept: outputs/ has more than 10,000 files or folders."
-    )
+    _, outcome = run("[(out / str(n)).touch() for n in range(9_998)]")
+    assert outcome.error.endswith("its outputs were not kept: outputs/ has more than 9,997 files or folders.")
+
+
+def test_as_many_files_as_are_kept_can_be_read_by_whoever_gets_them(run, tmp_path):
+    code = "[(out / str(n)).touch() for n in range(9_997)]; open('score.json', 'w').write('{\"a\": 1}')"
+    spec, outcome = run(code)
+    assert outcome.state == "succeeded"
+    assert len(open_result(spec.folder / files.RESULT).files) >= 9_997
+    with zipfile.ZipFile(tmp_path / "batch.zip", "w") as batch:
+        copy_members(spec.folder / files.RESULT, batch, "job/")
 
 
 def test_a_score_that_is_too_large_is_left_out_with_a_note(run):
@@ -151,3 +165,47 @@ def test_the_names_of_255_bytes_stay_names_of_files(run):
     spec, outcome = run("[(out / (each + 'x' * 250 + '.pdb')).touch() for each in ('_', '\\x01')]")
     assert outcome.state == "succeeded"
     assert all(len(name.encode()) <= 255 and name for name in members(spec))
+
+
+def test_outputs_with_names_of_the_services_own_files_are_all_kept(run):
+    code = """
+for name in ("manifest.json", "outputs/manifest.json", "outputs/outputs/manifest.json", "job.log"):
+    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).write_text(name)
+"""
+    spec, outcome = run(code)
+    assert outcome.state == "succeeded"
+    with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
+        rows = json.loads(archive.read("manifest.json"))["outputs"]
+        contents = {archive.read(row["name"]).decode() for row in rows}
+    assert contents == {"manifest.json", "outputs/manifest.json", "outputs/outputs/manifest.json", "job.log"}
+
+
+def test_a_manifest_is_json_whatever_numbers_the_engine_used(run):
+    used = '{"seed": 1, "settings": {"cutoff": Infinity, "offset": NaN, "limit": 1e999, "step": 0.5}}'
+    spec, _ = run(f"{OUTPUT}pathlib.Path('used.json').write_text({used!r})")
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
+        manifest = json.loads(archive.read("manifest.json"), parse_constant=refuse)
+    used = {"cutoff": "Infinity", "offset": "NaN", "limit": "1e999", "step": 0.5}
+    assert manifest["settings"] == used
+
+
+def test_no_output_is_left_out_because_too_many_files_are_open(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "b").mkdir()
+    folder = os.open(tmp_path, os.O_RDONLY)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.dup(folder) for _ in range(100)]
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (taken[-1] + 1, limits[1]))
+        for act in (lambda: untrusted.list_files(folder), lambda: untrusted.open_file("a.txt", folder)):
+            with pytest.raises(OSError, match="Too many open files"):
+                act()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for each in (folder, *taken):
+            os.close(each)

@@ -497,7 +497,8 @@ def test_a_wrong_section_is_explained_before_the_service_starts(text, fault):
 @pytest.mark.parametrize(
     "number",
     ["10.1.2.3", "127.0.0.1", "169.254.169.254", "192.168.0.1", "172.16.0.1", "100.64.0.1", "0.0.0.0",
-     "224.0.0.1", "::1", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::1"],
+     "224.0.0.1", "::1", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::1",
+     "::10.0.0.1", "::ffff:0:10.0.0.1", "fec0::1"],
 )  # fmt: skip
 def test_no_address_that_is_not_public_is_called_by_name(number):
     (entry,) = WebhookOptions.read({"allow": ["https://hooks.example.org/"]}).allow

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from probe_engine import write_probe_engine
+from service_process import PDB
 
 from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
@@ -105,6 +106,25 @@ def test_a_job_of_a_batch_is_run_again_as_often_as_was_asked(foldnote, tmp_path)
     assert json.loads(foldnote("wait", "cli.flaky-1", "--json")[1])[0]["retries"] == 1
 
 
+def test_a_file_in_a_table_is_the_name_of_an_upload_also_where_such_a_file_is_here(
+    foldnote, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.pdb").write_text(PDB)
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"pdbFiles": ["one.pdb", "one.pdb"]}) + "\n")
+    code, out, _ = foldnote("batch", "align-pdbs", "rows.jsonl", "--preview")
+    assert code == 2
+    assert "'one.pdb' is neither an upload nor" in out
+    assert "Upload it with `foldnote files upload`" in out
+    foldnote("files", "upload", "one.pdb")
+    assert foldnote("batch", "align-pdbs", "rows.jsonl", "--preview")[0] == 0
+
+
+def test_a_file_that_is_missing_leads_to_the_command_that_uploads_it(foldnote):
+    code, out, _ = foldnote("validate", "align-pdbs", "--set", 'pdbFiles=["none.pdb", "two.pdb"]')
+    assert (code, "Upload it with `foldnote files upload`" in out) == (2, True)
+
+
 def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     foldnote(*ANARCI, "--name", "listed")
     code, out, _ = foldnote("jobs", "--limit", "1")
@@ -113,6 +133,18 @@ def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     assert out.splitlines()[1].startswith("listed  anarci")
     code, out, _ = foldnote("jobs", "--json")
     assert json.loads(out)[0]["jobName"] == "listed"
+
+
+@pytest.mark.parametrize("more", [[], ["--watch"], ["--json"]])
+def test_jobs_of_a_batch_that_does_not_exist_are_not_an_empty_list(foldnote, more):
+    code, _, err = foldnote("jobs", "--batch", "NOPE", *more)
+    assert (code, err) == (4, "foldnote: There is no batch 'NOPE'.\n")
+
+
+def test_jobs_of_a_job_that_is_no_batch_are_refused(foldnote):
+    foldnote(*ANARCI, "--name", "single")
+    code, out, err = foldnote("jobs", "--batch", "single")
+    assert (code, out, err) == (2, "", "foldnote: 'single' is a job, not a batch.\n")
 
 
 def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
@@ -259,7 +291,6 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "takes a JSON list"),
         (["batch", "anarci", "-"], 2, "no rows"),
         (["batch", "--retry", "nobody"], 4, "nobody"),
-        (["jobs", "--limit", "0"], 2, "limit"),
         (["log", "nobody"], 4, "nobody"),
         (["logs", "nobody", "--follow"], 4, "nobody"),
         (["results", "nobody"], 4, "nobody"),
@@ -398,7 +429,7 @@ def test_the_version_is_the_package_s(alone):
     assert alone("--version") == (0, f"foldnote {foldnote.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["fold"], ["submit"], ["jobs", "--limit", "many"], ["wait"]])
+@pytest.mark.parametrize("arguments", [["fold"], ["submit"], ["jobs", "--limit", "0"], ["wait"]])
 def test_what_is_not_understood_has_exit_code_2(arguments):
     with pytest.raises(SystemExit) as caught:
         main(arguments)

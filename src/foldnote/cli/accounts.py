@@ -9,7 +9,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_connection, connect
-from foldnote.cli.printing import report
+from foldnote.cli.printing import name_commands, report
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run_webhook(options: argparse.Namespace) -> int:
         **({"secret": secret} if secret else {}),
     }
     told = f"\nthe secret, which is shown this once: {secret}" if secret else ""
-    return report(options, content, f"{found}{told}")
+    return report(options, content, f"{name_commands(str(found))}{told}")
 
 
 def _print(account: Account, options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from foldnote.cli.connection import complete_by, offer_profiles
 from foldnote.cli.exit_codes import Exit
 from foldnote.errors import ConfigurationError
+from foldnote.number_arguments import read_amount, read_count, read_rate
 
 _ACTIONS = ("submit", "stop", "delete", "upload")
 
@@ -19,10 +20,12 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow", action="append", choices=_ACTIONS, default=[], metavar="ACTION",
                         help="do this without asking: submit, stop, delete or upload; may be repeated"
                         )  # fmt: skip
-    parser.add_argument("--max-jobs", type=int, default=20, help="new jobs of one session (default: 20)")
-    parser.add_argument("--max-weighted-hours", type=float,
+    parser.add_argument(
+        "--max-jobs", type=read_count, default=20, help="new jobs of one session (default: 20)"
+    )
+    parser.add_argument("--max-weighted-hours", type=read_amount,
                         help="do not submit a job whose estimated cost is higher")  # fmt: skip
-    parser.add_argument("--max-runtime-s", type=float, help="time limit of each job in seconds")
+    parser.add_argument("--max-runtime-s", type=read_rate, help="time limit of each job in seconds")
     parser.add_argument("--folder", type=Path, help="folder whose files may be uploaded (default: none)")
 
 

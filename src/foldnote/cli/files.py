@@ -8,6 +8,7 @@ from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, show, tell
 from foldnote.errors import ArgumentError
+from foldnote.number_arguments import read_positive
 from foldnote.text import format_local_time, format_size
 
 
@@ -18,7 +19,9 @@ def add_files(parser: argparse.ArgumentParser) -> None:
                         help="local files to upload, or files at the service to delete")  # fmt: skip
     parser.add_argument("--folder", help="the folder at the service")
     parser.add_argument("--name", help="for `upload` of one file: its name at the service")
-    parser.add_argument("--limit", type=int, default=100, help="for `list`: number of files (default 100)")
+    parser.add_argument(
+        "--limit", type=read_positive, default=100, help="for `list`: number of files (default 100)"
+    )
     add_connection(parser)
 
 

@@ -15,6 +15,7 @@ from foldnote.cli.connection import add_connection, add_name, add_names, complet
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.job_upkeep import ACTIONS, run_upkeep
 from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
+from foldnote.number_arguments import read_positive, read_seconds
 from foldnote.text import format_duration, format_local_time, visible
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="text", help="the note, or tags; none: print them")
     parser.add_argument("--older-than", metavar="AGE", help="for purge: 12h, 30d or 4w since a job ended")
     parser.add_argument("--yes", action="store_true", help="for purge: do not ask for confirmation")
-    parser.add_argument("--limit", type=int, default=30, help="number of jobs (default 30)")
+    parser.add_argument("--limit", type=read_positive, default=30, help="number of jobs (default 30)")
     complete_by(parser.add_argument("--batch", help="list the jobs of this batch"), offer_jobs)
     parser.add_argument("--watch", action="store_true", help="update the table until all jobs have ended")
-    parser.add_argument("--interval", type=float, default=2.0, metavar="SECONDS",
+    parser.add_argument("--interval", type=read_seconds, default=2.0, metavar="SECONDS",
                         help="with --watch: minimum interval (default 2)")  # fmt: skip
     add_connection(parser)
 
@@ -117,7 +118,10 @@ def _line(job: Job) -> str:
 def add_wait(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``wait``."""
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="stop waiting after this time; the jobs continue"
+        "--timeout",
+        type=read_seconds,
+        metavar="SECONDS",
+        help="stop waiting after this time; the jobs continue",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     add_names(parser)
@@ -149,7 +153,10 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
         help="program to run when a job has ended, without a shell",
     )
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="stop watching after this time; the jobs continue"
+        "--timeout",
+        type=read_seconds,
+        metavar="SECONDS",
+        help="stop watching after this time; the jobs continue",
     )
     add_connection(parser)
 
@@ -179,7 +186,7 @@ def is_good(job: Job) -> bool:
 
 def add_log(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``logs``."""
-    parser.add_argument("--lines", type=int, default=200, help="number of last lines (default 200)")
+    parser.add_argument("--lines", type=read_positive, default=200, help="number of last lines (default 200)")
     parser.add_argument("--follow", "-f", action="store_true", help="follow the log until the job has ended")
     add_name(parser)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,30 @@ from foldnote.text import visible
 
 if TYPE_CHECKING:
     from foldnote.models import Job
+
+IN_COMMANDS = {
+    "fn.tools()": "`foldnote tools`",
+    "fn.provision()": "`foldnote provision`",
+    "fn.upload()": "`foldnote files upload`",
+    "pass the contents with fn.inline()": "give the contents themselves",
+    "PUT /upload": "`foldnote files upload`",
+    "send the contents inline": "give the contents themselves",
+    "GET /tools": "`foldnote tools`",
+    "POST /agent/provision": "`foldnote provision`",
+    "fn.export writes": "`foldnote results JOB --export` writes",
+    "batches.submit()": "`foldnote batch`",
+    "Leave on_failure out; batch.stop()": "Leave --on-failure out; `foldnote stop BATCH`",
+    "Leave retries out; batch.retry()": "Leave --retries out; `foldnote batch --retry BATCH`",
+    "on_failure='continue'": "--on-failure continue",
+    "on_failure='stop'": "--on-failure stop",
+    "again=True": "--again",
+    "Leave webhook out.": "Leave --webhook out.",
+    "webhook=…": "--webhook URL",
+    ", or client.webhook.renew_secret()": "",
+    "none yet: renew_secret(), or ": "none yet: ",
+}
+"""What messages advise in Python or as a route, and what does the same on the command line."""
+_RETRIES = re.compile(r"\bretries=(\d+)")
 
 
 def report(options: argparse.Namespace, content: Any, text: object) -> int:
@@ -78,15 +103,23 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
 def describe_failure(exc: BaseException) -> str:
     """The message of an exception."""
     if isinstance(exc, FoldnoteError):
-        return exc.message
+        return name_commands(exc.message)
     if isinstance(exc, OSError):
         return f"{exc.filename or 'A file'} cannot be used: {exc.strerror or exc}."
     return "interrupted; jobs at the service continue."
 
 
+def name_commands(sentence: str) -> str:
+    """The sentence with commands and options in place of the functions and arguments that it advises."""
+    for call, command in IN_COMMANDS.items():
+        sentence = sentence.replace(call, command)
+    return _RETRIES.sub(r"--retries \1", sentence)
+
+
 def _details(exc: BaseException) -> dict[str, Any]:
     if isinstance(exc, SettingsError):
-        return {"problems": [problem.to_wire() for problem in exc.problems]}
+        problems = [problem.to_wire() for problem in exc.problems]
+        return {"problems": [each | {"message": name_commands(each["message"])} for each in problems]}
     if isinstance(exc, JobError) and exc.job is not None:
         return {"job": exc.job.to_wire()}
     if isinstance(exc, ServiceError):

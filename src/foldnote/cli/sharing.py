@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.cli.connection import add_connection, complete_by, connect, offer_jobs
 from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError
+from foldnote.number_arguments import MAX_DAYS, read_rate, read_up_to
 
 if TYPE_CHECKING:
     from foldnote.models.share import Share
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 def add_share(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``share``."""
     complete_by(parser.add_argument("name", nargs="?", help="the job or batch to make a link to"), offer_jobs)
-    parser.add_argument("--days", type=float, default=30, help="for how long it is valid (default: 30)")
+    parser.add_argument(
+        "--days",
+        type=read_up_to(read_rate, MAX_DAYS),
+        default=30,
+        help="for how long it is valid (default: 30)",
+    )
     parser.add_argument("--list", action="store_true", help="list your links, with who has opened them")
     parser.add_argument("--revoke", metavar="LINK", help="end the link of this name, as --list shows it")
     parser.add_argument("--open", metavar="URL", help="download the result of a colleague's link")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,10 @@ from foldnote.cli.arguments import (
 from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
-from foldnote.cli.printing import report, report_change, state_of, tell
+from foldnote.cli.printing import name_commands, report, report_change, state_of, tell
 from foldnote.cli.tables import describe_columns, map_columns
 from foldnote.errors import ArgumentError
+from foldnote.number_arguments import read_count, read_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,13 +110,13 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", help="the batch's name (default: derived from tool and rows)")
     parser.add_argument("--project", help="identifier of a project")
-    parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="time limit of each job")
+    parser.add_argument("--max-runtime", type=read_rate, metavar="SECONDS", help="time limit of each job")
     parser.add_argument(
-        "--budget", type=float, metavar="HOURS", help="limit of weighted hours for all jobs together"
+        "--budget", type=read_rate, metavar="HOURS", help="limit of weighted hours for all jobs together"
     )
     parser.add_argument("--on-failure", choices=("continue", "stop"), default="continue",
                         help="stop: start no more jobs once one has failed (default: continue)")  # fmt: skip
-    parser.add_argument("--retries", type=int, default=0, metavar="COUNT",
+    parser.add_argument("--retries", type=read_count, default=0, metavar="COUNT",
                         help="how often a job is run again after its tool failed (0 to 10)")  # fmt: skip
     parser.add_argument("--again", action="store_true",
                         help="submit a new batch even if these rows were submitted before")  # fmt: skip
@@ -156,15 +158,18 @@ def run_batch(options: argparse.Namespace) -> int:
     )
     columns = describe_columns(mapped)
     if options.preview:
-        report(options, _as_data(preview, mapped), "\n".join(filter(None, [columns, str(preview)])))
+        text = name_commands("\n".join(filter(None, [columns, str(preview)])))
+        report(options, _as_data(preview, mapped), text)
         return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
-    tell("\n".join(filter(None, [columns, *preview.summary()])))
+    tell(name_commands("\n".join(filter(None, [columns, *preview.summary()]))))
     _ask(preview, is_allowed=options.yes)
     return _end(client.batches.send(preview), options)
 
 
 def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, Rows]:
-    """The table with its columns mapped, and its rows."""
+    """The table with its columns mapped, and its rows, whose files are named as they are at the service."""
+    from foldnote.client.inputs.file_values import name_uploads
+
     fields = fields_of(tool)
     columns = dict(split_pairs(options.columns, fields))
     shared = {
@@ -172,7 +177,8 @@ def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, R
     }
     sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
     mapped = map_columns(options.table, tool, columns, options.names, {*shared, *sweep})
-    return mapped, mapped.expand(sweep, shared)
+    rows = mapped.expand(sweep, shared)
+    return mapped, replace(rows, settings=[name_uploads(tool, row) for row in rows.settings])
 
 
 def _read_list(name: str, text: str) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.arguments import add_extensions, add_settings, read_extensions, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import format_table, print_json, report, show
+from foldnote.cli.printing import format_table, name_commands, print_json, report, show
 from foldnote.errors import ArgumentError
 from foldnote.text import describe_path
 
@@ -123,7 +123,7 @@ def run_validate(options: argparse.Namespace) -> int:
                 str(row.index + 1),
                 "yes" if row.valid else "no",
                 describe_path(row.field or "", settings[row.index]),
-                row.error or "",
+                name_commands(row.error or ""),
             )
             for row in verdict.results
         ]
@@ -132,5 +132,5 @@ def run_validate(options: argparse.Namespace) -> int:
         show("valid")
     else:
         place = describe_path(verdict.field or "settings", settings)
-        show(f"{place}: {verdict.error or 'not valid'}")
+        show(f"{place}: {name_commands(verdict.error or 'not valid')}")
     return Exit.DONE if verdict.valid else Exit.BAD_INPUT

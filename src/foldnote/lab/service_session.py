@@ -127,9 +127,12 @@ class ServiceSession:
         ``member`` is the address of another member of the organization whose batch it is. Deployments that
         do not support both parameters together may return other jobs, which are left out.
         """
-        rows = await self._ask(
-            lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
-        )
+        try:
+            rows = await self._ask(
+                lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
+            )
+        except NotFoundError:  # deleted meanwhile, or of somebody else
+            return JobPage(jobs=())
         if member is None:
             return rows.page
         theirs = tuple(job for job in rows.page.jobs if job.email in (None, member))

@@ -7,82 +7,25 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
-import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import urlsplit
 
+from foldnote.number_arguments import (
+    MAX_DAYS,
+    MAX_NUMBER,
+    read_amount,
+    read_count,
+    read_positive,
+    read_rate,
+    read_up_to,
+)
 from foldnote.service.config import MB, Limits, TrialTerms
 
 Number = int | float
-N = TypeVar("N", int, float)
 BAD_INPUT, BROKEN = 2, 6
 """Exit codes of a service or an administrator's command that cannot do its work, as in the command line's
 table: an option or the configuration is wrong; a folder, file or engine cannot be used."""
-
-MAX_NUMBER = 10**12
-"""Of any option; as megabytes it is less than the largest integer of a database."""
-MAX_DAYS = 365_000
-"""Days from now that are before the year 9999, the last of Python's calendar."""
-
-
-def read_count(text: str) -> int:
-    """A whole number that is not negative.
-
-    Raises:
-        ArgumentTypeError: the text is no such number.
-    """
-    return _read(text, int, 0, "a whole number that is not negative")
-
-
-def read_positive(text: str) -> int:
-    """A whole number above zero.
-
-    Raises:
-        ArgumentTypeError: the text is no such number.
-    """
-    return _read(text, int, 1, "a whole number above 0")
-
-
-def read_amount(text: str) -> float:
-    """A finite number that is not negative.
-
-    Raises:
-        ArgumentTypeError: the text is no such number.
-    """
-    return _read(text, float, 0.0, "a number that is not negative")
-
-
-def read_rate(text: str) -> float:
-    """A finite number above zero.
-
-    Raises:
-        ArgumentTypeError: the text is no such number.
-    """
-    return _read(text, float, math.ulp(0.0), "a number above 0")
-
-
-def _read(text: str, kind: type[N], least: N, what: str) -> N:
-    number = None
-    with suppress(ValueError):
-        number = kind(text)
-    if number is None or not least <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-    return number
-
-
-def read_up_to(read: Callable[[str], N], most: int = MAX_NUMBER) -> Callable[[str], N]:
-    """A reader that also refuses what is more than ``most``, with which the service could not count."""
-
-    def read_limited(text: str) -> N:
-        number = read(text)
-        if number > most:
-            raise argparse.ArgumentTypeError(f"{text} is too large: at most {most:,} can be given")
-        return number
-
-    return read_limited
 
 
 def read_address(text: str) -> str:

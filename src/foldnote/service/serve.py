@@ -33,6 +33,7 @@ from foldnote.errors import ConfigurationError, EngineError, FoldnoteError
 from foldnote.io import FULL_DISK
 from foldnote.late import find_version
 from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
+from foldnote.number_arguments import read_count, read_positive, read_up_to
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
 from foldnote.service.files.bucket_address import BucketAddress
@@ -55,9 +56,7 @@ from foldnote.service.options import (
     BROKEN,
     add_limit_arguments,
     read_address,
-    read_count,
     read_limits,
-    read_positive,
     read_proxy,
 )
 from foldnote.service.store.address import StoreAddress
@@ -66,6 +65,7 @@ from foldnote.service.store.sqlite_database import DamagedDatabaseError
 from foldnote.text import visible
 
 GRACEFUL_S = 5
+_MAX_PORT = 65_535
 _IDLE_LOOK_S = 10.0
 _PORT_IN_USE_S = 1.0
 _HANDSHAKES_PART = 8
@@ -339,7 +339,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
     )
-    parser.add_argument("--port", type=int, default=0, help="port; 0 for any free one")
+    parser.add_argument(
+        "--port", type=read_up_to(read_count, _MAX_PORT), default=0, help="port; 0 for any free one"
+    )
     parser.add_argument("--data-dir", type=Path, help="folder of the database, jobs, files and the key")
     parser.add_argument(
         "--json", action="store_true",

@@ -1,5 +1,6 @@
 """Waiting, without waiting: the pauses are noted, not slept."""
 
+import math
 from itertools import count
 
 import pytest
@@ -8,7 +9,7 @@ from scripted_world import ScriptedWorld, says
 from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.operations import run
 from foldnote.client.watching.waiting import WaitLimit, get_many, wait_all
-from foldnote.errors import NotFoundError, ServiceUnreachableError, WaitTimeoutError
+from foldnote.errors import ArgumentError, NotFoundError, ServiceUnreachableError, WaitTimeoutError
 from foldnote.settings import Profile
 
 _numbers = count()  # what follows the jobs of one account is shared, and each test has its own
@@ -131,6 +132,12 @@ def test_the_last_pause_ends_with_the_time():
     clock.now = 5
     with pytest.raises(WaitTimeoutError, match="5 s.*job continues"):
         patience.limit(3, None)
+
+
+@pytest.mark.parametrize("timeout_s", [math.nan, "5", True])
+def test_a_timeout_that_is_no_number_is_refused(timeout_s):
+    with pytest.raises(ArgumentError, match=f"timeout_s is {timeout_s!r}; it must be a number of seconds"):
+        WaitLimit(timeout_s)
 
 
 def test_a_timeout_of_nothing_looks_once(connection):

@@ -40,6 +40,24 @@ def get_job(
     return job
 
 
+def require_batch(
+    connection: ServiceConnection, batch_name: str, job_email: str | None = None
+) -> Operation[None]:
+    """Tell a batch without jobs from one that does not exist: a service lists no jobs of either.
+
+    Raises:
+        ArgumentError: it is a job.
+        NotFoundError: there is no such batch.
+    """
+    try:
+        job = yield from get_job(connection, batch_name, job_email)
+    except NotFoundError as exc:
+        owner = "" if job_email is None else f" of {job_email}"
+        raise NotFoundError(f"There is no batch {batch_name!r}{owner}.", status=404) from exc
+    if not job.is_batch:
+        raise ArgumentError(f"{batch_name!r} is a job, not a batch.")
+
+
 def check_limit(limit: object) -> int:
     """Validate the largest number of rows of a list.
 

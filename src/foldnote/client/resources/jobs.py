@@ -248,6 +248,10 @@ class JobsOperations(Resource, Generic[H]):
             since: the ``mark`` of an earlier page, or an empty string to get a first one; a service that
                 supports it answers when something has changed since.
             wait_s: maximum time that the service may wait for a change, in seconds, at most 25.
+
+        Raises:
+            ArgumentError: ``batch`` names a job that is none.
+            NotFoundError: there is no such batch.
         """
         limit = job_pages.check_limit(limit)
         options = {
@@ -264,6 +268,8 @@ class JobsOperations(Resource, Generic[H]):
             page = yield from job_pages.list_page(self._connection, params | {"limit": str(limit)})
         else:
             page = yield from job_pages.read_pages(self._connection, params, limit)
+        if batch is not None and not page.jobs and start_key is since is None and not organization:
+            yield from job_pages.require_batch(self._connection, batch, job_email)
         labels = yield Run(self.ledger.labels)
         return JobList(page.with_labels(labels), self._hold)
 
@@ -333,10 +339,16 @@ class JobsOperations(Resource, Generic[H]):
             (str; ``Failed`` for a failed run, otherwise the interface's status), ``created``, ``started``,
             ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress`` (float64, 0 to
             1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str); missing values are NaT or NaN.
+
+        Raises:
+            ArgumentError: ``batch`` names a job that is none.
+            NotFoundError: there is no such batch.
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
         params = {name: value for name, value in filters.items() if value is not None}
         found = yield from job_pages.list_many(self._connection, params, limit)
+        if batch is not None and not found:
+            yield from job_pages.require_batch(self._connection, batch)
         frame: pd.DataFrame = yield Run(lambda: tabulate_jobs(found))
         return frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
@@ -201,7 +202,8 @@ class WaitLimit:
         Raises:
             ArgumentError: ``timeout_s`` is not a number.
         """
-        if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
+        is_number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
+        if timeout_s is not None and not (is_number and not math.isnan(timeout_s)):
             message = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
             raise ArgumentError(message)
         self._timeout_s = timeout_s

@@ -34,7 +34,7 @@ from foldnote.service.files.objects import ObjectStore
 from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
 from foldnote.service.lock import keep_contents
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.untrusted import open_file, open_folder
+from foldnote.service.runner.untrusted import is_absent, open_file, open_folder
 from foldnote.service.store import clock
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.migrations import migrate
@@ -150,8 +150,11 @@ class _Maker:
                 with open_folder(self._data / JOBS / folder) as descriptor:
                     for name in _KEPT_OF_RUNS:
                         self._copy_of_run(descriptor, name, f"{JOBS}/{folder}/{name}")
-            except FileNotFoundError:  # the job ended before its folder was created
-                continue
+            except OSError as exc:
+                if not is_absent(
+                    exc
+                ):  # the job ended before its folder was created, or the engine removed it
+                    raise
 
     def _copy_of_run(self, folder: int, name: str, place: str) -> None:
         """Copy a file of a run if it is a regular file: the engine may have replaced it."""

@@ -9,6 +9,8 @@ starter kills the engines, and a runner without a starter ends at the end of its
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import json
 import logging
 import os
@@ -29,7 +31,7 @@ from foldnote.service.node.service_link import NodeConnection
 from foldnote.service.node.shelf import EngineShelf, GpuShelf
 from foldnote.service.runner.local_runners import LocalRunners
 
-_LEFT_S = 2 * 86_400.0
+_LOCK = "lock"
 _JOIN_S = 30.0
 
 
@@ -106,21 +108,41 @@ class Agent:
 
 
 def find_home() -> Path:
-    """A new folder for the attempts of this agent; those that agents left days ago are removed.
+    """A new folder for the attempts of this agent; those of agents that were killed here are removed.
 
-    It is below ``FOLDNOTE_NODE_DIR``, by default in the folder for temporary files.
+    It is below ``FOLDNOTE_NODE_DIR``, by default in the folder for temporary files. A lock in it, which ends
+    with this process, tells that it is in use; only folders of this machine are judged by theirs, since
+    locks of a shared file system may not reach further.
     """
     chosen = settings.option("node_dir")
     base = (
         Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir(), f"foldnote-node-{os.getuid()}")
     )
     make_own(base, "Set FOLDNOTE_NODE_DIR to a folder of your own")
-    before = time.time() - _LEFT_S
-    for left in base.glob("agent-*"):
-        with contextlib.suppress(OSError):
-            if left.stat().st_mtime < before and not any(left.iterdir()):
-                left.rmdir()
-    return Path(tempfile.mkdtemp(prefix="agent-", dir=base))
+    prefix = f"agent-{os.uname().nodename}-"
+    for left in base.glob(f"{glob.escape(prefix)}*"):
+        if _is_left(left / _LOCK):
+            shutil.rmtree(left, ignore_errors=True)
+    home = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
+    draft = home / f"{_LOCK}.new"
+    fcntl.flock(os.open(draft, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
+    draft.rename(home / _LOCK)  # it appears locked
+    return home
+
+
+def _is_left(lock: Path) -> bool:
+    """Whether the lock's process has ended."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR)
+    except OSError:  # it is being made, or removed
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import threading
 import time
@@ -38,6 +39,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, Outcome, prepare_attempt
 from foldnote.service.runner.gpus import show_gpus
 from foldnote.service.runner.local_runners import LocalRunners
+from foldnote.service.runner.untrusted import open_file, open_folder
 
 log = logging.getLogger(__name__)
 LOST_WITH_NODE = "The machine of the cluster ended the run before the engine had finished."
@@ -187,6 +189,12 @@ class NodeAttempt:
             ValueError,
         ) as exc:
             outcome = Outcome("lost", files.without_path(exc))
+        except FencedError:
+            raise
+        except Exception:  # an engine can overwrite the files of its attempt with anything
+            log.exception("The contents of the attempt's folder %s cannot be read.", self._folder)
+            self._kill(0.0)
+            outcome = Outcome("failed", files.SPOILT_SENTENCE, started=started, ended=files.now())
         if self._is_stopping and outcome.state == "stopped":
             outcome = Outcome("lost", LOST_WITH_NODE)
         if outcome.state == "lost":
@@ -395,7 +403,9 @@ class NodeAttempt:
     def _read_report(self) -> Report:
         """The progress, and what the service does not have of the log, up to the size of a request."""
         offset = self._sent_log_bytes
-        progress, message = files.read_progress(self._folder)
+        progress, message = None, None
+        with contextlib.suppress(Exception):  # an engine can overwrite the file with anything
+            progress, message = files.read_progress(self._folder)
         message = self._trouble[:_MESSAGE] if self._trouble else message
         return Report(progress, message, _read_part(self._folder / files.LOG, offset), offset)
 
@@ -405,14 +415,19 @@ class NodeAttempt:
 
     def _remove(self) -> None:
         if self._is_prepared:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # the engine can replace the lock
                 self._place.runners.revoke(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _read_part(path: Path, offset: int) -> bytes:
+    """A part of the log; nothing of what an engine may have put in its place."""
     try:
-        with path.open("rb") as log_file:
+        with open_folder(path.parent) as folder:
+            descriptor = open_file(path.name, folder)
+        if descriptor is None:
+            return b""
+        with os.fdopen(descriptor, "rb") as log_file:
             log_file.seek(offset)
             return log_file.read(_LOG_PART_BYTES)
     except OSError:

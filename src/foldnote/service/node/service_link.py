@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import IOBase
 from pathlib import Path
@@ -136,7 +136,9 @@ class NodeConnection:
             self._kept = _connect(self.url)
         self._kept.request(method, urlsplit(self.url).path.rstrip("/") + path, body, dict(headers or {}))
         response = self._kept.getresponse()
-        return response.status, response.read(_ANSWER_BYTES)
+        content = response.read(_ANSWER_BYTES)
+        _require_whole(response)
+        return response.status, content
 
 
 def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: str) -> Started:
@@ -149,7 +151,7 @@ def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: s
     """
     body = {"jobId": job_id, "number": number, "nonce": nonce}
     connection.close()
-    return _started(connection.send("POST", "/internal/attempts/start", _json(body)))
+    return _started(connection.url, connection.send("POST", "/internal/attempts/start", _json(body)))
 
 
 class AttemptLink:
@@ -173,8 +175,10 @@ class AttemptLink:
     def send_heartbeat(self, report: Report) -> Instruction:
         """Renew the lease; by one thread only."""
         body = _json(report.as_content())
-        answer = json.loads(self._beats.send("POST", f"{self._path}/heartbeat", body, self._headers))
-        return Instruction(answer["cancelGraceS"], answer["logBytes"])
+        answer = self._beats.send("POST", f"{self._path}/heartbeat", body, self._headers)
+        with _understood(self._beats.url):
+            content = json.loads(answer)
+            return Instruction(content["cancelGraceS"], content["logBytes"])
 
     def upload(self, path: Path) -> None:
         """Upload a file under its name, with its hash.
@@ -210,7 +214,7 @@ class AttemptLink:
         content["takesNext"] = takes_next
         content |= report.as_content()
         answer = self._connection.send("POST", f"{self._path}/outcome", _json(content), self._headers)
-        return _started(answer) if answer else None
+        return _started(self._connection.url, answer) if answer else None
 
 
 def fetch_input(given: NodeInput, target: Path) -> None:
@@ -246,6 +250,7 @@ def _download(url: str, stream: IO[bytes]) -> str | None:
                 return response.getheader("Location", "")
             if response.status == 200:
                 shutil.copyfileobj(response, stream, _CHUNK_BYTES)
+                _require_whole(response)
             else:
                 _accept(server, response.status, response.read(_ANSWER_BYTES))
         except (OSError, http.client.HTTPException) as exc:
@@ -272,9 +277,25 @@ def _away(url: str, reason: Exception) -> ServiceAwayError:
     return ServiceAwayError(f"{url} cannot be reached: {reason or type(reason).__name__}")
 
 
-def _started(answer: bytes) -> Started:
-    content = json.loads(answer)
-    return Started(content["token"], NodeOrder.from_content(content["order"]))
+def _require_whole(response: http.client.HTTPResponse) -> None:
+    """Refuse a content that ended before its length, since the connection was lost: ``read`` does not."""
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+
+
+@contextlib.contextmanager
+def _understood(url: str) -> Iterator[None]:
+    """Take an answer that cannot be read, such as a proxy's page, as none."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as exc:
+        raise ServiceAwayError(f"{url} gave an answer that is not the service's") from exc
+
+
+def _started(url: str, answer: bytes) -> Started:
+    with _understood(url):
+        content = json.loads(answer)
+        return Started(content["token"], NodeOrder.from_content(content["order"]))
 
 
 def _fault(status: int) -> Callable[[str], Exception]:

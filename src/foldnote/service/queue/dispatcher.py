@@ -376,7 +376,7 @@ class Dispatcher:
                 log.exception("The contents of the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
                 pass_on(active, self._active.values(), moment + self._pace.poll_min_s)
-                ended.append((active, outcomes.refused_ending(outcomes.SPOILT_SENTENCE)))
+                ended.append((active, outcomes.spoilt_ending()))
             else:
                 if ending is not None:
                     pass_on(active, self._active.values(), moment + self._pace.poll_min_s)

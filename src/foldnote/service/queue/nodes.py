@@ -148,6 +148,7 @@ class NodeAttempts:
         self._held: dict[tuple[int, int], HeldAttempt] = {}
         self._on_ended: Callable[[str], None] = lambda _: None
         self._lock = threading.RLock()
+        self._log_lock = threading.Lock()
 
     # for executors
 
@@ -377,7 +378,7 @@ class NodeAttempts:
             held.until = time.monotonic() + self.timing.wait_s
             self._note_heard(held.folder)
             grace_s = held.cancel_grace_s
-        return HeartbeatAnswer(grace_s, _note(held.folder, reported))
+        return HeartbeatAnswer(grace_s, self._note(held.folder, reported))
 
     def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
         """Publish an uploaded file under its name; its hash has been checked.
@@ -412,7 +413,7 @@ class NodeAttempts:
         try:
             if not held.is_over:
                 self._require_live(held)
-                _note(held.folder, ending.reported)
+                self._note(held.folder, ending.reported)
                 is_adopted = slot is None or not self.slots.has_line(slot)
                 for name, content in ending.outputs.items():
                     drafts[name] = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
@@ -467,6 +468,16 @@ class NodeAttempts:
             if is_adopted:
                 self.adopt(draft, hash_bytes(content))
 
+    def _note(self, folder: Path, reported: Reported) -> int:
+        """Publish what a heartbeat reports; returns the size of the log.
+
+        The last heartbeat may arrive together with the outcome, which has the same part of the log.
+        """
+        if reported.progress is not None or reported.message is not None:
+            files.write_progress(folder, reported.progress, reported.message)
+        with self._log_lock:
+            return _append_log(folder, reported)
+
     def _note_heard(self, folder: Path) -> None:
         if self.replica:
             write_atomically(folder / _HEARD, str(time.time()))
@@ -510,13 +521,6 @@ def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None
         raise bad_request(
             "The result that the outcome names was not uploaded.", code="result_missing", field="resultSha256"
         )
-
-
-def _note(folder: Path, reported: Reported) -> int:
-    """Publish what a heartbeat reports; returns the size of the log."""
-    if reported.progress is not None or reported.message is not None:
-        files.write_progress(folder, reported.progress, reported.message)
-    return _append_log(folder, reported)
 
 
 def _append_log(folder: Path, reported: Reported) -> int:

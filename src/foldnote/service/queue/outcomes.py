@@ -10,17 +10,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from foldnote.models.status import JobStatus
-from foldnote.service.runner.attempt import Outcome
+from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
 UNBEGUN_SENTENCE = "The run was lost before it began, with the process or machine that was to run it."
-SPOILT_SENTENCE = (
-    "The tool overwrote files of the service, so the outcome of the run cannot be read."
-    " A tool may write to its working folder only."
-)
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
@@ -63,6 +59,11 @@ def stopped_ending() -> JobEnd:
 def refused_ending(reason: str) -> JobEnd:
     """The end of a job that cannot be started."""
     return JobEnd(JobStatus.STOPPED, error=reason)
+
+
+def spoilt_ending() -> JobEnd:
+    """The end of a job whose outcome the tool overwrote."""
+    return refused_ending(SPOILT_SENTENCE)
 
 
 def exhausted_ending(reason: str) -> JobEnd:

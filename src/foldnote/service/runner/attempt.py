@@ -65,6 +65,11 @@ _NAME_BYTES = 255
 NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
 """Environment variable of the engine's processes that holds the attempt's nonce."""
 
+SPOILT_SENTENCE = (
+    "The tool overwrote files of the service, so the outcome of the run cannot be read."
+    " A tool may write to its working folder only."
+)
+
 OutcomeState = Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
 """``failed`` and ``timed_out`` are caused by the tool; ``lost`` by the machine, and may be retried."""
 

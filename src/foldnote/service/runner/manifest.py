@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -163,6 +164,7 @@ def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> by
 
     Raises:
         NotRegularError: it is not a regular file, or larger than ``max_bytes``.
+        OSError: the machine can open no more files, or its disk fails.
     """
     try:
         with (
@@ -170,13 +172,22 @@ def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> by
             untrusted.open_folder(files.WORK, attempt) as work,
         ):
             return untrusted.read_regular(name, max_bytes, work)
-    except OSError:
+    except OSError as exc:
+        if not untrusted.is_absent(exc):
+            raise
         return None
 
 
 def _read_json(attempt_dir: Path, name: str, max_bytes: int) -> Any:
     """The content of the file; None if it is absent, a link, not a regular file, too large or not JSON."""
     try:
-        return json.loads(read_small(attempt_dir, name, max_bytes) or b"null")
+        content = read_small(attempt_dir, name, max_bytes) or b"null"
+        return json.loads(content, parse_float=_read_float, parse_constant=str)
     except (ValueError, RecursionError):
         return None
+
+
+def _read_float(text: str) -> float | str:
+    """The number; its text if it is too large for one: JSON has no infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else text

@@ -3,6 +3,9 @@
 A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
 says why the engine failed and stands in the log without its mark. A line that only resembles one of these
 goes to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
+
+A progress bar draws over its line again and again, each time after a carriage return. The log has what a
+terminal would show in the end, and while the bar is being drawn its state of every half minute.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import time
 from io import FileIO
 from pathlib import Path
 
+from foldnote.io import FULL_DISK
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.gpus import tells_shortage
 
@@ -22,7 +26,10 @@ PROGRESS_MARK = b"FOLDNOTE_PROGRESS "
 ERROR_MARK = b"FOLDNOTE_ERROR "
 LOG_LIMIT_BYTES = 50 << 20
 _LINE_LIMIT_BYTES = 65_536
+_DRAWN_PAUSE_S = 30.0
+"""Between two states of a line that is drawn over."""
 _MESSAGE_LENGTH = 500
+_MISSED = b"\n[Lines are missing here, since the disk was full.]\n"
 _PROGRESS_PAUSE_S = 0.2
 _SHORT_RUN_S = 0.05
 """Of a run that ends before, only the last progress is published."""
@@ -46,25 +53,49 @@ class LineSorter:
         self._since_shortage = 0
         self._folder = attempt_dir
         self._log: FileIO | None = None
+        self._has_missed = False
+        """Whether the disk had no room for the last lines."""
         self._rest: dict[int, bytes] = {}
+        self._drawn: dict[int, float] = {}
+        """When the line that a stream draws over was last logged, or begun."""
         self._progress: tuple[float | None, str | None] | None = None
         self._published = time.monotonic() + _SHORT_RUN_S - _PROGRESS_PAUSE_S
 
     def feed(self, stream: int, chunk: bytes) -> None:
         """Accept ``chunk`` of the stream numbered ``stream``; complete lines are sorted, the rest is kept."""
         *lines, rest = (self._rest.get(stream, b"") + chunk).split(b"\n")
+        lines = [_last_state(line) for line in lines]
+        if lines:
+            self._drawn.pop(stream, None)
+        if b"\r" in rest:
+            state = _last_state(rest)
+            rest = state + b"\r" if rest.endswith(b"\r") else state
+            lines += self._take_turn(stream, state)
         if len(rest) > _LINE_LIMIT_BYTES:
             lines, rest = [*lines, rest], b""
         self._rest[stream] = rest
         kept = (line.removeprefix(ERROR_MARK) for line in lines if not self._is_progress(line))
         self._write(b"".join(line + b"\n" for line in kept))
 
+    def _take_turn(self, stream: int, state: bytes) -> list[bytes]:
+        """The state of a line that is being drawn, if it is time to log it."""
+        moment = time.monotonic()
+        if moment - self._drawn.setdefault(stream, moment) < _DRAWN_PAUSE_S:
+            return []
+        self._drawn[stream] = moment
+        return [state]
+
     def flush_progress(self, *, at_once: bool = False) -> None:
         """Publish the newest progress, at most five times a second unless ``at_once``, first after 50 ms."""
         if self._progress is None or (not at_once and time.monotonic() - self._published < _PROGRESS_PAUSE_S):
             return
-        files.write_progress(self._folder, *self._progress)
-        self._progress, self._published = None, time.monotonic()
+        self._published = time.monotonic()
+        try:
+            files.write_progress(self._folder, *self._progress)
+        except OSError as exc:
+            _bear_full_disk(exc)  # the newest is published when there is room
+        else:
+            self._progress = None
 
     def finish(self) -> None:
         """Sort unterminated lines, and publish the last progress."""
@@ -102,14 +133,30 @@ class LineSorter:
     def _write(self, content: bytes) -> None:
         if not content:
             return
-        if self._log is None:
-            self._log = open_log(self._folder / files.LOG)
-        left = LOG_LIMIT_BYTES - self._log.tell()
-        if left <= 0:
-            return
-        if len(content) > left:
-            content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
-        self._log.write(content)
+        try:
+            if self._log is None:
+                self._log = open_log(self._folder / files.LOG)
+            left = LOG_LIMIT_BYTES - self._log.tell()
+            if left <= 0:
+                return
+            content = _MISSED + content if self._has_missed else content
+            if len(content) > left:
+                content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
+            self._has_missed = self._log.write(content) != len(content)
+        except OSError as exc:
+            _bear_full_disk(exc)
+            self._has_missed = True
+
+
+def _bear_full_disk(fault: OSError) -> None:
+    """Go on without room for the log, which must not end a run of many hours; raises any other fault."""
+    if fault.errno not in FULL_DISK:
+        raise fault
+
+
+def _last_state(line: bytes) -> bytes:
+    """What is left of a line whose parts, after carriage returns, were drawn over each other."""
+    return next((part for part in reversed(line.split(b"\r")) if part), b"") if b"\r" in line else line
 
 
 def open_log(path: Path) -> FileIO:

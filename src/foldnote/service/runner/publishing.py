@@ -118,7 +118,7 @@ def publish_result(
 
     Raises:
         NotKeptError: there are too many files or bytes.
-        OSError: the folder cannot be written, for example because the disk is full.
+        OSError: the folder cannot be read or written, for example because the disk is full.
     """
     with ExitStack() as stack:
         attempt = stack.enter_context(untrusted.open_folder(spec.folder))
@@ -126,7 +126,9 @@ def publish_result(
             work = stack.enter_context(untrusted.open_folder(files.WORK, attempt))
             outputs = stack.enter_context(untrusted.open_folder("outputs", work))
             places = find_outputs(spec, outputs)
-        except OSError:  # removed, or replaced by a link
+        except OSError as exc:  # removed, or replaced by a link
+            if not untrusted.is_absent(exc):
+                raise
             places = {}
         if not places:
             write_manifest(spec, state, started, check)
@@ -187,8 +189,12 @@ def name_members(places: Iterable[str]) -> dict[str, str]:
             number = f"{taken[plain]}_" if taken[plain] > 1 else ""
             member = "/".join(map(files.fit_name, f"_{number}{plain}".split("/")))
         found[member] = place
-    named = {f"outputs/{name}" if name in OWN_NAMES else name: place for name, place in found.items()}
-    return dict(sorted(named.items()))
+    for name in sorted(OWN_NAMES & found.keys()):
+        place, member = found.pop(name), f"outputs/{name}"
+        while member in found:
+            member = f"outputs/{member}"
+        found[member] = place
+    return dict(sorted(found.items()))
 
 
 def plain_name(place: str) -> str:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.io import write_atomically
+from foldnote.io import FULL_DISK, write_atomically
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.locking import take_lock
@@ -57,6 +57,7 @@ EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
 EXIT_BUSY = 75
 _LOCK_WAIT_S = 2.0
+_ROOM_WAIT_S, _ROOM_PAUSE_S = 600.0, 1.0
 _SMALL_BYTES = 1 << 20
 """What is larger takes so long to pack that no other attempt runs meanwhile."""
 
@@ -106,7 +107,7 @@ def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> b
             resources = RunnerResources(watch, workers, order.worker_key, queue, spare)
             run = AttemptRun(order.folder, spec, mark, resources)
             turn = _Turn(queue, order, run)
-            run.compute(last.end if last is not None else _nothing)
+            run.compute(last.end_at_once if last is not None else _nothing)
             if last is not None and not last.end():
                 turn.end_untold()
                 return False
@@ -132,18 +133,22 @@ class _Turn:
         self._order = order
         self._is_well: bool | None = None
 
-    def end(self) -> bool:
+    def end(self, *, may_wait: bool = True) -> bool:
         """Publish the outcome, free the lock and say so; False if the attempt was lost, which is not said."""
         if self._is_well is None:
-            self._is_well = self.end_untold()
+            self._is_well = self.end_untold(may_wait=may_wait)
             if self._is_well:
                 self._queue.tell_done()
         return self._is_well
 
-    def end_untold(self) -> bool:
+    def end_at_once(self) -> bool:
+        """The same without waiting for room, since the next engine runs already."""
+        return self.end(may_wait=False)
+
+    def end_untold(self, *, may_wait: bool = True) -> bool:
         """Publish the outcome and free the lock; False if the attempt was lost."""
         try:
-            return self.run.publish()
+            return self.run.publish(may_wait=may_wait)
         finally:
             os.close(self._order.lock)
 
@@ -247,8 +252,12 @@ class AttemptRun:
             self._resources.orders.give_back()
         return is_little and self._ending.state == "succeeded"
 
-    def publish(self) -> bool:
-        """Publish the outcome; False if the attempt was lost."""
+    def publish(self, *, may_wait: bool = True) -> bool:
+        """Publish the outcome; False if the attempt was lost.
+
+        Args:
+            may_wait: whether to wait for room on a full disk.
+        """
         if self._is_spent:
             return True
         if not self._is_begun:
@@ -256,7 +265,9 @@ class AttemptRun:
         try:
             self._left.close()
             if self._outcome is None and self._spec is not None and self._ending is not None:
-                self._outcome = _publish(self._spec, self._ending, self._started, self._began_s, self._usage)
+                until = time.monotonic() + (_ROOM_WAIT_S if may_wait else 0.0)
+                run = (self._ending, self._started, self._began_s, self._usage)
+                self._outcome = _publish(self._spec, *run, until)
         except Exception as exc:  # noqa: BLE001  as above
             self._lose(exc)
         try:
@@ -284,10 +295,10 @@ def _note_trouble(attempt_dir: Path) -> None:
 
 
 def _publish(
-    spec: AttemptSpec, ending: EngineExit, started: str, began_s: float, usage: Usage | None
+    spec: AttemptSpec, ending: EngineExit, started: str, began_s: float, usage: Usage | None, until: float
 ) -> Outcome:
     score = Score(note=STAND_IN_NOTE) if has_stand_ins(spec) else read_score(spec.folder)
-    archive, ending = _pack(spec, ending, started, score, began_s)
+    archive, ending = _pack(spec, ending, started, score, began_s, until)
     has_succeeded = ending.state == "succeeded"
     return Outcome(
         state=ending.state,
@@ -308,13 +319,13 @@ def _publish(
 
 
 def _pack(
-    spec: AttemptSpec, ending: EngineExit, started: str, score: Score, began_s: float
+    spec: AttemptSpec, ending: EngineExit, started: str, score: Score, began_s: float, until: float
 ) -> tuple[ResultArchive | None, EngineExit]:
     """Publish the archive, if there is any output; return it with the final state of the attempt."""
     name = spec.engine.get("method") or spec.tool
     try:
         check = Deadline(spec, ending.state, began_s).check
-        archive = publish_result(spec, ending.state, started, score, check)
+        archive = _publish_when_there_is_room(spec, ending.state, started, score, check, until)
         if archive is None and ending.state == "succeeded":
             ending = EngineExit("failed", f"{name} ended without writing any output.")
         return archive, ending
@@ -327,6 +338,29 @@ def _pack(
         ending = _without_outputs(name, ending, "failed", str(exc))
     write_manifest(spec, ending.state, started, None)
     return None, ending
+
+
+def _publish_when_there_is_room(
+    spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None], until: float
+) -> ResultArchive | None:
+    """Publish the result; on a full disk wait, since a run of many hours may be lost for want of a minute.
+
+    ``until`` is the moment, on the monotonic clock, from which it is not waited any longer.
+
+    Raises:
+        OSError: the disk is still full when the time for packing is over, or it fails.
+    """
+    while True:
+        try:
+            return publish_result(spec, state, started, score, check)
+        except OSError as exc:
+            if exc.errno not in FULL_DISK or time.monotonic() > until:
+                raise
+            try:
+                check()
+            except LateError:
+                raise exc from None
+        time.sleep(_ROOM_PAUSE_S)
 
 
 def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason: str) -> EngineExit:

@@ -7,6 +7,7 @@ is cancelled, too slow or too large. Nothing is published here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import shutil
@@ -19,6 +20,7 @@ from types import FrameType
 from typing import Self
 
 from foldnote.errors import EngineError
+from foldnote.io import FULL_DISK
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
@@ -38,6 +40,8 @@ _TERMINATION_S = 0.5
 _DEFAULT_GRACE_S = 10.0
 _TERMINATED = frozenset({-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT})
 """Exit codes of an engine that was asked to end; a shell reports its program's signal above 128."""
+_SHORTAGES = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, *FULL_DISK})
+"""Why the machine, and not the engine, makes that no process can be started."""
 _REFUSED_INPUT = 2
 """Exit code of an engine that refuses its settings or files, with a sentence."""
 
@@ -139,6 +143,8 @@ class Supervisor:
             self._process = self._start()
         except OSError as exc:
             self._close()
+            if exc.errno in _SHORTAGES:  # another attempt may succeed
+                raise
             name = self._spec.engine.get("name", self._spec.tool)
             raise EngineError(
                 f"The engine {name} could not be started: {exc.strerror}: {exc.filename}."
@@ -378,11 +384,19 @@ class Supervisor:
         if code == -signal.SIGKILL:
             reason = "was killed by the system, most likely because the machine ran out of memory"
         elif code < 0:
-            reason = f"was ended by the signal {signal.Signals(-code).name}"
+            reason = f"was ended by the signal {_name_signal(-code)}"
         else:
             reason = f"failed with exit code {code}"
         last = f" Its last line: {self._sorter.last_line.rstrip('.')}." if self._sorter.last_line else ""
         return EngineExit("failed", f"{self._name} {reason}.{last} The job's log has the details.")
+
+
+def _name_signal(number: int) -> str:
+    """The signal's name; the number of one without a name, such as most real-time signals."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def _prefer_for_out_of_memory(pid: int) -> None:

@@ -8,15 +8,18 @@ standard library only, since each runner loads it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-MAX_FILES = 10_000
+MAX_FILES = 9_997
+"""With manifest, score and log an archive of them has 10,000 files, the most that its readers take."""
 MAX_DEPTH = 64
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM})
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -88,19 +91,29 @@ def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
+def is_absent(fault: OSError) -> bool:
+    """Whether nothing can be opened there, now or later; else the machine or its disk failed."""
+    return fault.errno in _ABSENT
+
+
 def open_file(place: str, folder: int) -> int | None:
-    """The descriptor of the regular file at ``place`` below ``folder``; None if there is none."""
+    """The descriptor of the regular file at ``place`` below ``folder``; None if there is none.
+
+    Raises:
+        OSError: the machine can open no more files, or its disk fails.
+    """
     *parents, name = place.split("/")
+    parent = None
     try:
         parent = _descend(parents, folder)
-    except OSError:
-        return None
-    try:
         descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=parent)
-    except OSError:
+    except OSError as exc:
+        if not is_absent(exc):
+            raise
         return None
     finally:
-        os.close(parent)
+        if parent is not None:
+            os.close(parent)
     try:
         _require_regular(descriptor, name)
     except NotRegularError:
@@ -114,6 +127,7 @@ def list_files(folder: int) -> list[FoundFile]:
 
     Raises:
         TooManyFilesError: there are more than MAX_FILES, or they are nested deeper than MAX_DEPTH.
+        OSError: the machine can open no more files, or its disk fails.
     """
     found: list[FoundFile] = []
     pending: list[tuple[str, ...]] = [()]
@@ -121,8 +135,11 @@ def list_files(folder: int) -> list[FoundFile]:
         parents = pending.pop()
         if len(parents) > MAX_DEPTH:
             raise TooManyFilesError(f"folders nested more than {MAX_DEPTH} deep")
-        with suppress(OSError):  # the engine may have made it unreadable
+        try:
             _list_one(parents, folder, found, pending)
+        except OSError as exc:  # the engine may have made it unreadable
+            if not is_absent(exc):
+                raise
         if len(found) > MAX_FILES or len(pending) > MAX_FILES:
             raise TooManyFilesError(f"more than {MAX_FILES:,} files or folders")
     return found

@@ -55,6 +55,12 @@ _REPEAT_AFTER_S = (0.05, 0.2, 0.5, 1.0)
 _MANY_ACCOUNTS = 300
 _FULL = "53100"
 _NOT_ALLOWED = ("42501", "3F000")
+_PASSING = (
+    sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError, sa.exc.NotSupportedError
+)  # fmt: skip
+_PASSING_BARE = (psycopg.OperationalError, psycopg.InternalError, psycopg.NotSupportedError)
+"""Faults of the server and not of a statement. A standby does not support to write, and what a session that
+was idle for too long is told is an internal error."""
 _EXCERPT = re.compile(r"\s+Is the server running[^?]*\?|\nLINE [\d\D]*")
 _SETTINGS = {
     "lock_timeout": "10s",
@@ -129,12 +135,14 @@ class PostgresDatabase:
                 bare = _bare(connection)
                 self._require_usable(bare)
                 bare.execute("SET lock_timeout = 0")  # another replica may be migrating
+                bare.execute("SET statement_timeout = 0")  # the administrator may have set one
                 bare.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
                 try:
                     migrate(MigratedConnection(bare), shown=f"The database {self._address.shown}")
                 finally:
                     bare.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
                     bare.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")
+                    bare.execute("RESET statement_timeout")
         except sa.exc.DBAPIError as exc:
             raise self._unusable(exc.orig) from None
         except psycopg.Error as exc:
@@ -349,10 +357,10 @@ class PostgresDatabase:
         except sa.exc.TimeoutError as exc:
             raise StorageFaultError("All connections to the database are in use.") from exc
         except sa.exc.DBAPIError as exc:
-            if not isinstance(exc, sa.exc.OperationalError | sa.exc.InterfaceError):
+            if not isinstance(exc, _PASSING):
                 raise
             raise self._fault(exc.orig) from exc
-        except psycopg.OperationalError as exc:
+        except _PASSING_BARE as exc:
             raise self._fault(exc) from exc
 
     def _fault(self, exc: BaseException | None) -> StorageFaultError:

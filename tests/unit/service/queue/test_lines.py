@@ -52,6 +52,41 @@ def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("written", "logged"),
+    [
+        (b"  0%|   |\r 50%|## |\r100%|###|\nDone\n", "100%|###|\nDone\n"),
+        (b"100%|###|\r         \rDone\n", "Done\n"),
+        (b"of Windows\r\nlines\r\n", "of Windows\nlines\n"),
+        (b"\r10%\r20%", "20%\n"),
+        (b"\r\r\n", "\n"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_line_that_is_drawn_over_is_logged_as_a_terminal_shows_it(sorter, tmp_path, written, logged, size):
+    for start in range(0, len(written), size):
+        sorter.feed(2, written[start : start + size])
+    sorter.finish()
+    assert (tmp_path / files.LOG).read_bytes().decode() == logged
+
+
+def test_a_sentence_after_a_progress_bar_is_found(sorter):
+    sorter.feed(2, b"10%|#  |\rFOLDNOTE_ERROR Too short.\n20%|## |\r")
+    sorter.feed(2, b'FOLDNOTE_PROGRESS {"fraction": 0.4}\n30%|## |\r40%|###|\n')
+    assert (sorter.error, sorter.last_line) == ("Too short.", "40%|###|")
+
+
+def test_a_progress_bar_that_is_drawn_for_long_leaves_a_trace_and_fills_no_log(sorter, tmp_path, monkeypatch):
+    moment = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: moment)
+    for step in range(10_000):
+        moment = step / 100
+        sorter.feed(2, f"\r{step / 100:5.1f}%|{'#' * 80}".encode())
+    sorter.finish()
+    lines = (tmp_path / files.LOG).read_text().splitlines()
+    assert [line.partition("|")[0] for line in lines] == [" 30.0%", " 60.0%", " 90.0%", "100.0%"]
+
+
+@pytest.mark.parametrize(
     ("line", "expected"),
     [
         (b'FOLDNOTE_PROGRESS {"fraction": 7, "message": "x"}', (1.0, "x")),

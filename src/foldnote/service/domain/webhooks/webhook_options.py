@@ -23,8 +23,13 @@ _WHERE = "The section [webhooks] of config.toml"
 _PORTS = {"http": 80, "https": 443}
 _CHARACTERS = re.compile(r"[!-~]+")
 _HIDDEN_PARTS = re.compile(r"%(?:2e|2f|5c)|\\", re.IGNORECASE)
-_TUNNELS = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
-"""IPv6 networks whose addresses stand for IPv4 addresses, which may be private."""
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "fec0::/10"),
+    )
+)
+"""IPv6 networks whose addresses stand for IPv4 addresses, which may be private, and that of old sites."""
 _MAX_DELAY_S, _MAX_ATTEMPTS, _MAX_TIMEOUT_S = 86_400, 20, 60
 
 
@@ -101,8 +106,8 @@ class AllowedAddress:
         found = getattr(found, "ipv4_mapped", None) or found
         if any(found.version == each.version and found in each for each in self.networks):
             return True
-        is_tunnel = found.version == 6 and any(found in each for each in _TUNNELS)
-        return found.is_global and not found.is_multicast and not is_tunnel
+        is_private = found.version == 6 and any(found in each for each in _NOT_PUBLIC)
+        return found.is_global and not found.is_multicast and not is_private
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
     draft = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
     try:
         found = await _receive(request, draft, _limit_of(service, name))
-        if not secrets.compare_digest(found, expected.encode("utf-8", "replace").decode("ascii", "replace")):
+        if not secrets.compare_digest(found.encode(), expected.encode("utf-8", "replace")):
             raise bad_request(f"The content has the SHA-256 {found}.", code="wrong_hash", field=HASH_HEADER)
         await run_in_threadpool(service.node_attempts.keep, held, name, draft)
     finally:

@@ -1,0 +1,61 @@
+"""What the commands of an administrator open: the database and the bucket that the configuration names."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from foldnote import settings
+from foldnote.errors import ConfigurationError
+from foldnote.service.backups.swapping import require_whole
+from foldnote.service.files.bucket_address import BucketAddress
+from foldnote.service.layout import DATABASE
+from foldnote.service.store.address import StoreAddress
+from foldnote.service.store.store import Store
+
+Report = dict[str, Any]
+"""What a command says: a message, and its content for programs."""
+
+
+def read_store_address(options: argparse.Namespace) -> StoreAddress | None:
+    """The address of the PostgreSQL database; None for the one in the data folder.
+
+    Raises:
+        ConfigurationError: it is no such address.
+    """
+    if options.embedded:
+        return None
+    return StoreAddress.read(settings.service_section("store"), settings.store_url())
+
+
+def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
+    """The address of the bucket; None where contents are in the data folder.
+
+    Raises:
+        ConfigurationError: it is no such address.
+    """
+    return None if options.embedded else BucketAddress.read(settings.service_section("objects"))
+
+
+def use_store(
+    folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
+) -> Report:
+    """Open the database of a data folder, do this with it, and close it.
+
+    Raises:
+        ConfigurationError: the folder has no service, or the database cannot be used.
+    """
+    address = read_store_address(options)
+    if address is None:
+        if not (folder / DATABASE).is_file():
+            raise ConfigurationError(
+                f"{folder} is not the data folder of a service. Start `foldnote serve` there first."
+            )
+        require_whole(folder)
+    store = Store(address or folder / DATABASE)
+    try:
+        return do(store, options)
+    finally:
+        store.close()
