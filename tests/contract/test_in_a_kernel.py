@@ -39,6 +39,11 @@ CELLS = [
     "done = early.wait(60, progress=False)",
     "slow = fn.submit('anarci', job_name='kernel.sleep-5', **job.settings)\n" + INTERRUPT + "slow.wait(60)",
     "fn.submit('anarci', job_name='kernel.sleep-5', **job.settings).wait(60)",
+    (
+        "rows = [{**job.settings, 'id': f'kernel-lazy-{n}.sleep-9'} for n in (1, 2)]\n"
+        "lazy = fn.submit_batch('anarci', rows, batch_name='kernel-lazy')\n"
+        "while fn.job('kernel-lazy-1.sleep-9').status != 'Running':\n    await asyncio.sleep(0.1)\nlazy"
+    ),
 ]
 
 
@@ -126,6 +131,12 @@ def test_names_and_settings_of_tools_are_completed(cells):
     tools, settings, *error = filter(None, shown(cells[8]).splitlines())  # printed at once or line by line
     assert (tools, settings) == ("['abodybuilder']", "['scheme=']")
     assert error[0] == "ToolFunctionError: There is no tool 'anarcy' here. Did you mean anarci?"
+
+
+def test_the_card_and_the_table_of_a_batch_that_runs_say_the_same(cells):
+    card, table = shown(cells[18]).partition("\n")[0], re.search(r"2 jobs: .*running", shown(cells[18]))
+    assert card.startswith("kernel-lazy (ANARCI): Running: 0 of 2 jobs complete, ")
+    assert card.rpartition("complete, ")[2].rstrip(".").split(", ") == table[0].partition(": ")[2].split(", ")
 
 
 def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
