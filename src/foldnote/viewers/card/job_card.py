@@ -180,6 +180,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)
+        for child in self.children:
+            if isinstance(child, LiveWidget):
+                child.forget()
         if not isinstance(live, dict):
             return live
         return shape_for(find_front_end(), {**live, **self.bundle()})
