@@ -31,6 +31,7 @@ from result_archives import write_fv_result
 import foldnote as fn
 result = fn.open_result(write_fv_result(pathlib.Path("fv.zip")))
 """
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 _SHOW_RESULT = _RESULT + "result"
 _SHOW_PREDICTION = f"""
 import sys, pathlib
@@ -277,11 +278,13 @@ def test_sequences_run_from_left_to_right_in_a_page_that_does_not(notebook):
     notebook.picture("compare-rtl", notebook.page.locator(".jp-OutputArea").first)
     notebook.run_code("import foldnote as fn\nfn.form('anarci')")
     sequence = notebook.page.locator(".foldnote-sequence textarea").first
-    sequence.fill("EVQLVESGG*")
-    found.append(sequence.evaluate(read))
+    sequence.fill(VH)
+    letters = notebook.page.locator(".fn-letters").first
+    letters.wait_for()
+    found += [sequence.evaluate(read), letters.evaluate(read)]
     notebook.picture("form-rtl", notebook.page.locator(".foldnote-form").first)
     notebook.page.evaluate("document.documentElement.removeAttribute('dir')")
-    assert found == ["ltr", "ltr"]
+    assert found == ["ltr", "ltr", "ltr"]
 
 
 def test_a_pointer_over_a_residue_names_it(notebook):
