@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import time
 from contextlib import contextmanager, suppress
@@ -91,6 +92,16 @@ def test_a_card_follows_its_job_and_the_result_stands_below(submit, notebook):
     expect(card.get_by_role("button", name="Stop")).to_be_hidden()
     expect(card.get_by_role("button", name="Show result")).to_be_hidden()
     notebook.picture("card-complete", output(notebook))
+
+
+def test_screen_readers_hear_changes_of_state_in_one_region_that_stays(submit, notebook):
+    card = submit("spoken.sleep-3")
+    region = card.get_by_role("status")
+    expect(region).to_have_count(1)
+    expect(region).to_have_text(re.compile(r"spoken\.sleep-3: (In Queue|Running)"))
+    region.evaluate("region => { window.spokenRegion = region; }")
+    expect(region).to_have_text("spoken.sleep-3: Complete", timeout=JOB_MS)
+    assert region.evaluate("region => region === window.spokenRegion")
 
 
 def test_buttons_are_separate_from_the_text(submit, notebook):

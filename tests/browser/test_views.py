@@ -31,6 +31,7 @@ from result_archives import write_fv_result
 import foldnote as fn
 result = fn.open_result(write_fv_result(pathlib.Path("fv.zip")))
 """
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 _SHOW_RESULT = _RESULT + "result"
 _SHOW_PREDICTION = f"""
 import sys, pathlib
@@ -252,6 +253,38 @@ def test_a_narrow_view_loses_nothing(notebook):
     notebook.resize(1300, 1000)
     assert fits
     assert stage["width"] < 460
+
+
+_TOOL_LINES = """tools => {
+  const tops = Array.from(tools.children).filter(each => each.offsetWidth).map(each => Math.round(each.getBoundingClientRect().bottom));
+  return [...new Set(tops)].map(top => tops.filter(other => other === top).length);
+}"""
+"""How many buttons and lists each line of the toolbar has."""
+
+
+@pytest.mark.parametrize("width", [540, 640, 700, 760])
+def test_no_button_stands_alone_in_a_second_line(notebook, width):
+    view = show(notebook, _SHOW_RESULT)
+    view.evaluate("(view, width) => { view.style.width = `${width}px`; }", width)
+    notebook.picture(f"view-tools-{width}", view)
+    assert view.locator(".fnv-tools").evaluate(_TOOL_LINES)[1:] != [1]
+
+
+def test_sequences_run_from_left_to_right_in_a_page_that_does_not(notebook):
+    read = "node => getComputedStyle(node).direction"
+    show(notebook, _COMPARE)
+    notebook.page.evaluate("document.documentElement.dir = 'rtl'")
+    found = [notebook.page.locator(".fnv-align pre").first.evaluate(read)]
+    notebook.picture("compare-rtl", notebook.page.locator(".jp-OutputArea").first)
+    notebook.run_code("import foldnote as fn\nfn.form('anarci')")
+    sequence = notebook.page.locator(".foldnote-sequence textarea").first
+    sequence.fill(VH)
+    letters = notebook.page.locator(".fn-letters").first
+    letters.wait_for()
+    found += [sequence.evaluate(read), letters.evaluate(read)]
+    notebook.picture("form-rtl", notebook.page.locator(".foldnote-form").first)
+    notebook.page.evaluate("document.documentElement.removeAttribute('dir')")
+    assert found == ["ltr", "ltr", "ltr"]
 
 
 def test_a_pointer_over_a_residue_names_it(notebook):

@@ -1,6 +1,8 @@
 """What cells show and notebooks keep, in a real kernel that only FOLDNOTE_BASE_URL and _API_KEY lead to a service."""
 
+import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -9,6 +11,7 @@ from nbconvert import HTMLExporter
 from served import SETTINGS
 from traitlets.config import Config
 
+COMPLEX = Path(__file__).parents[1] / "unit/results/data/complexes/5zng.pdb.gz"
 IPC = Config({"KernelManager": {"transport": "ipc"}})
 COMPLETE = """
 from IPython.core.completer import provisionalcompleter
@@ -39,6 +42,12 @@ CELLS = [
     "done = early.wait(60, progress=False)",
     "slow = fn.submit('anarci', job_name='kernel.sleep-5', **job.settings)\n" + INTERRUPT + "slow.wait(60)",
     "fn.submit('anarci', job_name='kernel.sleep-5', **job.settings).wait(60)",
+    (
+        "rows = [{**job.settings, 'id': f'kernel-lazy-{n}.sleep-9'} for n in (1, 2)]\n"
+        "lazy = fn.submit_batch('anarci', rows, batch_name='kernel-lazy')\n"
+        "while fn.job('kernel-lazy-1.sleep-9').status != 'Running':\n    await asyncio.sleep(0.1)\nlazy"
+    ),
+    f"from foldnote.results import Structure\nfn.explore(Structure.open({str(COMPLEX)!r}))",
 ]
 
 
@@ -81,6 +90,15 @@ def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_ne
     assert "ANARCI: settings" in text
     assert "kernel.waited" in text
     assert '<script type="application/vnd.jupyter.widget-view+json">' not in page
+
+
+def test_the_notebook_keeps_little_of_the_state_of_widgets_that_no_page_shows(book):
+    state = book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    sizes = {widget["model_name"]: 0 for widget in state.values()}
+    for widget in state.values():
+        sizes[widget["model_name"]] = max(sizes[widget["model_name"]], len(json.dumps(widget)))
+    assert sizes["AnyModel"] < 2_000
+    assert "fnv-view" in book.cells[19].outputs[0].data["text/html"]
 
 
 def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
@@ -126,6 +144,12 @@ def test_names_and_settings_of_tools_are_completed(cells):
     tools, settings, *error = filter(None, shown(cells[8]).splitlines())  # printed at once or line by line
     assert (tools, settings) == ("['abodybuilder']", "['scheme=']")
     assert error[0] == "ToolFunctionError: There is no tool 'anarcy' here. Did you mean anarci?"
+
+
+def test_the_card_and_the_table_of_a_batch_that_runs_say_the_same(cells):
+    card, table = shown(cells[18]).partition("\n")[0], re.search(r"2 jobs: .*running", shown(cells[18]))
+    assert card.startswith("kernel-lazy (ANARCI): Running: 0 of 2 jobs complete, ")
+    assert card.rpartition("complete, ")[2].rstrip(".").split(", ") == table[0].partition(": ")[2].split(", ")
 
 
 def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):

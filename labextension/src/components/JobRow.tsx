@@ -144,7 +144,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       <div className="fn-JobRow-icon" role="gridcell">
         <JobIcon job={job} />
       </div>
-      <div className="fn-JobRow-name" role="gridcell" title={tip}>
+      <div className="fn-JobRow-name" role="gridcell" aria-label={name} title={tip}>
         {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
         <MiddleText text={name} />
       </div>

@@ -1,5 +1,5 @@
 /** A text in one line that is truncated in the middle, so that names that differ at either end stay distinguishable. */
-import { useEffect, useRef, type ReactElement } from 'react';
+import { useEffect, useRef, type ClipboardEvent, type ReactElement } from 'react';
 
 import { splitEnd } from '../models/text';
 
@@ -17,9 +17,15 @@ export function MiddleText({ text }: { readonly text: string }): ReactElement {
     return () => observer.disconnect();
   }, [text]);
   return (
-    <bdi className="fn-Middle" ref={whole}>
+    <bdi className="fn-Middle" ref={whole} onCopy={copyInOneLine}>
       <span className="fn-Middle-start">{start}</span>
       {end !== '' && <span className="fn-Middle-end">{end}</span>}
     </bdi>
   );
+}
+
+/** Browsers put the end of a line between the parts. */
+function copyInOneLine(event: ClipboardEvent): void {
+  event.clipboardData.setData('text/plain', String(window.getSelection()).replace('\n', ''));
+  event.preventDefault();
 }

@@ -106,7 +106,18 @@ def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
 def test_a_name_without_an_ending_is_no_smiles(name):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = name
-    assert "a name without extension" in label_of(form, "ligandFile")
+    said = label_of(form, "ligandFile")
+    assert (
+        "file, or a SMILES; this is a name without extension, and names of molecules are not looked up."
+        in said
+    )
+
+
+@pytest.mark.parametrize("text", ["InChI=1S/H2O/h1H2", "BSYNRYMUTXBXSQ-UHFFFAOYSA-N"])
+def test_an_inchi_is_named_as_such(text):
+    form = Form(catalog.tool("vina"))
+    form.fields["ligandFile"].control.value = text
+    assert "is an InChI or its key, not SMILES. Give the SMILES" in unescape(label_of(form, "ligandFile"))
 
 
 def test_other_fields_know_no_smiles():

@@ -1,5 +1,6 @@
 """Whatever people paste as a sequence."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,25 @@ def test_several_records_are_chains():
 
 def test_line_numbers_of_databank_files_go():
     assert read_sequence("  1 evqlvesggg lvqpggslrl\n 21 scaas\n").chains == ("EVQLVESGGGLVQPGGSLRLSCAAS",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 EVQLVESGGG 11 LVQPGGSLRL\n21 SCAAS",
+        "EVQLVESGGG 10 LVQPGGSLRL 20\nSCAAS 25",
+        "        10         20     \nEVQLVESGGG LVQPGGSLRL\n    25\nSCAAS\n",
+        "1\nEVQLVESGGGLVQPGGSLRL\r\n21\r\nSCAAS",
+    ],
+)
+def test_position_numbers_go_wherever_they_stand_alone(text):
+    read = read_sequence(text)
+    assert read.chains == ("EVQLVESGGGLVQPGGSLRLSCAAS",)
+    assert read.notes == ("position numbers removed",)
+
+
+def test_a_number_alone_is_not_taken_for_an_empty_sequence():
+    assert read_sequence("120\n").chains == ("120",)
 
 
 def test_other_digits_and_signs_stay_to_be_pointed_at():

@@ -120,6 +120,13 @@ def test_a_halogen_bond_needs_a_straight_line(angle, is_found):
     assert ("halogen bond" in kinds) == is_found
 
 
+@pytest.mark.parametrize(("atom", "is_found"), [("O", True), ("N", False)])
+def test_the_nitrogen_of_an_amide_accepts_no_halogen_bond(atom, is_found):
+    amide = ("ALA", [(atom, (0, 0, 0)), ("C", (1.05, 0.6, 0))])
+    halogen = [("CL1", (0, -3.2, 0)), ("C1", (0, -4.94, 0))]
+    assert ("halogen bond" in list_kinds(amide, halogen, ["Cl", "C"])) == is_found
+
+
 @pytest.mark.parametrize(("distance", "is_found"), [(2.1, True), (3.2, False)])
 def test_an_ion_binds_to_an_oxygen_of_the_molecule(distance, is_found):
     ligand = [("O1", (0, 0, distance)), ("C1", (0, 0, distance + 1.3))]

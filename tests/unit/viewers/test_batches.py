@@ -185,7 +185,28 @@ def test_what_all_rows_share_is_said_once_and_sequences_last():
 
 def test_a_figure_that_differs_from_the_setting_of_its_name_is_said_too():
     rows = [replace(make_numbering(name), settings={"scheme": "kabat"}) for name in "ab"]
-    assert "scheme imgt; chains 2; scheme kabat." in rows_bundle(rows, "b")["text/plain"]
+    told = "scheme (result) imgt; chains 2; scheme (setting) kabat."
+    assert told in rows_bundle(rows, "b")["text/plain"]
+
+
+def label_columns(schemes, found):
+    rows = [
+        replace(make_numbering(str(n)), settings={"scheme": scheme}, scores={"scheme": result})
+        for n, (scheme, result) in enumerate(zip(schemes, found, strict=True))
+    ]
+    return [
+        each["label"] for each in unpack(rows_bundle(rows, "b")["text/html"])["columns"] if not each["same"]
+    ]
+
+
+def test_a_setting_and_a_score_of_one_name_have_different_headings():
+    labels = label_columns(["imgt", "kabat", "auto"], ["imgt", "kabat", "kabat"])
+    assert labels == ["name", "state", "scheme (result)", "scheme (setting)"]
+
+
+@pytest.mark.parametrize("found", [["imgt", "kabat", "imgt"], ["imgt", None, None]])
+def test_a_score_that_repeats_its_setting_has_no_column_of_its_own(found):
+    assert label_columns(["imgt", "kabat", "imgt"], found) == ["name", "state", "scheme"]
 
 
 def test_a_value_that_only_two_of_many_jobs_have_so_far_stays_a_column():

@@ -54,7 +54,7 @@ class Seen:
     """What a reader sees of a card, and what can be clicked."""
 
     def __init__(self, card):
-        self.face, self.buttons, self.log, self.result, *self.below = card.children
+        self.face, self.buttons, self.log, self.result, self.spoken, *self.below = card.children
 
     @property
     def text(self):

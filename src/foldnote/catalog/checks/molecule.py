@@ -14,6 +14,7 @@ from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
+_INCHI = re.compile(r"InChI=1|[A-Z]{14}-[A-Z]{10}-[A-Z]\Z", re.ASCII)
 _LEAST_NAMED = 4
 """Characters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)
@@ -52,12 +53,22 @@ def locate_smiles_fault(text: str) -> SmilesFault | None:
     if len(text) > MAX_TEXT_LENGTH:
         return SmilesFault(f"This has {len(text):,} characters; a SMILES has at most {MAX_TEXT_LENGTH:,}.")
     smiles = text.strip()
+    if is_inchi(smiles):
+        return SmilesFault(
+            f"{shorten(text)} is an InChI or its key, not SMILES. Give the SMILES; RDKit writes that of an"
+            " InChI: Chem.MolToSmiles(Chem.MolFromInchi('InChI=…'))."
+        )
     tokens, end = _tokenize(smiles)
     if end < len(smiles):
         return SmilesFault(
             f"Position {end + 1} of {shorten(text)}: {shorten(smiles[end])} is not SMILES.", end
         )
     return _find_open_pair(tokens, smiles)
+
+
+def is_inchi(text: str) -> bool:
+    """Whether a text is an InChI or an InChIKey."""
+    return _INCHI.match(text) is not None
 
 
 def is_file_smiles(text: str, extensions: Sequence[str]) -> bool:

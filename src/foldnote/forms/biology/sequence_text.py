@@ -1,7 +1,7 @@
 """Parse pasted sequences: raw, wrapped, numbered or FASTA, in upper or lower case.
 
-`read_sequence` removes header lines, white space and line numbers, and converts to upper case. The catalog
-validates the letters.
+`read_sequence` removes header lines, white space and position numbers, and converts to upper case. The
+catalog validates the letters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from foldnote.text import count
 
-_LINE_NUMBER = re.compile(r"(?m)^[ \t]*\d+[ \t]+(?=[A-Za-z])|[ \t]+\d+[ \t]*$")
+_POSITION = re.compile(r"(?<!\S)\d+(?!\S)")
+"""A number between blocks of letters, at an end of a line, or in a line of numbers above the letters."""
 
 
 class SequenceText(NamedTuple):
@@ -64,9 +65,11 @@ def _header_note(name: str) -> str:
 
 def _clean(text: str) -> tuple[str, tuple[str, ...]]:
     notes = []
-    unnumbered = _LINE_NUMBER.sub("", text)
+    unnumbered = _POSITION.sub("", text)
+    if not unnumbered.strip():
+        unnumbered = text
     if unnumbered != text:
-        notes.append("line numbers removed")
+        notes.append("position numbers removed")
     letters = re.sub(r"\s+", "", unnumbered)
     if letters != letters.upper():
         notes.append("converted to upper case")

@@ -180,4 +180,9 @@ def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
         return None
     wanted = join_words([f".{extension}" for extension in extensions])
     _, dot, found = name.rpartition(".")
+    if not dot and any(extension in _MOLECULES for extension in extensions):
+        return (
+            f"This field needs a {wanted} file, or a SMILES; this is a name without extension, and names of"
+            " molecules are not looked up."
+        )
     return f"This field needs a {wanted} file; this is {f'.{found}' if dot else 'a name without extension'}."

@@ -223,12 +223,13 @@ def _make_superposition(
         for i, j in zip(p.rows, p.mobile_rows, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "mobile_chain", "mobile_number"])
+    tm_score, mobile_tm_score = _find_tm_scores(pairings, fixed_traces, mobile_traces)
     return Superposition(
         rotation=rotation,
         translation=translation,
         rmsd=_average(distances),
-        tm_score=_find_tm_score(pairings, fixed_traces),
-        mobile_tm_score=_find_tm_score(pairings, mobile_traces),
+        tm_score=tm_score,
+        mobile_tm_score=mobile_tm_score,
         pairing=" and ".join(sorted({segment.method for p in pairings for segment in p.segments})),
         aligned=len(rows),
         coverage=len(rows) / sum(map(len, fixed_traces)),
@@ -253,9 +254,11 @@ def _average(distances: Floats) -> float:
     return float(np.sqrt(np.mean(distances**2)))
 
 
-def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[CentralAtoms]) -> float | None:
-    """TM-score of the paired proteins, normalized by the number of protein residues in ``traces``."""
+def _find_tm_scores(pairings: Sequence[Pairing], *sides: Sequence[CentralAtoms]) -> tuple[float | None, ...]:
+    """TM-scores of the paired proteins, normalized by the number of protein residues in each of ``sides``."""
     targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
     if len(points) < _MIN_PAIRS:
-        return None
-    return find_tm_score(points, targets, sum(len(trace) for trace in traces if trace.kind == "protein"))
+        return tuple(None for _ in sides)
+    lengths = [sum(len(trace) for trace in traces if trace.kind == "protein") for traces in sides]
+    found = {length: find_tm_score(points, targets, length) for length in set(lengths)}
+    return tuple(found[length] for length in lengths)

@@ -7,7 +7,8 @@ Res. 43, W443 (2015)): hydrophobic contacts at most 4.0 Å between carbons whose
 carbons; π stacking at most 5.5 Å between ring centres, offset at most 2.0 Å, angle of the planes at most
 30° (parallel) or at least 60° (T-shaped); cation-π at most 6.0 Å between a charge and a ring centre, offset
 at most 2.0 Å; halogen bonds at most 4.0 Å between halogen and acceptor, 165 ± 30° at the halogen and 120 ±
-30° at the acceptor; metals at most 3.0 Å. Fluorine makes no halogen bonds here. Bridges of one water are
+30° at the acceptor, which is sulfur or a hydrogen bond's acceptor, and so no nitrogen of an amide; metals
+at most 3.0 Å. Fluorine makes no halogen bonds here. Bridges of one water are
 those of :mod:`foldnote.results.docking.water_bridges`, one for each residue at a water, unless a direct
 hydrogen bond joins the same two atoms. The molecule's groups are those of
 :mod:`foldnote.results.docking.ligand_groups`; of the receptor's, Asp, Glu, phosphates, Lys and Arg are
@@ -387,7 +388,8 @@ def _list_halogen_bonds(site: _Site) -> Iterator[Interaction]:
         for row in site.near:
             chain, number, name, _ = site.pocket.owners[row]
             distance = float(np.linalg.norm(points[row] - place))
-            if site.pocket.elements[row] not in ("N", "O", "S") or distance > HALOGEN_A:
+            is_acceptor = site.pocket.roles[row, 1] or site.pocket.elements[row] == "S"
+            if not is_acceptor or distance > HALOGEN_A:
                 continue
             angle = _measure_angle(site.positions[carbon], place, points[row])
             if abs(angle - _AT_HALOGEN) > _DEVIATION:

@@ -102,8 +102,21 @@
     make('span', '', long).textContent = letters.slice(0, -7).join('');
     make('span', '', long).textContent = letters.slice(-7).join('');
     long.classList.add('fnt-long');
-    if (long === node) node.setAttribute('aria-label', name);
+    node.setAttribute('aria-label', name);  // the parts are read with a space between them
   }
+
+  // Copies have whole names, between whose parts browsers put the end of a line.
+  root.addEventListener('copy', function (event) {
+    var marks = window.getSelection(), cells = Array.from(body.querySelectorAll('td')).filter(function (cell) { return marks.containsNode(cell, true); });
+    var isWithin = box.contains(marks.anchorNode) && box.contains(marks.focusNode);
+    if (!isWithin || !cells.some(function (cell) { return cell.querySelector('.fnt-long'); })) return;
+    var lines = Array.from(table.rows).map(function (line) {
+      return Array.from(line.cells).filter(function (cell) { return marks.containsNode(cell, true); }).map(function (cell) { return cell.textContent; }).join('\t');
+    });
+    var text = cells.length > 1 ? lines.filter(Boolean).join('\n') : String(marks).replace('\n', '');
+    event.clipboardData.setData('text/plain', text);
+    event.preventDefault();
+  });
 
   // Before what follows an ellipsis, the browser leaves the room of a letter that does not fit: the end is moved there.
   function closeGaps() {

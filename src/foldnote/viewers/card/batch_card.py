@@ -7,6 +7,7 @@ table becomes an ordinary output with the figures of the results, which the note
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,8 +21,8 @@ from foldnote.client import BatchHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import FoldnoteError
 from foldnote.live_widget import LiveWidget, write_module
-from foldnote.models import Job
-from foldnote.models.job import PIPELINE
+from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.models.job import PIPELINE, StatusCounts
 from foldnote.results import Result
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
@@ -244,11 +245,29 @@ class BatchCard(JobCard):
     def _shown_record(self) -> Job:
         """The record with the number of failed jobs, which lists of jobs do not have.
 
-        Services count stages that did not run among the failed ones of a pipeline.
+        Services count stages that did not run among the failed ones of a pipeline. Until the batch has ended,
+        its state and counts are those of its rows, which the table below shows.
         """
-        record = super()._shown_record()
+        record = self._count_rows(super()._shown_record())
         is_pipeline = record.tool == PIPELINE
         if not is_pipeline and (record.failed is not None or not self._jobs):
             return record
         failed = sum(job is not None and job.is_failed for job in self._jobs.values())
         return record.model_copy(update={"failed": failed if self._jobs else None})
+
+    def _count_rows(self, record: Job) -> Job:
+        """The record of a batch that goes on, with what its rows tell; of a retry, only those run again."""
+        own = [job for job in self._jobs.values() if job is not None and job.batch == record.job_name]
+        is_known = len(own) == record.statuses.total if record.statuses else bool(own)
+        if record.is_final or not is_known or record.batch_status is BatchStatus.AGGREGATING:
+            return record
+        numbers = Counter(job.status for job in own)
+        counts = StatusCounts(
+            in_queue=numbers[JobStatus.IN_QUEUE],
+            running=numbers[JobStatus.RUNNING],
+            complete=numbers[JobStatus.COMPLETE],
+            stopped=numbers[JobStatus.STOPPED],
+        )
+        status = JobStatus.IN_QUEUE if counts.in_queue == counts.total else JobStatus.RUNNING
+        failed = sum(job.is_failed for job in own)
+        return record.model_copy(update={"status": status, "statuses": counts, "failed": failed})

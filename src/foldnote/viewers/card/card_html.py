@@ -200,7 +200,7 @@ def _write_top(job: Job, look: StateAppearance) -> str:
     tip = f' title="{escape(job.job_name)}"' if job.label else ""
     return (
         '<div class="fnc-top">'
-        f'<span class="fnc-state" role="status">{draw_icon(look.key)} {look.words}</span>'
+        f'<span class="fnc-state">{draw_icon(look.key)} {look.words}</span>'
         f' <span class="fnc-name"{tip}>{escape(visible(job.label) or job.job_name)}</span> '
         f'<span class="fnc-tool">{escape(name_tool(job.tool_type))}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'

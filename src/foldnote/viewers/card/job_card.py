@@ -13,26 +13,41 @@ from datetime import datetime
 from typing import Any
 
 import ipywidgets as widgets
+import traitlets
 
 from foldnote.cell_outputs import shape_for
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.kernel import find_front_end
+from foldnote.live_widget import LiveWidget, write_module
 from foldnote.models import Job, JobStatus
 from foldnote.viewers.card.card_html import (
     NO_NOTE,
     CardNote,
     describe_rerun,
+    find_appearance,
     write_card,
     write_log,
     write_plain_card,
 )
 from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
+from foldnote.viewers.render.html import read_asset
 
 _CONFIRM_S = 5.0
 _log = logging.getLogger(__name__)
 
 FinalCallback = Callable[[Job], None]
 FindResult = Callable[[], Mapping[str, Any]]
+
+
+class SpokenState(LiveWidget):
+    """The state of a job for screen readers, not seen: a live region that stays while the card is redrawn."""
+
+    _esm = write_module(read_asset("card_status.js"))
+    _words = traitlets.Unicode().tag(sync=True)
+
+    def say(self, job: Job) -> None:
+        """Announce the job's state if it has changed."""
+        self._words = f"{job.label or job.job_name}: {find_appearance(job).words}"
 
 
 class JobCard(widgets.VBox):  # type: ignore[misc]
@@ -116,7 +131,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 self._log_switch,
             ]
         )
-        super().__init__([self._face, self._buttons, self._log_view, self._result_view])
+        self._spoken = SpokenState()
+        super().__init__([self._face, self._buttons, self._log_view, self._result_view, self._spoken])
         self.add_class("foldnote-card")
         self._result_button.on_click(lambda _: self._show_result())
         self._run_again_button.on_click(lambda _: self._click_run_again())
@@ -164,6 +180,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)
+        for child in self.children:
+            if isinstance(child, LiveWidget):
+                child.forget()
         if not isinstance(live, dict):
             return live
         return shape_for(find_front_end(), {**live, **self.bundle()})
@@ -225,6 +244,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         html = write_card(self._shown_record(), outage=self._outage, again=self._again, note=self._note)
         if self._face.value != html:
             self._face.value = html
+        self._spoken.say(self._shown_record())
         can_act = self.source is not None
         self._stop.layout.display = "none" if self.job.is_final or not can_act else ""
         self._log_switch.layout.display = "" if can_act else "none"

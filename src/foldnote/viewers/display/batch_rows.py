@@ -202,8 +202,9 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     Returns:
         One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped), the
         column of molecules if there is one, ``retries`` (int; only if a job was run again), the user's own
-        columns, the figures by heading, ``score.NAME`` and ``settings.NAME``; missing where a job has none.
-        Settings that all rows share are left out if there is only one row, or if they are long texts.
+        columns, the figures by heading, ``score.NAME`` and ``settings.NAME``; missing where a job has none. A
+        score that repeats the setting of its name is left out. Settings that all rows share are left out if
+        there is only one row, or if they are long texts.
     """
     columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
     if any(row.reason for row in rows):
@@ -214,12 +215,29 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     columns |= {name: values for name, values in _collect(inputs) if values != columns[NAME]}
     figures = dict(_collect([row.figures for row in rows]))
     columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
-    columns |= {f"score.{name}": values for name, values in _collect([row.scores for row in rows])}
-    for name, values in _collect([row.settings for row in rows]):
-        if len({str(value) for value in values}) > 1 or (len(rows) > 1 and _is_short(values[0])):
-            columns[f"settings.{name}"] = values
+    settings = {
+        name: values
+        for name, values in _collect([row.settings for row in rows])
+        if len({str(value) for value in values}) > 1 or (len(rows) > 1 and _is_short(values[0]))
+    }
+    scores = dict(_collect([row.scores for row in rows]))
+    columns |= {
+        f"score.{name}": values
+        for name, values in scores.items()
+        if name not in settings or not _repeats(values, settings[name])
+    }
+    columns |= {f"settings.{name}": values for name, values in settings.items()}
     frame = pd.DataFrame(columns)
     return _bring_molecules_forward(frame.dropna(axis="columns", how="all")) if len(frame) else frame
+
+
+def _repeats(scores: Sequence[Any], settings: Sequence[Any]) -> bool:
+    """Whether every job that has the score has its setting as value, and settings differ.
+
+    Of those that all rows share, which stand above the table, the table leaves one out itself.
+    """
+    pairs = zip(scores, settings, strict=True)
+    return len({str(value) for value in settings}) > 1 and all(a is None or a == b for a, b in pairs)
 
 
 def _is_short(value: object) -> bool:

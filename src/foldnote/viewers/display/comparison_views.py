@@ -131,7 +131,7 @@ def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) 
     legend = "Marked: other than in the reference. Residues without coordinates are not listed."
     html = (
         f'<div class="fnv-view"><p class="fnv-head">{escape(head)}</p>'
-        f'<div class="fnv-align" tabindex="0" role="group" aria-label="{escape(head)}">'
+        f'<div class="fnv-align" dir="ltr" tabindex="0" role="group" aria-label="{escape(head)}">'
         f"{''.join(blocks)}</div>"
         f'<p class="fnv-facts">{legend}</p></div>'
     )

@@ -10,6 +10,7 @@ import hashlib
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -47,6 +48,7 @@ _DISTANCE_DECIMALS = 3
 _NO_DISTANCE = 5e-4
 """Å, half of the last of these decimals."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
+_ROLES = {"score": "result", "settings": "setting", "input": "input"}
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
 
@@ -167,11 +169,12 @@ def _describe_frame(
     headings: Mapping[str, str],
 ) -> dict[str, Any]:
     """Title, shape, columns and the values of ``part``, the first rows of ``frame``."""
+    apart = _tell_apart(part, same, headings)
     return {
         "title": title,
         "shape": _count_shape(frame),
         "columns": [
-            {**_describe_column(name, column, headings), "same": same.get(name, "")}
+            {**_describe_column(name, column, headings, apart), "same": same.get(name, "")}
             for name, column in part.items()
         ],
         "values": [_list_values(column) for _, column in part.items()],
@@ -244,15 +247,28 @@ def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
 def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> list[str]:
     """What all rows have in common, in sentences."""
     lines = []
+    labels = {**headings, **_tell_apart(frame, same, headings)}
     for kind, heading in SAME.items():
         pairs = [
-            (headings.get(name) or _write_label(str(name))[0], _write_first(frame[name].dropna()))
+            (labels.get(name) or _write_label(str(name))[0], _write_first(frame[name].dropna()))
             for name, found in same.items()
             if found == kind
         ]
         if pairs:
             lines.append(f"{heading}: {'; '.join(' '.join(pair) for pair in put_long_last(pairs))}.")
     return lines
+
+
+def _tell_apart(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> dict[str, str]:
+    """Labels by name of settings and scores that would share one: ``scheme (setting)``."""
+    bare = [str(name) for name in frame.columns if same.get(name) != SAID]
+    labels = {name: headings.get(name) or _write_label(name)[0] for name in bare}
+    often = Counter(label.casefold() for label in labels.values())
+    return {
+        name: f"{label} ({_ROLES[role[1]]})"
+        for name, label in labels.items()
+        if name not in headings and often[label.casefold()] > 1 and (role := _JOB_PREFIX.match(name))
+    }
 
 
 def _write_first(values: pd.Series[Any]) -> str:
@@ -297,7 +313,9 @@ def _describe_cut(kept: int, rows: int) -> str:
     )
 
 
-def _describe_column(name: object, values: pd.Series[Any], headings: Mapping[str, str]) -> Mapping[str, Any]:
+def _describe_column(
+    name: object, values: pd.Series[Any], headings: Mapping[str, str], apart: Mapping[str, str]
+) -> Mapping[str, Any]:
     metric = find_metric(str(name))
     better, about = "", ""
     if metric is not None:
@@ -308,7 +326,7 @@ def _describe_column(name: object, values: pd.Series[Any], headings: Mapping[str
     label, unit = (headings[str(name)], "") if str(name) in headings else _write_label(str(name))
     return {
         "name": str(name),
-        "label": label,
+        "label": apart.get(str(name), label),
         "unit": unit,
         "isNumber": _is_number(values),
         "decimals": _count_decimals(values),

@@ -23,7 +23,11 @@ _FILE_ENDING: Final = r"\.[A-Za-z]\w{1,4}$"
 
 
 def seems_smiles(text: str) -> bool:
-    """Whether a text that names no file was meant as a SMILES, valid or not."""
+    """Whether a text that names no file was meant as a SMILES, valid or not, or is an InChI."""
+    from foldnote.catalog.checks.molecule import is_inchi  # only where a text is given
+
+    if is_inchi(text):
+        return True
     if not re.fullmatch(_LETTERS, text) or re.search(_FILE_ENDING, text):
         return False
     return bool(re.search(_SIGNS, text) or re.fullmatch(_ATOMS_AND_RINGS, text))

@@ -92,7 +92,8 @@ def draw_mask(sequence: str, text: str) -> str:
             marked = escape(letters)
         blocks.append(f"<span>{marked}<sub>{start + len(letters)}</sub></span>")
     label = _describe_mask(sequence, first, last)
-    return f'<div class="fn-strip" role="img" aria-label="{label}">{"".join(blocks)}</div>'
+    drawn = "".join(blocks)
+    return f'<div class="fn-strip" dir="ltr" role="img" aria-label="{label}">{drawn}</div>'
 
 
 def _describe_mask(sequence: str, first: int, last: int) -> str:
