@@ -165,6 +165,15 @@ async def test_advice_about_a_missing_file_names_calls_and_no_routes(api, settle
     assert "PUT" not in caught.value.message
 
 
+async def test_advice_of_a_verdict_names_calls_and_no_routes(api, settle):
+    settings = {"receptorFile": "absent.pdb", "ligandFile": "CCO"}
+    one = await settle(api.jobs.validate("vina", settings))
+    batch = await settle(api.jobs.validate("vina", [settings]))
+    for verdict in (one, batch.results[0]):
+        assert "fn.upload()" in verdict.error
+        assert "PUT" not in verdict.error
+
+
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x.pdb", "a\nb"])
 async def test_a_path_outside_a_result_is_refused(api, settle, settings, path):
     job = await settle(api.jobs.submit("anarci", settings))

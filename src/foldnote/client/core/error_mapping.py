@@ -72,6 +72,11 @@ _SENTENCES = {
 }
 
 
+def name_calls(sentence: str) -> str:
+    """What a service says, with calls of a notebook in place of the routes that it advises."""
+    return _CALL.sub(lambda found: _CALLS[found[0]], sentence)
+
+
 def read_json(answer: ServiceResponse) -> Any:
     """Read the JSON of a successful answer; plain text where a deployment answers with plain text.
 
@@ -183,7 +188,7 @@ def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type
 def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
     """The service's message, with advice where services give none, and routes as calls of this package."""
     if kind is not errors.GatewayForbiddenError:
-        return _CALL.sub(lambda found: _CALLS[found[0]], sentence)
+        return name_calls(sentence)
     return (
         f"The gateway in front of the service answered: {sentence.rstrip('.')}. It did not recognise the key."
         " Check the profile's address, and store its key with `foldnote profile key NAME`."

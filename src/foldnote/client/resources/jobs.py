@@ -21,13 +21,14 @@ from foldnote.client.submission import job_submission
 from foldnote.client.submission.experience import JobLimits, read_experience
 from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.quote import Quote
+from foldnote.client.submission.validation import read_service_verdict
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.poller import find_poller
 from foldnote.client.watching.waiting import Watch, Watcher
 from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
-from foldnote.models import BatchVerdict, Job, Tool, Verdict, read_verdict
+from foldnote.models import BatchVerdict, Job, Tool, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +170,7 @@ class JobsOperations(Resource, Generic[H]):
             known = yield from recall_tool(self._connection, tool)
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
         answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
-        return understand(read_verdict, answer)
+        return understand(read_service_verdict, answer)
 
     @operation
     def get(self, job_name: str) -> Operation[H]:

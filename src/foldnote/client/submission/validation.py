@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import name_calls, understand
 from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
 from foldnote.client.local.identity import with_extensions
 from foldnote.client.submission.extensions import Extensions
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
-from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdict
+from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, Verdict, read_verdict
 
+V = TypeVar("V", Verdict, RowVerdict)
 MAX_ROWS = 1000
 MAX_BYTES = 4_400_000
 """Largest body of a validation request in bytes, less a margin."""
@@ -100,6 +101,22 @@ def cut_rows(
         yield chunk
 
 
+def read_service_verdict(answer: object) -> Verdict | BatchVerdict:
+    """The verdict in a service's answer, which advises calls of a notebook in place of routes.
+
+    Raises:
+        ProtocolError: it is not an object.
+    """
+    verdict = read_verdict(answer)
+    if isinstance(verdict, BatchVerdict):
+        return verdict.model_copy(update={"results": tuple(map(_name_calls, verdict.results))})
+    return _name_calls(verdict)
+
+
+def _name_calls(verdict: V) -> V:
+    return verdict.model_copy(update={"error": verdict.error and name_calls(verdict.error)})
+
+
 def _judge(
     connection: ServiceConnection, tool: Tool, rows: list[Row], sent: Extensions | None
 ) -> Operation[list[RowVerdict]]:
@@ -112,7 +129,7 @@ def _judge(
         half = len(rows) // 2
         first = yield from _judge(connection, tool, rows[:half], sent)
         return first + (yield from _judge(connection, tool, rows[half:], sent))
-    verdict = understand(read_verdict, answer)
+    verdict = understand(read_service_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
         message = verdict.error or "The service refuses the batch as a whole."
         raise SettingsError([Problem(field=verdict.field or "settings", message=message)], tool.type)
