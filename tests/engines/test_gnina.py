@@ -229,5 +229,5 @@ def test_the_licence_is_shown_before_installation(capsys):
 
     assert run_install(["gnina"], stream=sys.stdout) == 0
     told = capsys.readouterr().out
-    assert told.index("licence: MIT (gninatorch") < told.index("is installed")
+    assert told.index("licence: MIT (gninatorch") < told.index("is already installed")
     assert "GPL-2.0 (Open Babel" in told
