@@ -188,7 +188,7 @@ def test_a_service_ends_begins_again_and_says_why_it_cannot(tmp_path):
         assert "Another service is running" in service.refuse("--port", "0", "--data-dir", data)
         other = str(tmp_path / "other")
         assert "already in use" in service.refuse("--port", port, "--data-dir", other)
-        assert "0 to 65535" in service.refuse("--port", "65536", "--data-dir", other)
+        assert "at most 65,535" in service.refuse("--port", "65536", "--data-dir", other)
         assert "cannot be created" in service.refuse("--port", "0", "--data-dir", __file__)
         for name in names:
             assert service.submit(name).status_code == 200

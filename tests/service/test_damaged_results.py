@@ -9,8 +9,9 @@ import zipfile
 
 import httpx
 import pytest
-from chaos import rows
+from chaos import marked, rows
 from service_process import SETTINGS
+from waiting import wait_until
 
 MB = 1 << 20
 PIECES = range(0, 100, 1)
@@ -98,7 +99,7 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
         "jobNames": ["row.sleep-1.output-1"],
     }
     assert service.client.post("/submit-batch", json=body).status_code == 200
-    service.wait("row.sleep-1.output-1", ("Running",))
+    wait_until(lambda: marked(service), "the engine, which runs on without the service")
     service.kill()
     spoil_result(wait_for_result(service))
     service.start()

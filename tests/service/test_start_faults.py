@@ -52,7 +52,7 @@ def test_a_port_that_is_taken(start):
     [
         (["--host", "192.0.2.1"], "Choose a --host that is an address of this machine"),
         (["--host", "no.such.host.invalid"], "Choose a --host that is an address of this machine"),
-        (["--port", "70000"], "a port is a number from 0 to 65535"),
+        (["--port", "70000"], "--port: 70000 is too large: at most 65,535"),
         (["--workers", "-1"], "--workers: '-1' is not a whole number that is not negative"),
         (["--burst", "many"], "--burst: 'many' is not a whole number above 0"),
         (["--trial-days", "1000000"], "--trial-days: 1000000 is too large: at most 365,000"),

@@ -163,6 +163,7 @@ def test_the_tm_score_is_that_of_tm_align_where_it_pairs_residues_by_number(rank
 
 
 def test_the_tm_score_of_two_folds_depends_on_the_pairing():
+    """By number, 0.2274 is also the highest of 4,000 searches from random pairs."""
     models = open_result(SHARED / "colabfold-dimer.zip").models
 
-    assert superpose(models[0], models[39]).tm_score == pytest.approx(0.225, abs=0.002)
+    assert superpose(models[0], models[39]).tm_score == pytest.approx(0.2274, abs=0.0002)
