@@ -119,7 +119,7 @@ def test_the_scan_has_the_programs_logits(tmp_path, direct):
     for row, values in zip(rows, ours, strict=False):
         above = values.max() - values[AMINO_ACIDS.index(row["residue"])]
         assert float(row["best_above_given"]) == pytest.approx(above, abs=2e-4)
-    assert "Only the task mask" in read_manifest(outputs)["settingsIgnored"]["lightMask"]
+    assert "Only the mask tasks" in read_manifest(outputs)["settingsIgnored"]["lightMask"]
     shown = open_result(outputs.parents[1] / "result.zip").bundles()
     texts = [each["text/plain"] for each in shown]
     assert any("Logit of each amino acid, heavy chain: 20 × 120 values" in text for text in texts)
@@ -149,7 +149,7 @@ def test_embeddings_are_the_programs(tmp_path, direct):
             {"heavySequence": HEAVY, "heavyMask": "3-5", "lightMask": "3-5"},
             "lightMask is given without lightSequence",
         ),
-        ({"heavySequence": "EVQX*", "heavyMask": "1-2"}, "The heavy chain has *, X; AbLang knows the 20"),
+        ({"heavySequence": "EVQX*", "heavyMask": "1-2"}, "The heavy chain has *, X; AbLang takes the 20"),
         ({"heavySequence": "A" * 158, "heavyMask": "1-2"}, "has 158 residues; AbLang reads at most 157"),
     ],
     ids=["nothing", "no mask", "all", "outside", "words", "no chain", "letters", "long"],

@@ -155,7 +155,7 @@ def test_embeddings_and_attention_are_the_runners(tmp_path, direct):
             {"heavyChain": HEAVY, "heavyMask": "3-5", "lightMask": "3-5"},
             "lightMask is given without lightChain",
         ),
-        ({"heavyChain": "EVQX_", "heavyMask": "1-2"}, "The heavy chain has X, _; AntiBERTy knows the 20"),
+        ({"heavyChain": "EVQX_", "heavyMask": "1-2"}, "The heavy chain has X, _; AntiBERTy takes the 20"),
         ({"heavyChain": "A" * 511, "heavyMask": "1-2"}, "has 511 residues; AntiBERTy reads at most 510"),
         ({"heavyChain": " ", "heavyMask": "1-2"}, "The heavy chain is empty"),
     ],
