@@ -129,7 +129,7 @@ def test_another_seed_gives_other_sequences(tmp_path, run):
     ("settings", "sentence"),
     [
         ({"startingResidues": " "}, "startingResidues is empty"),
-        ({"startingResidues": "EVQX"}, "startingResidues has X; AbGPT continues the 20 standard"),
+        ({"startingResidues": "EVQX"}, "startingResidues has X; AbGPT takes the 20 standard"),
         ({"startingResidues": "EVQL" * 60}, "a chain of AbGPT has at most 49. Give fewer residues"),
         ({"numSequences": 2.5}, "numSequences is 2.5; give a whole number from 1 to 10000"),
         ({"numSequences": 0}, "numSequences is 0; give a whole number from 1 to 10000"),
