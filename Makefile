@@ -29,7 +29,7 @@ demo: setup ## Predict and number an antibody on this machine, and leave a page 
 lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
-test: ## Set up what the tests need, and run them: 23 minutes on two cores
+test: ## Set up what the tests need, and run them: 20 to 25 minutes on two cores
 	@$(MAKE) test-setup
 	@scripts/check
 
