@@ -37,18 +37,20 @@ def start_agent(tmp_path):
 def test_an_agent_removes_what_one_that_was_killed_left_and_nothing_of_one_that_runs(start_agent, tmp_path):
     killed, left = start_agent()
     _, used = start_agent()
-    elsewhere = tmp_path / "agent-another-machine-x"
-    for folder in (left, used, elsewhere):
+    elsewhere = [tmp_path / f"agent-{name}-abcdefgh" for name in ("another", f"{os.uname().nodename}-gpu")]
+    for folder in (left, used, *elsewhere):
         folder.mkdir(exist_ok=True)
         (folder / "1-1-nonce").mkdir()
         (folder / "1-1-nonce" / "result.zip").write_bytes(b"of a user")
-    (elsewhere / "lock").touch()
+    for folder in elsewhere:
+        (folder / "lock").touch()
     killed.kill()
     killed.wait(30)
     start_agent()
     assert not left.exists()
     assert (used / "1-1-nonce" / "result.zip").exists()
-    assert (elsewhere / "1-1-nonce" / "result.zip").exists(), "another machine's locks cannot be seen"
+    for folder in elsewhere:
+        assert (folder / "1-1-nonce" / "result.zip").exists(), "another machine's locks cannot be seen"
 
 
 def test_an_agent_that_ends_leaves_nothing(start_agent, tmp_path):

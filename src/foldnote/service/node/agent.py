@@ -9,7 +9,6 @@ starter kills the engines, and a runner without a starter ends at the end of its
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
 import json
 import logging
@@ -30,8 +29,11 @@ from foldnote.service.node.attempt_run import NodeAttempt, NodePlace, NodeWork
 from foldnote.service.node.service_link import NodeConnection
 from foldnote.service.node.shelf import EngineShelf, GpuShelf
 from foldnote.service.runner.local_runners import LocalRunners
+from foldnote.service.runner.locking import is_locked, take_lock
 
-_LOCK = "lock"
+_DRAFT = "new-"
+_ENDING_PATTERN = 8 * "[!-]"
+"""Of the names that ``mkdtemp`` makes; the folders of a machine ``node1-gpu`` are none of ``node1``."""
 _JOIN_S = 30.0
 
 
@@ -120,29 +122,12 @@ def find_home() -> Path:
     )
     make_own(base, "Set FOLDNOTE_NODE_DIR to a folder of your own")
     prefix = f"agent-{os.uname().nodename}-"
-    for left in base.glob(f"{glob.escape(prefix)}*"):
-        if _is_left(left / _LOCK):
+    for left in base.glob(glob.escape(prefix) + _ENDING_PATTERN):
+        if not is_locked(left):
             shutil.rmtree(left, ignore_errors=True)
-    home = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
-    draft = home / f"{_LOCK}.new"
-    fcntl.flock(os.open(draft, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
-    draft.rename(home / _LOCK)  # it appears locked
-    return home
-
-
-def _is_left(lock: Path) -> bool:
-    """Whether the lock's process has ended."""
-    try:
-        descriptor = os.open(lock, os.O_RDWR)
-    except OSError:  # it is being made, or removed
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=base))
+    take_lock(draft)
+    return draft.rename(base / f"{prefix}{draft.name.removeprefix(_DRAFT)}")  # it appears locked
 
 
 def main() -> None:
