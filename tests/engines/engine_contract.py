@@ -170,7 +170,7 @@ class EngineContract:
         )
         if outcome.state == "failed":
             # the second of several files is pdbFiles_2 here
-            first = re.sub(r"_\d+$", "", outcome.error.split()[0])
+            first = re.sub(r"(_\d+)?:?$", "", outcome.error.split()[0])
             assert (
                 first[0].isupper()
                 or first[0].isdigit()
