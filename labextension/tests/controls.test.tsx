@@ -8,6 +8,7 @@ import { HtmlPane } from '../src/components/HtmlPane';
 import { IconButton } from '../src/components/IconButton';
 import { FoldIcon, StateIcon } from '../src/components/icons';
 import { LogPane } from '../src/components/LogPane';
+import { MiddleText } from '../src/components/MiddleText';
 import { Notice } from '../src/components/Notice';
 import { SearchBox } from '../src/components/SearchBox';
 import { Select } from '../src/components/Select';
@@ -18,6 +19,26 @@ import { StatusFilters } from '../src/components/StatusFilters';
 import { Store } from '../src/models/store';
 import { STATES } from '../src/models/status';
 import { makeJob, SERVICE } from './records';
+
+describe('a text that is truncated in the middle', () => {
+  it('is copied whole by itself, and as the browser does together with what stands beside it', () => {
+    const { container } = render(
+      <p>
+        <MiddleText text="trastuzumab-VH-IMGT" /> <i>Complete</i>
+      </p>
+    );
+    const [start, end] = [...container.querySelectorAll('bdi > span')] as [Element, Element];
+    const setData = vi.fn();
+    const copyUpTo = (last: Element): boolean => {
+      window.getSelection()?.setBaseAndExtent(start, 0, last, 1);
+      return fireEvent.copy(start, { clipboardData: { setData } });
+    };
+    expect(copyUpTo(end)).toBe(false);
+    expect(setData).toHaveBeenCalledExactlyOnceWith('text/plain', 'trastuzumab-VH-IMGT');
+    expect(copyUpTo(screen.getByText('Complete'))).toBe(true);
+    expect(setData).toHaveBeenCalledOnce();
+  });
+});
 
 describe('the filters by status', () => {
   it('write counts as cells and the command line do', () => {

@@ -24,8 +24,14 @@ export function MiddleText({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-/** Browsers put the end of a line between the parts. */
+/** Browsers put the end of a line between the parts; where more than the text is selected, the copy is theirs. */
 function copyInOneLine(event: ClipboardEvent): void {
-  event.clipboardData.setData('text/plain', String(window.getSelection()).replace('\n', ''));
-  event.preventDefault();
+  const selection = window.getSelection();
+  const isWithin = [selection?.anchorNode, selection?.focusNode].every(
+    node => node && event.currentTarget.contains(node)
+  );
+  if (isWithin) {
+    event.clipboardData.setData('text/plain', String(selection).replace('\n', ''));
+    event.preventDefault();
+  }
 }

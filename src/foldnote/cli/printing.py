@@ -24,10 +24,6 @@ IN_COMMANDS = {
     "fn.provision()": "`foldnote provision`",
     "fn.upload()": "`foldnote files upload`",
     "pass the contents with fn.inline()": "give the contents themselves",
-    "PUT /upload": "`foldnote files upload`",
-    "send the contents inline": "give the contents themselves",
-    "GET /tools": "`foldnote tools`",
-    "POST /agent/provision": "`foldnote provision`",
     "fn.export writes": "`foldnote results JOB --export` writes",
     "batches.submit()": "`foldnote batch`",
     "Leave on_failure out; batch.stop()": "Leave --on-failure out; `foldnote stop BATCH`",
@@ -40,7 +36,7 @@ IN_COMMANDS = {
     ", or client.webhook.renew_secret()": "",
     "none yet: renew_secret(), or ": "none yet: ",
 }
-"""What messages advise in Python or as a route, and what does the same on the command line."""
+"""What messages advise in Python, and what does the same on the command line."""
 _RETRIES = re.compile(r"\bretries=(\d+)")
 
 

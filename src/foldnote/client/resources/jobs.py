@@ -251,7 +251,7 @@ class JobsOperations(Resource, Generic[H]):
             wait_s: maximum time that the service may wait for a change, in seconds, at most 25.
 
         Raises:
-            ArgumentError: ``batch`` names a job that is none.
+            ArgumentError: ``batch`` names a job that is not a batch.
             NotFoundError: there is no such batch.
         """
         limit = job_pages.check_limit(limit)
@@ -342,7 +342,7 @@ class JobsOperations(Resource, Generic[H]):
             1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str); missing values are NaT or NaN.
 
         Raises:
-            ArgumentError: ``batch`` names a job that is none.
+            ArgumentError: ``batch`` names a job that is not a batch.
             NotFoundError: there is no such batch.
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}

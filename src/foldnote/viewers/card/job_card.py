@@ -241,10 +241,11 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
     def _paint(self) -> None:
-        html = write_card(self._shown_record(), outage=self._outage, again=self._again, note=self._note)
+        record = self._shown_record()
+        html = write_card(record, outage=self._outage, again=self._again, note=self._note)
         if self._face.value != html:
             self._face.value = html
-        self._spoken.say(self._shown_record())
+        self._spoken.say(record)
         can_act = self.source is not None
         self._stop.layout.display = "none" if self.job.is_final or not can_act else ""
         self._log_switch.layout.display = "" if can_act else "none"
@@ -252,7 +253,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         is_complete = self.job.status is JobStatus.COMPLETE
         self._result_button.layout.display = "" if has_more and is_complete else "none"
         self._go_on_button.layout.display = "" if is_complete and self._go_on is not None else "none"
-        has_no_result = bool(describe_rerun(self._shown_record()))
+        has_no_result = bool(describe_rerun(record))
         for button, action in ((self._run_again_button, self._run_again), (self._edit_button, self._edit)):
             button.layout.display = "" if has_no_result and action is not None else "none"
         self._face.layout.width = "auto"
