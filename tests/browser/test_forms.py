@@ -228,6 +228,7 @@ def test_the_card_in_a_form_has_the_buttons_of_a_card(show, notebook):
     for button in (go_on, log):
         expect(button).to_have_css("border-top-width", "1px")
         expect(button).to_have_css("height", "28px")
+    expect(card.get_by_role("button", name="Show result")).to_be_hidden()  # the result is below
     first, second = find_place(go_on), find_place(log)
     assert first["x"] + first["width"] + 8 == pytest.approx(second["x"], abs=0.5)
     notebook.picture("form-card", card)
