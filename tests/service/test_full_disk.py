@@ -132,7 +132,9 @@ def test_a_job_that_fills_the_disk_is_deleted_and_its_room_comes_back(small):
 def test_a_run_goes_on_while_the_disk_has_no_room_for_its_progress(small):
     name = "through.sleep-10.output-1"
     assert small.submit(name).status_code == 200
-    wait_until(lambda: "Sleeping" in (small.job(name)["message"] or ""), "the engine, which wrote its files before")
+    wait_until(
+        lambda: "Sleeping" in (small.job(name)["message"] or ""), "the engine, which wrote its files before"
+    )
     with taken(small):
         time.sleep(3)
     (small.folder / "data" / "other").unlink()

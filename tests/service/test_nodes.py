@@ -25,6 +25,7 @@ from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
 from foldnote.service.queue.nodes import HeldAttempt, NodeAttempts, Reported
 from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
+from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.queue import JobEnd
 
 _numbers = itertools.count()
@@ -297,6 +298,24 @@ def test_an_attempt_whose_end_is_committed_has_begun_and_its_node_is_not_refused
     assert later.beat(held, Reported()).cancel_grace_s is None
     with pytest.raises(RefusalError):
         later.admit(job.job_id, 1, "another")
+
+
+def test_replicas_judge_a_lease_by_the_clock_of_their_database(service, job, monkeypatch):
+    """The clock of a machine may be an hour wrong."""
+
+    class OfOneServer(NodeAttemptStore):
+        def seconds(self):
+            return time.monotonic()
+
+    store = OfOneServer(service.service.store.database)
+    token = RunningNode(service, job).headers["authorization"].removeprefix("Bearer ")
+    one, other = (
+        NodeAttempts(store, service.root, service.attempts.timing, name) for name in ("one", "other")
+    )
+    one.beat(one.admit(job.job_id, 1, token), Reported())
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() + 3600)
+    assert other.admit(job.job_id, 1, token).is_live
 
 
 def test_an_attempt_that_was_revoked_has_not_begun_when_its_end_is_committed(service, job):

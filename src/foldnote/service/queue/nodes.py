@@ -37,7 +37,7 @@ UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
 DRAFT = ".upload-"
 _MANY = 10_000
 _HEARD = "heard"
-"""File with the Unix time (s) of the last heartbeat, whichever replica it was sent to."""
+"""File with the time of the last heartbeat by the database's clock (s), whichever replica it was sent to."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class NodeAttempts:
         if self.replica and row.token_sha256:
             with contextlib.suppress(OSError, ValueError):
                 heard = float((folder / _HEARD).read_text("ascii"))
-                held.until = moment + min(0.0, heard - time.time()) + self.timing.wait_s
+                held.until = moment + min(0.0, heard - self._store.seconds()) + self.timing.wait_s
         held.is_over = (folder / files.OUTCOME).exists()
         with contextlib.suppress(FileNotFoundError, ValueError):
             held.cancel_grace_s = float((folder / files.CANCEL).read_text("ascii"))
@@ -480,7 +480,7 @@ class NodeAttempts:
 
     def _note_heard(self, folder: Path) -> None:
         if self.replica:
-            write_atomically(folder / _HEARD, str(time.time()))
+            write_atomically(folder / _HEARD, str(self._store.seconds()))
 
     @staticmethod
     def _require_live(held: HeldAttempt) -> None:

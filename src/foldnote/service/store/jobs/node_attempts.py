@@ -56,6 +56,14 @@ class NodeAttemptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def seconds(self) -> float:
+        """The clock by which leases are kept, which all replicas share: Unix time (s).
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        return self._database.seconds()
+
     def find(self, job_id: int, number: int) -> NodeAttemptRow | None:
         """The attempt; None if there is none of this number."""
         with self._database.read() as connection:
