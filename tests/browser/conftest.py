@@ -24,6 +24,8 @@ _ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
     # pages of tests are closed before optimised code pays for its compilation, an eighth of their processor time
     "--js-flags=--no-opt --no-maglev",
+    # what is drawn in software needs no process beside the browser's
+    "--in-process-gpu",
     LEFT_OUT,
 )
 
