@@ -413,7 +413,7 @@ from openmm import unit
 from rdkit import Chem
 from rdkit.Chem import AllChem
 from complex_files import write_complex
-from complexes import build_complex, check_pose, read_receptor
+from complexes import Gaff, build_complex, check_pose, read_receptor
 from ligands import PreparedLigand, parametrize, prepare
 from sampling import make_context
 settings = json.loads(sys.argv[3])
@@ -427,7 +427,7 @@ Path("receptor.pdb").write_text("\\n".join(line for line in lines if line[17:20]
 receptor = read_receptor(Path("receptor.pdb"), 1, notes)
 check_pose(ligand, receptor)
 folder = parametrize(ligand, Path("made"), "gaff2", lambda message: None)
-built = build_complex(folder, None, receptor, settings, 1, lambda message: None)
+built = build_complex(folder, {}, receptor, settings, Gaff("gaff2"), 1, lambda message: None)
 write_complex(built.solute.topology, built.solute.positions[: built.solute.ligand[-1] + 1],
               receptor.protein.residues, "AS BUILT", Path("built.pdb"))
 system, atoms = built.solute.system, list(built.solute.topology.atoms())
@@ -489,7 +489,7 @@ lines = [line for line in Path(sys.argv[2]).read_text().splitlines() if line.sta
 lines = [line for line in lines if int(line[22:26]) in (5, 6)]
 far = [f"{line[:21]} {line[22:30]}{float(line[30:38]) + 90:8.3f}{line[38:]}" for line in lines]
 notes = []
-protein = read_protein("\\n".join([*far, "TER", *lines]), notes)
+protein = read_protein("\\n".join([*far, "TER", *lines]), notes, "receptorFile")
 protein.write(Path("plain.pdb"))
 made = app.PDBFile("plain.pdb")
 places = made.getPositions(asNumpy=True).value_in_unit(unit.nanometer)

@@ -34,6 +34,7 @@ _NAMED = 5
 """Molecules that the notice names."""
 
 
+@builtin_view("abfe")
 @builtin_view("binding-free-energy")
 @builtin_view("hydration-free-energy")
 def show_free_energies(result: Result) -> list[Any]:

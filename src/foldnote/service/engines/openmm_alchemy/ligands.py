@@ -19,7 +19,7 @@ from typing import Any
 from engine_protocol import fail
 
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I"})
-"""What GAFF and AM1-BCC have parameters for."""
+"""What GAFF, OpenFF's force fields and AM1-BCC have parameters for."""
 MAX_LIGAND_ATOMS = 70
 """Atoms without hydrogens; the semi-empirical calculation of a larger one takes hours."""
 MAX_LIGANDS = 50
@@ -48,7 +48,13 @@ class PreparedLigand:
 
 
 def read_ligands(
-    path: Path, seed: int, notes: list[str], *, are_placed: bool = False, most: int = MAX_LIGAND_ATOMS
+    path: Path,
+    seed: int,
+    notes: list[str],
+    *,
+    are_placed: bool = False,
+    may_be_charged: bool = False,
+    most: int = MAX_LIGAND_ATOMS,
 ) -> list[PreparedLigand]:
     """Read every molecule of an SDF file, or of a file with a SMILES on each line.
 
@@ -56,6 +62,7 @@ def read_ligands(
         seed: of the coordinates of those that have none.
         notes: gets what was added.
         are_placed: whether they must have coordinates, which a file of SMILES has not.
+        may_be_charged: whether molecules with a charge are taken, which are not switched off.
         most: atoms without hydrogens that a molecule may have.
     """
     from rdkit import RDLogger
@@ -78,7 +85,7 @@ def read_ligands(
             notes.append(f"Molecule {number} has the name of an earlier one; it is called {name!r} here.")
         if are_placed and molecule is not None and not has_place(molecule):
             fail(f"Molecule {name!r} has no 3D coordinates. Give it where it is bound, as docking writes it.")
-        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes, most)))
+        ligands.append(PreparedLigand(name, prepare(name, molecule, seed, notes, may_be_charged, most)))
     return ligands
 
 
@@ -109,13 +116,20 @@ def has_place(molecule: Any) -> bool:
     return molecule.GetNumConformers() > 0 and bool(molecule.GetConformer().Is3D())
 
 
-def prepare(name: str, molecule: Any, seed: int, notes: list[str], most: int = MAX_LIGAND_ATOMS) -> Any:
+def prepare(
+    name: str,
+    molecule: Any,
+    seed: int,
+    notes: list[str],
+    may_be_charged: bool = False,
+    most: int = MAX_LIGAND_ATOMS,
+) -> Any:
     """Check a molecule and give it the hydrogens and coordinates that it lacks."""
     from rdkit import Chem
 
     if molecule is None or molecule.GetNumAtoms() == 0:
         fail(f"Molecule {name!r} cannot be read. Check its atoms, bonds and charges.")
-    check(name, molecule, most)
+    check(name, molecule, may_be_charged, most)
     is_placed = has_place(molecule)
     lacking = sum(atom.GetTotalNumHs() for atom in molecule.GetAtoms())
     molecule = Chem.AddHs(molecule, addCoords=is_placed)
@@ -124,7 +138,7 @@ def prepare(name: str, molecule: Any, seed: int, notes: list[str], most: int = M
     return molecule if is_placed else embed(name, molecule, seed, notes)
 
 
-def check(name: str, molecule: Any, most: int) -> None:
+def check(name: str, molecule: Any, may_be_charged: bool, most: int) -> None:
     """End with a sentence for the user where a molecule cannot be calculated."""
     from rdkit import Chem
 
@@ -132,13 +146,13 @@ def check(name: str, molecule: Any, most: int) -> None:
         fail(f"Molecule {name!r} has several parts that are not bonded. Give one molecule, without its salt.")
     strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
     if strange:
-        fail(f"Molecule {name!r} has {', '.join(strange)}, for which GAFF and AM1-BCC have no parameters.")
-    if charge := Chem.GetFormalCharge(molecule):
+        fail(f"Molecule {name!r} has {', '.join(strange)}, for which the force field has no parameters.")
+    if (charge := Chem.GetFormalCharge(molecule)) and not may_be_charged:
         fail(
             f"Molecule {name!r} has a charge of {charge:+d} e. Only neutral molecules are taken:"
             " decoupling a charge in a periodic box needs a correction for the box's size, which this engine"
             " does not have. Give the neutral form if that is the one you mean; for a charged one use a"
-            " program that has the correction, as a command of your own or by a service that runs `abfe`."
+            " program that has the correction, as a command of your own."
         )
     if sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms()):
         fail(f"Molecule {name!r} is a radical; the force field describes closed shells only.")
@@ -222,12 +236,12 @@ def parametrize(
     return folder
 
 
-def keep_parameters(place: Path, number: int, ligand: PreparedLigand) -> None:
-    """Copy charges, atom types and further parameters to the result."""
+def keep_parameters(place: Path, number: str, ligand: PreparedLigand) -> None:
+    """Copy charges, atom types and further parameters to the result, with a number before the name."""
     target = OUTPUTS / "parameters"
     target.mkdir(parents=True, exist_ok=True)
     for name in ("lig.mol2", "lig.frcmod"):
-        shutil.copy(place / name, target / f"{number:03}-{slug(ligand.name)}{Path(name).suffix}")
+        shutil.copy(place / name, target / f"{number}-{slug(ligand.name)}{Path(name).suffix}")
 
 
 def neutralize(source: Path, target: Path) -> None:
@@ -235,12 +249,18 @@ def neutralize(source: Path, target: Path) -> None:
     head, mark, rest = source.read_text().partition("@<TRIPOS>ATOM\n")
     body, bonds, tail = rest.partition("@<TRIPOS>BOND")
     lines = body.splitlines()
-    total = sum(float(line.split()[8]) for line in lines)
+    total = sum(read_mol2_charges(source))
     if abs(total) > MAX_EXCESS:
         fail(f"The AM1-BCC charges sum to {total:.3f} e, not 0. Check the molecule's bonds and hydrogens.")
     excess = total / len(lines)
     made = [f"{line[: line.rindex(line.split()[8])]}{float(line.split()[8]) - excess:.6f}" for line in lines]
     target.write_text(head + mark + "\n".join(made) + "\n" + bonds + tail)
+
+
+def read_mol2_charges(path: Path) -> list[float]:
+    """Partial charges in e of the atoms of a mol2 file."""
+    body = path.read_text().partition("@<TRIPOS>ATOM\n")[2].partition("@<TRIPOS>BOND")[0]
+    return [float(line.split()[8]) for line in body.splitlines()]
 
 
 def build(folder: Path, commands: Sequence[str], report: Callable[[str], None]) -> str:

@@ -57,7 +57,7 @@ def main() -> None:
             for number, ligand in enumerate(ligands, start=1):
                 place = Path("systems") / f"{number:03}"
                 parametrize(ligand, place, settings["forcefieldSmallMolecule"], partial(progress.tell, 0.0))
-                keep_parameters(place, number, ligand)
+                keep_parameters(place, f"{number:03}", ligand)
                 kept = folder / f"{number:03}"
                 legs += hydrate(ligand, place, kept, settings, lengths, seed, platform, progress)
                 write_results(ligands, legs, settings["protocolRepeats"])

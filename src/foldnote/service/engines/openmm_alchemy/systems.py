@@ -24,7 +24,16 @@ LONGEST_STEP = 2.0
 WATER_TO_WATER, WATER_TO_SOLUTE = 0.21, 0.26
 """nm between oxygen atoms across the faces of a box, and from an oxygen to a solute's atom, below which a
 water is left out."""
-WATERS = {"tip3p": "leaprc.water.tip3p", "spce": "leaprc.water.spce"}
+WATERS = {
+    "tip3p": ("source leaprc.water.tip3p",),
+    "spce": ("source leaprc.water.spce",),
+    "tip4pew": ("source leaprc.water.tip4pew",),
+    "tip5p": (
+        *("source leaprc.water.tip3p", "loadamberparams frcmod.tip5p"),  # there are no ions for it
+        *("HOH = TP5", "WAT = TP5"),
+    ),
+}
+"""tleap's commands."""
 FORCE_FIELDS = {"gaff": "leaprc.gaff", "gaff2": "leaprc.gaff2"}
 
 
@@ -65,7 +74,7 @@ def build_ligand_legs(
         folder,
         [
             f"source {FORCE_FIELDS[force_field]}",
-            f"source {WATERS[water]}",
+            *WATERS[water],
             "loadamberparams lig.frcmod",
             "x = loadmol2 lig.mol2",
             "saveamberparm x gas.prmtop gas.inpcrd",

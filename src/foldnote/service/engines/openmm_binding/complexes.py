@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from engine_protocol import fail
-from ligands import PreparedLigand, build, read_ligands
+from ligands import NAME, PreparedLigand, build, keep_parameters, parametrize, read_ligands
 from receptors import ANCHORS, ReceptorProtein, read_protein
 from scipy.spatial import cKDTree
 from systems import FORCE_FIELDS, WATERS, Solute, fill_box, read_positions, read_system, write_solvent
@@ -32,30 +33,90 @@ KEPT_WATER = 0.2
 """nm from a water of the receptor's file to the ligand, below which it is left out."""
 
 
+class SmallMolecules(Protocol):
+    """The force field of ligands, cofactors and hosts."""
+
+    suffixes: ClassVar[Sequence[str]]
+    """Of a molecule's files."""
+
+    @property
+    def commands(self) -> Sequence[str]:
+        """What tleap needs to know before the molecules."""
+        ...
+
+    def load(self, stem: str) -> Sequence[str]:
+        """What loads the parameters of a molecule's files."""
+        ...
+
+    def parametrize(
+        self, ligand: PreparedLigand, folder: Path, report: Callable[[str], None], residue: str = NAME
+    ) -> None:
+        """Write a molecule's files, called ``lig``, which tleap reads; ``lig.mol2`` has the coordinates."""
+        ...
+
+    def keep(self, folder: Path, number: str, ligand: PreparedLigand) -> None:
+        """Copy the parameters to the results, with the number before the ligand's name."""
+        ...
+
+    def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
+        """Add what tleap cannot express to a built system; ``molecules`` are folders by residue."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gaff:
+    """The general Amber force field with AM1-BCC charges."""
+
+    name: str
+    """``gaff`` or ``gaff2``."""
+    suffixes: ClassVar[Sequence[str]] = (".mol2", ".frcmod")
+
+    @property
+    def commands(self) -> Sequence[str]:
+        """The force field's file."""
+        return [f"source {FORCE_FIELDS[self.name]}"]
+
+    def load(self, stem: str) -> Sequence[str]:
+        """Reads what the force field itself lacks."""
+        return [f"loadamberparams {stem}.frcmod"]
+
+    def parametrize(
+        self, ligand: PreparedLigand, folder: Path, report: Callable[[str], None], residue: str = NAME
+    ) -> None:
+        """See the protocol."""
+        parametrize(ligand, folder, self.name, report, residue)
+
+    def keep(self, folder: Path, number: str, ligand: PreparedLigand) -> None:
+        """See the protocol."""
+        keep_parameters(folder, number, ligand)
+
+    def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
+        """Nothing: tleap has all of it."""
+
+
 @dataclass
 class Receptor:
-    """What the ligands are bound to: one of both is there."""
+    """What the ligands are bound to: a protein, or one host molecule."""
 
     protein: ReceptorProtein | None = None
-    host: PreparedLigand | None = None
+    molecules: dict[str, PreparedLigand] = field(default_factory=dict)
+    """The host, or cofactors of the protein, by the names of their residues."""
 
     def positions(self) -> np.ndarray:
         """Of its atoms in nm; of a protein those but hydrogens."""
-        if self.protein:
-            return self.protein.positions()
-        assert self.host
-        return np.array(self.host.molecule.GetConformer().GetPositions()) / 10
+        own = [self.protein.positions()] if self.protein else []
+        return np.vstack([*own, *map(place_ligand, self.molecules.values())])
 
 
 def read_receptor(path: Path, seed: int, notes: list[str]) -> Receptor:
     """Read a protein (PDB) or a host molecule (SDF), whichever the file is."""
     text = path.read_text("utf-8", "replace")
     if "V2000" not in text and "V3000" not in text:
-        return Receptor(protein=read_protein(text, notes))
+        return Receptor(protein=read_protein(text, notes, "receptorFile"))
     hosts = read_ligands(path, seed, notes, are_placed=True, most=MAX_HOST_ATOMS)
     if len(hosts) > 1:
         fail(f"receptorFile has {len(hosts)} molecules. Give one host, and the ligands under ligandsSDF.")
-    return Receptor(host=hosts[0])
+    return Receptor(molecules={HOST: hosts[0]})
 
 
 def check_pose(ligand: PreparedLigand, receptor: Receptor) -> None:
@@ -94,9 +155,10 @@ class BuiltComplex:
 
 def build_complex(
     folder: Path,
-    host: Path | None,
+    others: Mapping[str, Path],
     receptor: Receptor,
-    settings: dict,
+    settings: Mapping[str, Any],
+    force_field: SmallMolecules,
     seed: int,
     report: Callable[[str], None],
 ) -> BuiltComplex:
@@ -104,58 +166,77 @@ def build_complex(
 
     Args:
         folder: of the ligand's parameters; gets ``complex.prmtop``.
-        host: likewise of a host molecule; None for a protein.
+        others: likewise of a host or of cofactors, by residue.
         receptor: as read.
         settings: the job's.
+        force_field: of the small molecules.
         seed: of the places of ions.
         report: is told what is done.
     """
     ligand = read_positions(folder / "lig.mol2")
-    lines, kept = [], np.zeros((0, 3))
+    lines, parts, kept = [], [], np.zeros((0, 3))
     if receptor.protein:
         receptor.protein.write(folder / "receptor.pdb")
-        force_field = PROTEINS[settings["proteinForceField"]]
-        lines += [f"source {force_field}", "p = loadpdb receptor.pdb"]
+        lines += [f"source {PROTEINS[settings['proteinForceField']]}", "p = loadpdb receptor.pdb"]
         lines += [f"bond p.{one + 1}.SG p.{two + 1}.SG" for one, two in receptor.protein.bridges]
+        parts.append("p")
         if receptor.protein.waters:
             waters = np.array(receptor.protein.waters)
-            kept = waters[cKDTree(ligand).query(waters)[0] > KEPT_WATER]
-    else:
-        assert host
-        for name in ("lig.mol2", "lig.frcmod"):
-            shutil.copy(host / name, folder / f"host{Path(name).suffix}")
-        lines += ["loadamberparams host.frcmod", "p = loadmol2 host.mol2"]
-    text = build(folder, [*head(settings), *lines, "charge p"], report)
+            near = np.vstack([ligand, *map(place_ligand, receptor.molecules.values())])
+            kept = waters[cKDTree(near).query(waters)[0] > KEPT_WATER]
+    for residue, place in others.items():
+        for suffix in force_field.suffixes:
+            shutil.copy(place / f"lig{suffix}", folder / f"{residue}{suffix}")
+        lines += [*force_field.load(residue), f"m{len(parts)} = loadmol2 {residue}.mol2"]
+        parts.append(f"m{len(parts)}")
+    lines.append(f"r = combine {{{' '.join(parts)}}}")
+    text = build(folder, [*head(settings, force_field), *lines, "charge r"], report)
     charge = read_charge(text)
     bound = np.vstack([receptor.positions(), ligand])
     solute = solvate(
-        folder, "complex", settings, [*lines, *load_ligand()], "p x", (bound, kept), charge, seed, report
+        folder,
+        "complex",
+        settings,
+        [*head(settings, force_field), *lines, *load_ligand(force_field)],
+        "r x",
+        (bound, kept),
+        charge,
+        seed,
+        report,
     )
+    force_field.complete(solute, {NAME: folder, **others})
     return list_anchors(solute, receptor)
 
 
-def build_ligand(folder: Path, settings: dict, seed: int, report: Callable[[str], None]) -> Solute:
+def build_ligand(
+    folder: Path,
+    settings: Mapping[str, Any],
+    force_field: SmallMolecules,
+    seed: int,
+    report: Callable[[str], None],
+) -> Solute:
     """Build the ligand alone in water with the same salt, from the files in its folder."""
     ligand = read_positions(folder / "lig.mol2")
-    nothing = np.zeros((0, 3))
-    return solvate(folder, "solvent", settings, load_ligand(), "x", (ligand, nothing), 0, seed, report)
+    lines, nothing = [*head(settings, force_field), *load_ligand(force_field)], np.zeros((0, 3))
+    solute = solvate(folder, "solvent", settings, lines, "x", (ligand, nothing), 0, seed, report)
+    force_field.complete(solute, {NAME: folder})
+    return solute
 
 
-def head(settings: dict) -> list[str]:
+def head(settings: Mapping[str, Any], force_field: SmallMolecules) -> list[str]:
     """Commands that load the force fields of the small molecules and of the water."""
-    loaded = FORCE_FIELDS[settings["forcefieldSmallMolecule"]], WATERS[settings["solventModel"]]
-    return [f"source {each}" for each in loaded]
+    return [*force_field.commands, *WATERS[settings["solventModel"]]]
 
 
-def load_ligand() -> list[str]:
+def load_ligand(force_field: SmallMolecules) -> list[str]:
     """Commands that load the ligand as x."""
-    return ["loadamberparams lig.frcmod", "x = loadmol2 lig.mol2"]
+    return [*force_field.load("lig"), "x = loadmol2 lig.mol2"]
 
 
 def solvate(
     folder: Path,
     stem: str,
-    settings: dict,
+    settings: Mapping[str, Any],
     lines: Sequence[str],
     units: str,
     places: tuple[np.ndarray, np.ndarray],
@@ -185,7 +266,6 @@ def solvate(
     text = build(
         folder,
         [
-            *head(settings),
             *lines,
             *more,
             f"w = loadpdb {stem}-solvent.pdb",
@@ -260,6 +340,8 @@ def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
         if atom.element is None or atom.element.symbol == "H":
             continue
         if index < first and receptor.protein:
+            if atom.residue.index >= len(receptor.protein.residues):
+                continue  # a cofactor
             if atom.name not in ANCHORS or atom.residue.name in ("ACE", "NME", "NHE"):
                 continue
             own = receptor.protein.residues[atom.residue.index]

@@ -91,8 +91,8 @@ class ReceptorProtein:
             stream.write("END\n")
 
 
-def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
-    """Read the first model of a PDB file and check that the force field can describe it."""
+def read_protein(text: str, notes: list[str], setting: str) -> ReceptorProtein:
+    """Read the first model of the PDB file of a setting and check that the force field can describe it."""
     protein = ReceptorProtein([], [])
     strange: set[str] = set()
     places: dict[tuple[str, str], ReceptorResidue] = {}
@@ -102,7 +102,7 @@ def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
         element = line[76:78].strip().upper() or name.lstrip("0123456789")[:1].upper()
         if residue in WATERS:
             if name in ("O", "OW", "OH2"):
-                protein.waters.append(read_position(line))
+                protein.waters.append(read_position(line, setting))
             continue
         if residue not in STANDARD and residue not in CAPS:
             strange.add(residue or "a residue without a name")
@@ -119,18 +119,18 @@ def read_protein(text: str, notes: list[str]) -> ReceptorProtein:
             continue
         if name in own.atoms:
             fail(
-                f"receptorFile has the atom {name} of {own.title} twice. Give each residue a number of its"
+                f"{setting} has the atom {name} of {own.title} twice. Give each residue a number of its"
                 " own, and leave one of two alternate locations."
             )
-        own.atoms["C" if own.name == "NME" and name == "CH3" else name] = read_position(line)
+        own.atoms["C" if own.name == "NME" and name == "CH3" else name] = read_position(line, setting)
     if strange:
         listed = ", ".join(sorted(strange)[:MAX_NAMED])
         fail(
-            f"receptorFile has {listed}, for which there are no parameters: only the 20 amino acids, their"
+            f"{setting} has {listed}, for which there are no parameters: only the 20 amino acids, their"
             " protonation states by Amber's names, ACE, NME and NHE at the ends, and water are taken."
             " Remove ligands, ions and cofactors, and replace modified residues."
         )
-    check_protein(protein)
+    check_protein(protein, setting)
     name_chains(protein.residues, notes)
     if has_hydrogens:
         notes.append("Hydrogens of the receptor's file were replaced; names such as HID say the protonation.")
@@ -161,36 +161,36 @@ def take_first_model(lines: Iterable[str]) -> Iterable[str]:
             yield line.ljust(80)
 
 
-def read_position(line: str) -> np.ndarray:
+def read_position(line: str, setting: str) -> np.ndarray:
     """Coordinates of a line in nm."""
     try:
         place = np.array([float(line[start : start + 8]) / 10 for start in (30, 38, 46)])
     except ValueError:
         place = np.full(3, math.nan)
     if not np.isfinite(place).all() or np.abs(place).max() > FURTHEST:
-        fail(f"receptorFile has coordinates that are not numbers: {line[:54].rstrip()!r}.")
+        fail(f"{setting} has coordinates that are not numbers: {line[:54].rstrip()!r}.")
     return place
 
 
-def check_protein(protein: ReceptorProtein) -> None:
+def check_protein(protein: ReceptorProtein, setting: str) -> None:
     """End with a sentence where tleap would make something else of it than the file says."""
     residues = protein.residues
     if not any(each.name not in CAPS.values() for each in residues):
-        fail("receptorFile has no protein. Give a PDB file with amino acids, or a host molecule as SDF.")
+        fail(f"{setting} has no protein. Give a PDB file with amino acids.")
     if len(residues) > MAX_RESIDUES:
-        fail(f"receptorFile has {len(residues)} residues; at most {MAX_RESIDUES} are taken. Cut the protein.")
+        fail(f"{setting} has {len(residues)} residues; at most {MAX_RESIDUES} are taken. Cut the protein.")
     for each in residues:
         if lacking := [
             name for name in BACKBONE if name not in each.atoms and each.name not in CAPS.values()
         ]:
-            fail(f"{each.title} in receptorFile lacks {', '.join(lacking)}. Complete its backbone.")
+            fail(f"{each.title} in {setting} lacks {', '.join(lacking)}. Complete its backbone.")
     for one, two in pairwise(residues):
         is_joined = "C" in one.atoms and "N" in two.atoms and one.name not in ("NME", "NHE")
         if one.chain != two.chain or two.name == "ACE" or not is_joined:
             continue
         if np.linalg.norm(one.atoms["C"] - two.atoms["N"]) > LONGEST_BOND:
             fail(
-                f"receptorFile has a gap between {one.title} and {two.title}. Model the missing residues, or"
+                f"{setting} has a gap between {one.title} and {two.title}. Model the missing residues, or"
                 " give the parts chains of their own, with NME and ACE at the ends."
             )
     sulfurs = [
