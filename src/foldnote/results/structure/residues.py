@@ -83,6 +83,8 @@ def find_parent(name: str) -> str:
 @lru_cache(maxsize=4096)
 def find_letter(name: str) -> str:
     """The one-letter code of a polymer residue; ``X`` if there is none."""
+    if find_parent(name) == "PCA":
+        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
     letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
     return letter if letter.isalpha() else "X"
 
