@@ -208,6 +208,22 @@ def test_without_hydrogens_and_bonds_the_length_of_a_bond_tells_donors_and_accep
     assert tuple(found.roles[1].tolist()) == roles
 
 
+@pytest.mark.parametrize(
+    ("third", "roles"), [("C", (True, True)), ("S", (False, True)), ("N", (False, True))]
+)
+def test_of_nitrogens_with_three_neighbours_amines_alone_have_a_hydrogen(third, roles):
+    """The nitrogen of a tertiary sulfonamide, such as 5FO of PDB 3SHY, was a donor."""
+    places = [
+        ("N", (0, 0, 0)),
+        ("C", (1.38, 0, -0.5)),
+        ("C", (-0.69, 1.2, -0.5)),
+        (third, (-0.69, -1.2, -0.5)),
+    ]
+    rows = [(f"X{row}", element, *map(float, place), 0.0) for row, (element, place) in enumerate(places)]
+    found = find_roles(Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ()))
+    assert tuple(found.roles[0].tolist()) == roles
+
+
 def test_of_alternate_locations_one_after_the_other_the_first_is_read():
     residue = make_residue("LIG", [(f"C{n}", (1.4 * n, 0, 0)) for n in range(8)] * 2)
     for place, atom in enumerate(residue):
