@@ -223,3 +223,23 @@ def test_what_cannot_be_scored_is_a_plain_sentence(tmp_path, text, sentence):
     assert outcome.state == "failed"
     assert sentence in outcome.error
     assert "Traceback" not in outcome.error
+
+
+def test_hydrogens_at_the_end_of_a_file_make_no_residues(tmp_path):
+    """As Open Babel appends them; a file of two chains had twice the residues, half of them without atoms."""
+    atoms = [line for line in TRP_CAGE.splitlines() if line.startswith("ATOM") and line[13] != "H"]
+    other = [f"{line[:21]}B{line[22:30]}{float(line[30:38]) + 60:8.3f}{line[38:]}" for line in atoms]
+    heavy = [*atoms, *other]
+    hydrogens = [
+        f"{line[:12]} H  {line[16:30]}{float(line[30:38]) + 1:8.3f}{line[38:66]}".ljust(77) + "H"
+        for line in heavy
+        if line[12:16] == " N  "
+    ]
+    outcome, plain = score(tmp_path / "plain", "\n".join([*heavy, "END", ""]))
+    assert outcome.state == "succeeded", outcome.error
+    outcome, outputs = score(tmp_path / "babel", "\n".join([*heavy, *hydrogens, "END", ""]))
+    assert outcome.state == "succeeded", outcome.error
+
+    assert len(read_table(outputs / "residues.csv")) == 40
+    assert read_table(outputs / "residues.csv") == read_table(plain / "residues.csv")
+    assert read_notes(outputs) == read_notes(plain)

@@ -127,6 +127,29 @@ def test_the_charge_is_zero_at_the_isoelectric_point(tmp_path, rows):
     assert max(ph for ph, charge in curve if charge > 0) == pytest.approx(at, abs=0.2)
 
 
+PROTHYMOSIN = "MSDAAVDTSSEITTKDLKEKKEVVEEAENGRDAPANGNAENEENGEQEADNEVDEEEEEGGEEEEEEEEGDGEEEDGDEDEEAESATGKRAAEDDEDDDVDTKKQKTDEDD"
+
+
+@pytest.mark.parametrize(
+    ("sequence", "expected"),
+    [(PROTHYMOSIN, 3.69), ("D" * 5, 3.41), ("R" * 5, 12.60), ("D" * 100_000, -0.95), ("R" * 100_000, 17.0)],
+    ids=["prothymosin", "aspartates", "arginines", "many aspartates", "many arginines"],
+)
+def test_strongly_acidic_and_basic_sequences_are_neutral_at_their_isoelectric_point(
+    tmp_path, sequence, expected
+):
+    """Biopython's own search ends at pH 4.05 and 12."""
+    at = float(read_score(succeed(tmp_path, sequence))["isoelectric_point"])
+    assert at == pytest.approx(expected, abs=0.011)
+    ends = {"M": 7.0, "D": 7.5, "R": 7.5}[sequence[0]], 4.55 if sequence[-1] == "D" else 3.55
+    bases = [(ends[0], 1), *((pk, sequence.count(letter)) for letter, pk in (("K", 10.0), ("R", 12.0)))]
+    acids = [(ends[1], 1), *((pk, sequence.count(letter)) for letter, pk in (("D", 4.05), ("E", 4.45)))]
+    charge = sum(n / (1 + 10 ** (at - pk)) for pk, n in bases) - sum(
+        n / (1 + 10 ** (pk - at)) for pk, n in acids
+    )
+    assert abs(charge) < 0.3
+
+
 def test_the_hydropathy_is_the_mean_of_the_window(tmp_path):
     outputs = succeed(tmp_path, INSULIN_B, window=5)
     values = [float(row["hydropathy"]) for row in read_table(outputs / "hydropathy.csv")]

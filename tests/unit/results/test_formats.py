@@ -8,6 +8,8 @@ import msgpack
 import numpy as np
 import pandas as pd
 import pytest
+from rdkit import Chem
+from rdkit.Chem import Descriptors
 from result_archives import DATA, write_zip
 
 from foldnote.errors import UnreadableFileError
@@ -356,3 +358,23 @@ def test_the_formula_counts_hydrogens_that_an_sdf_leaves_out(atoms, bonds, formu
     (molecule,) = read_sdf(block.encode(), "x.sdf").molecules
     assert molecule.formula == formula
     assert molecule.mass == (None if mass is None else pytest.approx(mass, abs=0.02))
+
+
+@pytest.mark.parametrize(
+    ("smiles", "formula"),
+    [
+        ("[13CH3]C(=O)[O-]", "C2H3O2"),
+        ("[125I]c1ccccc1", "C6H5I"),
+        ("[2H]C([2H])[2H]", "CHD3"),
+        ("[3H]C", "CH4"),
+        ("[99C]", "C"),
+    ],
+)
+def test_the_mass_of_a_labelled_molecule_is_that_of_its_isotopes(smiles, formula):
+    """As RDKit has it; the mean mass of the element counted, except for deuterium."""
+    labelled = Chem.MolFromSmiles(smiles)
+    (molecule,) = read_sdf(Chem.MolToMolBlock(labelled).encode(), "labelled.sdf").molecules
+    assert (molecule.formula, molecule.mass) == (
+        formula,
+        pytest.approx(Descriptors.MolWt(labelled), abs=0.005),
+    )

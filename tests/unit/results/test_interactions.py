@@ -154,6 +154,43 @@ def test_histidine_is_charged_if_the_file_has_hydrogens_at_both_nitrogens(hydrog
     assert ("ionic" in list_kinds(("HIS", atoms), carboxylate)) == is_charged
 
 
+IMIDAZOLE = [("CG", (0, -2, -1)), ("ND1", (1.1, 0, -2)), ("CD2", (-1.1, -1, -0.7)), ("CE1", (0.7, 0, -1)),
+             ("NE2", (0, 0, 0))]  # fmt: skip
+ETHER = [("O1", (0, 0, 3.0)), ("C1", (1.2, 0, 3.7)), ("C2", (-1.2, 0, 3.7))]
+AMIDE = [
+    ("N1", (0, 0, 3.0)),
+    ("H1", (0, 0, 2.0)),
+    ("H2", (0.9, 0, 3.4)),
+    ("C1", (-1.2, 0, 3.6)),
+    ("O1", (-1.3, 0, 4.8)),
+]
+
+
+@pytest.mark.parametrize(
+    ("hydrogens", "ligand", "donors"),
+    [
+        ([], ETHER, ["receptor"]),
+        ([("HE2", (0, 0, 1.0))], ETHER, ["receptor"]),
+        ([("HD1", (1.9, 0.3, -2.4))], ETHER, []),
+        ([("HE2", (0, 0.9, -0.4))], AMIDE, []),
+        ([("HD1", (1.9, 0.3, -2.4))], AMIDE, ["ligand"]),
+    ],
+    ids=["open", "epsilon gives", "delta does not", "epsilon does not take", "delta takes"],
+)
+def test_the_hydrogens_of_a_histidine_tell_which_nitrogen_gives_and_which_takes(hydrogens, ligand, donors):
+    """ProLIF 2.2.3 finds the same in the complexes of PLIP's tests, with the hydrogens of PDBFixer."""
+    table = make_complex(("HIS", [*IMIDAZOLE, *hydrogens]), ligand)
+    bonds = table[(table["kind"] == "hydrogen bond") & (table["atom"] == "NE2")]
+    assert bonds["donor"].tolist() == donors
+
+
+@pytest.mark.parametrize(("hydrogens", "donors"), [([], []), ([("HD2", (0, 0, 1.0))], ["receptor"])])
+def test_a_protonated_aspartate_gives_its_hydrogen(hydrogens, donors):
+    acid = [("CG", (0, 0, -1.3)), ("OD1", (1.1, 0, -1.9)), ("OD2", (0, 0, 0)), ("CB", (-1.3, 0, -2))]
+    table = make_complex(("ASP", [*acid, *hydrogens]), ETHER)
+    assert table.loc[table["kind"] == "hydrogen bond", "donor"].tolist() == donors
+
+
 @pytest.mark.parametrize(
     ("element", "length", "roles"),
     [
@@ -169,6 +206,22 @@ def test_without_hydrogens_and_bonds_the_length_of_a_bond_tells_donors_and_accep
     rows = [("C1", "C", 0.0, 0.0, 0.0, 0.0), ("X1", element, length, 0.0, 0.0, 0.0)]
     found = find_roles(Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ()))
     assert tuple(found.roles[1].tolist()) == roles
+
+
+@pytest.mark.parametrize(
+    ("third", "roles"), [("C", (True, True)), ("S", (False, True)), ("N", (False, True))]
+)
+def test_of_nitrogens_with_three_neighbours_amines_alone_have_a_hydrogen(third, roles):
+    """The nitrogen of a tertiary sulfonamide, such as 5FO of PDB 3SHY, was a donor."""
+    places = [
+        ("N", (0, 0, 0)),
+        ("C", (1.38, 0, -0.5)),
+        ("C", (-0.69, 1.2, -0.5)),
+        (third, (-0.69, -1.2, -0.5)),
+    ]
+    rows = [(f"X{row}", element, *map(float, place), 0.0) for row, (element, place) in enumerate(places)]
+    found = find_roles(Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ()))
+    assert tuple(found.roles[0].tolist()) == roles
 
 
 def test_of_alternate_locations_one_after_the_other_the_first_is_read():

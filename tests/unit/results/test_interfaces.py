@@ -185,3 +185,23 @@ def test_atoms_at_one_place_have_the_area_of_the_largest():
     points = np.array([[0.0, 0, 0], [1.5, 0, 0], [0.0, 0, 0], [0.0, 0, 0]])
     areas = measure_areas(points, np.array([1.6, 1.9, 1.8, 1.8]))
     assert areas.tolist() == pytest.approx([0.0, alone[1], alone[0], 0.0])
+
+
+def test_hydrogens_at_the_end_of_a_file_belong_to_their_residues(complex_, tmp_path):
+    """As Open Babel appends them; they were residues of their own, which doubled the sequence."""
+    lines = [line for line in complex_.text.splitlines() if line.startswith("ATOM")]
+    donors = [line for line in lines if line[12:16] == " N  "]
+    hydrogens = [
+        f"ATOM   {9000 + row:4}  H   {line[17:30]}{float(line[30:38]) + 1.0:8.3f}{line[38:54]}".ljust(77)
+        + "H"
+        for row, line in enumerate(donors)
+    ]
+    path = tmp_path / "babel.pdb"
+    path.write_text("\n".join([*lines, "TER", *hydrogens, "END", ""]))
+    found = Structure.open(path)
+
+    assert [chain.sequence for chain in found.chains] == [chain.sequence for chain in complex_.chains]
+    assert found.secondary_letters == complex_.secondary_letters
+    assert (found.to_frame()["element"] == "H").sum() == len(hydrogens) > 100
+    bonds = found.interface_bonds.query("kind == 'hydrogen bond' and atom == 'N'")
+    assert (bonds["angle"] >= 120).all(), "none is missing"

@@ -216,6 +216,7 @@ def test_the_atoms_settle_names_of_two_meanings(name, atoms, role):
         ("HIE", "HIS", "H"), ("NHID", "HIS", "H"), ("CYX", "CYS", "C"), ("CCYX", "CYS", "C"), ("ASH", "ASP", "D"),
         ("GLH", "GLU", "E"), ("LYN", "LYS", "K"), ("LYSH", "LYS", "K"), ("DALA", "ALA", "A"), ("RA5", "A", "A"),
         ("DT3", "DT", "T"), ("GUA", "G", "G"), ("MSE", "MSE", "M"), ("DGN", "DGN", "Q"), ("ZZZ", "ZZZ", "X"),
+        ("PCA", "PCA", "Q"), ("PGLU", "PCA", "Q"),
     ],
 )  # fmt: skip
 def test_parents_and_letters(name, parent, letter):

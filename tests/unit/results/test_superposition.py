@@ -165,6 +165,17 @@ def test_missing_residues_are_left_out_and_lower_the_score():
     assert found.tm_score == pytest.approx(207 / 227, abs=1e-3)
 
 
+def test_unknown_residues_are_paired_and_identical_with_none():
+    def forget(parsed):
+        for residue in list(parsed[0]["H"])[:10]:
+            residue.name = "UNK"
+
+    found = superpose(rewritten(forget), rewritten(forget))
+
+    assert (found.aligned, found.is_identical.sum()) == (227, 217)
+    assert found.identity == pytest.approx(217 / 227)
+
+
 def test_renamed_chains_are_found_by_sequence():
     def rename(parsed):
         parsed[0]["H"].name = "X"

@@ -31,6 +31,7 @@ from foldnote.results.comparison.traces import CentralAtoms, read_traces
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.prediction.model import Model
+from foldnote.results.structure.residues import UNKNOWN
 from foldnote.results.structure.structure import Structure
 
 PairingMethod = Literal["auto", "numbers", "sequence", "structure"]
@@ -60,7 +61,8 @@ class Superposition(NotebookRepr):
         aligned: number of pairs.
         coverage: fraction of the fixed structure's residues that are paired, 0 to 1.
         mobile_coverage: fraction of the mobile structure's residues that are paired, 0 to 1.
-        identity: fraction of the pairs with identical residues, 0 to 1.
+        identity: fraction of the pairs with identical residues, 0 to 1; an unknown residue (``X``) is
+            identical with none.
         pairs: one row per pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
             float64 in Å after the fit.
         points: coordinates of the paired atoms of the fixed structure, float64, shape (n, 3), Å.
@@ -224,6 +226,13 @@ def _make_superposition(
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "mobile_chain", "mobile_number"])
     tm_score, mobile_tm_score = _find_tm_scores(pairings, fixed_traces, mobile_traces)
+    is_identical = np.array(
+        [
+            p.fixed.letters[i] == p.mobile.letters[j] != UNKNOWN
+            for p in pairings
+            for i, j in zip(p.rows, p.mobile_rows, strict=True)
+        ]
+    )
     return Superposition(
         rotation=rotation,
         translation=translation,
@@ -234,17 +243,11 @@ def _make_superposition(
         aligned=len(rows),
         coverage=len(rows) / sum(map(len, fixed_traces)),
         mobile_coverage=len(rows) / sum(map(len, mobile_traces)),
-        identity=sum(pairing.equal for pairing in pairings) / len(rows),
+        identity=float(is_identical.mean()),
         pairs=frame.assign(distance=distances),
         points=targets,
         mobile_points=points,
-        is_identical=np.array(
-            [
-                p.fixed.letters[i] == p.mobile.letters[j]
-                for p in pairings
-                for i, j in zip(p.rows, p.mobile_rows, strict=True)
-            ]
-        ),
+        is_identical=is_identical,
         fitted=len(rows),
     )
 

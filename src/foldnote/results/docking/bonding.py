@@ -6,7 +6,8 @@ files without hydrogens, if its bonds leave a valence for one. Oxygen is an acce
 charged. Nitrogen is an acceptor if it has at most two neighbours and no implicit hydrogen, or three
 neighbours that are not coplanar with it (an amine, not an amide). Files of structures have neither bonds nor
 hydrogens; there, double and triple bonds are told by their lengths (Allen et al., J. Chem. Soc. Perkin Trans.
-2, S1 (1987)), and nitrogen of two neighbours in a flat ring can be either.
+2, S1 (1987)), nitrogen of two neighbours in a flat ring can be either, and pyramidal nitrogen of three is a
+donor, too, where all three are carbons: a tertiary amine, but no sulfonamide.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def _guess_roles(elements: Sequence[str], neighbours: Sequence[Sequence[int]], p
             if element == "O":
                 roles[row] = (_is_hydroxyl(kinds, lengths), True)
             elif len(near) > 2:
-                roles[row] = _has_lone_pair(row, neighbours, positions, has_implicit_hydrogen=False)
+                takes = _has_lone_pair(row, neighbours, positions, has_implicit_hydrogen=False)
+                roles[row] = (takes and set(kinds) == {"C"}, takes)
             else:
                 roles[row] = _guess_nitrogen(lengths, is_in_ring=row in in_rings)
     return roles

@@ -27,7 +27,7 @@ from foldnote.results.structure.interfaces.hydrogen_bonds import (
     MIN_ANGLE_DEGREES,
     Roles,
     find_hydrogens,
-    find_residue_role,
+    find_residue_roles,
     find_widest_angle,
 )
 from foldnote.results.structure.residues import find_parent
@@ -132,15 +132,13 @@ def read_pocket(structure: Structure) -> Pocket:
             own_atoms = list_first_location(residue)
             heavy = [atom for atom in own_atoms if not atom.is_hydrogen()]
             light = np.array([a.pos.tolist() for a in own_atoms if a.is_hydrogen()]).reshape(-1, 3)
-            for atom in heavy:
-                position = atom.pos.tolist()
-                own = find_hydrogens(light, position)
-                if len(own):
-                    hydrogens[len(points)] = own
-                points.append(position)
-                owners.append((*where, atom.name))
-                elements.append(atom.element.name)
-                roles.append(find_residue_role(find_parent(residue.name), atom.name, atom.element.name))
+            bonded = [find_hydrogens(light, atom.pos.tolist()) for atom in heavy]
+            hydrogens |= {place: each for place, each in enumerate(bonded, start=len(points)) if len(each)}
+            names = [(atom.name, atom.element.name) for atom in heavy]
+            roles += find_residue_roles(find_parent(residue.name), names, [len(each) > 0 for each in bonded])
+            points += [atom.pos.tolist() for atom in heavy]
+            owners += [(*where, atom.name) for atom in heavy]
+            elements += [atom.element.name for atom in heavy]
     return Pocket(
         np.array(points, dtype=np.float64).reshape(-1, 3),
         owners,
@@ -168,15 +166,15 @@ def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
     hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(kept) if row in pocket.hydrogens}
     for one in moved.values():
         light = np.array([place for _, element, place in one.atoms if element == "H"]).reshape(-1, 3)
-        for name, element, place in one.atoms:
-            if element != "H" and name not in _MAIN_CHAIN:
-                own = find_hydrogens(light, place)
-                if len(own):
-                    hydrogens[len(points)] = own
-                points.append(np.array(place))
-                owners.append((*one.owner, name))
-                elements.append(element)
-                roles.append(np.array(find_residue_role(find_parent(one.owner[2]), name, element)))
+        heavy = [atom for atom in one.atoms if atom[1] != "H" and atom[0] not in _MAIN_CHAIN]
+        bonded = [find_hydrogens(light, place) for _, _, place in heavy]
+        hydrogens |= {place: each for place, each in enumerate(bonded, start=len(points)) if len(each)}
+        names = [(name, element) for name, element, _ in heavy]
+        found = find_residue_roles(find_parent(one.owner[2]), names, [len(each) > 0 for each in bonded])
+        roles += [np.array(each) for each in found]
+        points += [np.array(place) for _, _, place in heavy]
+        owners += [(*one.owner, name) for name, _ in names]
+        elements += [element for _, element in names]
     return replace(
         pocket,
         points=np.array(points).reshape(-1, 3),

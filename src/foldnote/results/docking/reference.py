@@ -2,23 +2,30 @@
 
 Heavy atoms are paired by element and connectivity, so the order and the names of the atoms are irrelevant. A
 crystal structure gives no bond orders: they are taken from the docked molecule, and where that is possible in
-several ways, from the one whose bonds of high order are shortest. Among the pairings that the symmetry of the
-molecule allows, RDKit (``rdMolAlign.CalcRMS``) uses the one of lowest RMSD, in which the terminal atoms of
-conjugated groups (carboxylate, phosphate, amidinium) are interchangeable. Stereochemistry is not compared.
+several ways, from the one whose bonds of high order are shortest. Of the pairings that the symmetry of the
+molecule allows (:mod:`foldnote.results.docking.atom_pairing`), the one of lowest RMSD counts. Stereochemistry
+is not compared.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results.core.numeric import Floats
+from foldnote.results.docking.atom_pairing import (
+    HeavyGraph,
+    Pairings,
+    list_symmetries,
+    measure_least_rmsd,
+    pair_atoms,
+)
 from foldnote.results.docking.bonding import list_neighbours
 from foldnote.results.docking.ligands import MAX_LIGAND_ATOMS, list_residue_molecules
 from foldnote.results.docking.poses import Pose
@@ -29,33 +36,21 @@ from foldnote.results.structure.structure import Structure
 
 RMSD = "rmsd_to_reference"
 """Name of the RMSD among the scores of a pose, Å."""
-MAX_PAIRINGS = 100_000
-"""A molecule with more symmetric pairings of its atoms is refused."""
 _HYDROGENS = ("H", "D")
 
 Reference = Molecule | Pose | Structure | str | os.PathLike[str]
 
 
-@dataclass(frozen=True, eq=False)
-class _Graph:
-    """Heavy atoms of a molecule.
+class _Fitting(NamedTuple):
+    """The copies of the reference that are one docked molecule.
 
     Attributes:
-        elements: element of each atom.
-        bonds: pairs of atoms with the bond order, 1.5 for aromatic bonds; NaN if unknown.
-        charges: formal charge of each atom, 0 if unknown.
-        positions: float64, shape (n, 3), Å.
+        copies: name of each, and its positions in the order of the docked molecule's atoms, shape (n, 3), Å.
+        symmetries: those of the molecule; None without copies.
     """
 
-    elements: tuple[str, ...]
-    bonds: tuple[tuple[int, int, float], ...]
-    charges: tuple[int, ...]
-    positions: Floats
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for poses of one molecule from one program."""
-        return (self.elements, self.bonds, self.charges)
+    copies: list[tuple[str, Floats]]
+    symmetries: Pairings | None
 
 
 def measure_reference(
@@ -82,65 +77,37 @@ def measure_reference(
         raise ArgumentError("The result has no docked poses to compare with a reference.")
     copies = _list_copies(reference, residue)
     graphs = [_read_graph(pose.molecule) for pose in poses]
-    fitting: dict[object, list[tuple[str, Any]]] = {}
+    fitting: dict[object, _Fitting] = {}
     for graph in graphs:
         if graph.key not in fitting:
-            fitting[graph.key] = _order_atoms(graph, copies)
-    if not any(fitting.values()):
+            fitting[graph.key] = _find_fitting(graph, copies)
+    if not any(each.copies for each in fitting.values()):
         raise ArgumentError(_refuse(poses[0].molecule, copies, reference))
-    return tuple(_measure(pose, graph, fitting[graph.key]) for pose, graph in zip(poses, graphs, strict=True))
+    return tuple(
+        _measure(pose, graph.positions, fitting[graph.key]) for pose, graph in zip(poses, graphs, strict=True)
+    )
 
 
-def _measure(pose: Pose, graph: _Graph, fitting: Sequence[tuple[str, Any]]) -> Pose:
-    if not fitting:
+def _measure(pose: Pose, points: Floats, fitting: _Fitting) -> Pose:
+    if fitting.symmetries is None:
         return pose
-    from rdkit.Chem import rdMolAlign
-
-    own = _make_molecule(graph)
-    found = [
-        (float(rdMolAlign.CalcRMS(own, other, maxMatches=MAX_PAIRINGS)), name) for name, other in fitting
-    ]
+    symmetries = fitting.symmetries
+    found = [(measure_least_rmsd(symmetries, points, others), name) for name, others in fitting.copies]
     rmsd, name = min(found, key=lambda pair: pair[0])
     return replace(pose, scores={**pose.scores, RMSD: round(rmsd, 3)}, reference=name)
 
 
-def _order_atoms(graph: _Graph, copies: Sequence[tuple[str, _Graph]]) -> list[tuple[str, Any]]:
-    """The copies that are the molecule of ``graph``, as RDKit molecules with its atoms and bond orders."""
-    return [
-        (name, _make_molecule(replace(graph, positions=copy.positions[order])))
+def _find_fitting(graph: HeavyGraph, copies: Sequence[tuple[str, HeavyGraph]]) -> _Fitting:
+    found = [
+        (name, copy.positions[order])
         for name, copy in copies
-        for order in [_pair_atoms(graph, copy)]
+        for order in [pair_atoms(graph, copy)]
         if order is not None
     ]
+    return _Fitting(found, list_symmetries(graph) if found else None)
 
 
-def _pair_atoms(graph: _Graph, copy: _Graph) -> list[int] | None:
-    """The row of ``copy`` for each atom of ``graph``; None if they are different molecules.
-
-    Raises:
-        ArgumentError: the molecule is too symmetric.
-    """
-    if sorted(graph.elements) != sorted(copy.elements) or len(graph.bonds) != len(copy.bonds):
-        return None
-    plain, other = _make_skeleton(graph), _make_skeleton(copy)
-    pairings = np.array(
-        other.GetSubstructMatches(plain, uniquify=False, maxMatches=MAX_PAIRINGS), dtype=np.int64
-    )
-    if len(pairings) >= MAX_PAIRINGS:
-        raise ArgumentError(
-            f"The atoms of the ligand can be paired in more than {MAX_PAIRINGS:,} symmetric ways, too many"
-            " for a symmetry-corrected RMSD."
-        )
-    if not len(pairings):
-        return None
-    strain = np.zeros(len(pairings))
-    for first, second, order in graph.bonds:
-        ends = copy.positions[pairings[:, first]] - copy.positions[pairings[:, second]]
-        strain += np.nan_to_num(order, nan=1.0) * np.linalg.norm(ends, axis=1)
-    return [int(row) for row in pairings[int(np.argmin(strain))]]
-
-
-def _read_graph(molecule: Molecule) -> _Graph:
+def _read_graph(molecule: Molecule) -> HeavyGraph:
     """The heavy atoms of a molecule, with bonds by distance where the file has none.
 
     Raises:
@@ -161,7 +128,7 @@ def _read_graph(molecule: Molecule) -> _Graph:
         if row < other
     ]
     charges = np.nan_to_num(molecule.charges) if molecule.format == "sdf" else np.zeros(len(elements))
-    return _Graph(
+    return HeavyGraph(
         tuple(elements[row] for row in heavy),
         tuple((place[a], place[b], order) for a, b, order in bonds if a in place and b in place),
         tuple(int(charges[row]) for row in heavy),
@@ -169,49 +136,7 @@ def _read_graph(molecule: Molecule) -> _Graph:
     )
 
 
-def _make_skeleton(graph: _Graph) -> Any:
-    """An RDKit molecule of the elements and connections alone."""
-    bonds = tuple((first, second, 1.0) for first, second, _ in graph.bonds)
-    return _write_atoms(replace(graph, bonds=bonds, charges=(0,) * len(graph.elements)))
-
-
-def _make_molecule(graph: _Graph) -> Any:
-    """An RDKit molecule with one conformer, and with aromatic bonds whichever way the file writes them."""
-    from rdkit import Chem, rdBase
-
-    molecule = _write_atoms(graph)
-    if not any(bond.GetIsAromatic() for bond in molecule.GetBonds()):
-        with rdBase.BlockLogs():
-            molecule.UpdatePropertyCache(strict=False)
-            Chem.SetAromaticity(molecule)
-    conformer: Any = Chem.Conformer(len(graph.elements))
-    for row, position in enumerate(graph.positions.tolist()):
-        conformer.SetAtomPosition(row, position)
-    molecule.AddConformer(conformer)
-    return molecule
-
-
-def _write_atoms(graph: _Graph) -> Any:
-    from rdkit import Chem
-
-    kinds = {2.0: Chem.BondType.DOUBLE, 3.0: Chem.BondType.TRIPLE, 1.5: Chem.BondType.AROMATIC}
-    molecule: Any = Chem.RWMol()
-    for element, charge in zip(graph.elements, graph.charges, strict=True):
-        atom: Any = Chem.Atom(0 if element == "X" else element)
-        atom.SetFormalCharge(charge)
-        molecule.AddAtom(atom)
-    for first, second, order in graph.bonds:
-        molecule.AddBond(first, second, kinds.get(order, Chem.BondType.SINGLE))
-        if order == 1.5:
-            molecule.GetBondBetweenAtoms(first, second).SetIsAromatic(True)
-            for row in (first, second):
-                molecule.GetAtomWithIdx(row).SetIsAromatic(True)
-    Chem.FastFindRings(molecule)
-    molecule.UpdatePropertyCache(strict=False)
-    return molecule
-
-
-def _list_copies(reference: Reference | Sequence[Molecule], residue: str) -> list[tuple[str, _Graph]]:
+def _list_copies(reference: Reference | Sequence[Molecule], residue: str) -> list[tuple[str, HeavyGraph]]:
     """Name and heavy atoms of each copy of the reference; of a structure, of all residues but waters."""
     if isinstance(reference, str | os.PathLike):
         reference = _open(Path(reference))
@@ -242,7 +167,7 @@ def _open(path: Path) -> Structure | Sequence[Molecule]:
 
 def _refuse(
     docked: Molecule,
-    copies: Sequence[tuple[str, _Graph]],
+    copies: Sequence[tuple[str, HeavyGraph]],
     reference: Reference | Sequence[Molecule],
 ) -> str:
     own = f"the docked molecule ({docked.heavy_atoms} heavy atoms)"

@@ -62,6 +62,7 @@ class Molecule(NotebookRepr):
     _atom_rows: Sequence[AtomRow] = field(repr=False)
     _bond_rows: Sequence[BondRow] = field(repr=False)
     _elements: Mapping[str, int] | None = field(repr=False, default=None)
+    _isotope_shift: float = field(repr=False, default=0.0)
 
     def __post_init__(self) -> None:
         """Validate atoms and bonds.
@@ -140,10 +141,14 @@ class Molecule(NotebookRepr):
 
     @property
     def mass(self) -> float | None:
-        """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it."""
+        """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it.
+
+        Isotopes that an SDF names have their own mass; in the formula only deuterium is told apart.
+        """
         if not self.has_all_hydrogens:
             return None
-        return sum(gemmi.Element(symbol).weight * count for symbol, count in self._counts.items())
+        mean = sum(gemmi.Element(symbol).weight * count for symbol, count in self._counts.items())
+        return mean + self._isotope_shift
 
     @property
     def _counts(self) -> Mapping[str, int]:

@@ -91,6 +91,7 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
             for bond in molecule.GetBonds()
         ],
         _elements=_count_elements(molecule),
+        _isotope_shift=_sum_isotopes(molecule),
     )
 
 
@@ -115,6 +116,22 @@ def _count_elements(molecule: Any) -> dict[str, int] | None:
     counts = Counter(element for _, element, *_ in _list_atoms(molecule))
     counts["H"] += sum(atom.GetTotalNumHs() for atom in own.GetAtoms())
     return {element: count for element, count in counts.items() if count}
+
+
+def _sum_isotopes(molecule: Any) -> float:
+    """How much heavier the isotopes that the file names are than the mean of their elements, Da.
+
+    Deuterium is not counted, since it is an element of its own in formulas.
+    """
+    from rdkit import Chem
+
+    table: Any = Chem.GetPeriodicTable()
+    named = ((atom.GetAtomicNum(), atom.GetIsotope()) for atom in molecule.GetAtoms())
+    return sum(
+        float((table.GetMassForIsotope(number, isotope) or isotope) - table.GetAtomicWeight(number))
+        for number, isotope in named
+        if number and isotope and (number, isotope) != (1, 2)
+    )
 
 
 def _list_atoms(molecule: Any) -> list[AtomRow]:

@@ -7,7 +7,7 @@ gemmi's classification is corrected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import gemmi
@@ -17,6 +17,8 @@ from foldnote.results.structure.residues import find_ion_element, find_role, has
 _POLYMERS = ("protein", "DNA", "RNA")
 _Type = gemmi.EntityType
 _BOND_A = 2.0
+_HYDROGEN_BOND_A = 1.6
+"""Longest bond of a hydrogen, Å: 1.35 at sulfur and selenium 1.5."""
 
 
 def set_up_entities(structure: gemmi.Structure) -> None:
@@ -52,6 +54,44 @@ def gather_conformers(structure: gemmi.Structure) -> None:
         if order != sorted(order):
             residues = [chain[place].clone() for place in sorted(range(len(order)), key=order.__getitem__)]
             _refill(chain, residues)
+
+
+def gather_hydrogens(structure: gemmi.Structure) -> None:
+    """Move hydrogens that stand apart from their residue, as Open Babel appends them to a file, into it.
+
+    They would be a residue of their own. Hydrogens alone belong to the residue of the same number and name in
+    which one of them is bonded to a heavy atom.
+    """
+    for chain in (chain for model in structure for chain in model):
+        apart = [place for place, residue in enumerate(chain) if _is_bare(residue)]
+        if apart and len(apart) < len(chain):
+            whole: dict[tuple[str, str], list[gemmi.Residue]] = {}
+            for residue in chain:
+                if not _is_bare(residue):
+                    whole.setdefault((str(residue.seqid), residue.name), []).append(residue)
+            joined = [place for place in apart if _join_hydrogens(chain[place], whole)]
+            for place in reversed(joined):
+                del chain[place]
+
+
+def _join_hydrogens(bare: gemmi.Residue, whole: Mapping[tuple[str, str], Sequence[gemmi.Residue]]) -> bool:
+    """Copy a residue of hydrogens into its own, and return whether there is one."""
+    for residue in whole.get((str(bare.seqid), bare.name), ()):
+        if _is_bonded(bare, residue):
+            for atom in bare:
+                residue.add_atom(atom)
+            return True
+    return False
+
+
+def _is_bare(residue: gemmi.Residue) -> bool:
+    return len(residue) > 0 and all(atom.is_hydrogen() for atom in residue)
+
+
+def _is_bonded(bare: gemmi.Residue, residue: gemmi.Residue) -> bool:
+    """Whether a hydrogen of ``bare`` is bonded to a heavy atom of ``residue``."""
+    heavy = [atom.pos for atom in residue if not atom.is_hydrogen()]
+    return any(hydrogen.pos.dist(place) < _HYDROGEN_BOND_A for hydrogen in bare for place in heavy)
 
 
 def _refill(chain: gemmi.Chain, residues: list[gemmi.Residue]) -> None:

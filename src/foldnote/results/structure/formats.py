@@ -20,7 +20,7 @@ from foldnote.results.molecules.pdbqt import convert_to_pdb, is_ligand, read_pdb
 from foldnote.results.molecules.smiles import SMILES_SUFFIXES, read_smiles
 from foldnote.results.naming.families import strip_packing
 from foldnote.results.structure.binarycif import convert_to_mmcif
-from foldnote.results.structure.entities import gather_conformers, set_up_entities
+from foldnote.results.structure.entities import gather_conformers, gather_hydrogens, set_up_entities
 from foldnote.results.structure.pdb_text import cut_line_numbers, end_models, read_pdb
 
 _SUFFIXES = {
@@ -145,6 +145,7 @@ def _parse(text: str, form: str, name: str) -> gemmi.Structure:
             return _parse_component(document)
         parsed = gemmi.make_structure_from_block(block)
         parsed.merge_chain_parts()
+    gather_hydrogens(parsed)
     gather_conformers(parsed)
     set_up_entities(parsed)
     return parsed

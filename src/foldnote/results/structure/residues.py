@@ -14,6 +14,8 @@ from functools import lru_cache
 
 import gemmi
 
+UNKNOWN = "X"
+"""Letter of a residue without a one-letter code."""
 _AMINO_ACIDS = {
     "ALA": "", "ARG": "ARGN ARN", "ASN": "ASN1 NLN", "ASP": "ASH ASPH ASPP ASP1", "GLN": "QLN",
     "CYS": "CYX CYM CYN CYS1 CYS2 CYSH CYSP CYSF CYSG CYSL", "GLU": "GLH GLUH GLUP", "GLY": "GLYM",
@@ -83,8 +85,10 @@ def find_parent(name: str) -> str:
 @lru_cache(maxsize=4096)
 def find_letter(name: str) -> str:
     """The one-letter code of a polymer residue; ``X`` if there is none."""
+    if find_parent(name) == "PCA":
+        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
     letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
-    return letter if letter.isalpha() else "X"
+    return letter if letter.isalpha() else UNKNOWN
 
 
 @lru_cache(maxsize=4096)

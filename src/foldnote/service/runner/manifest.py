@@ -104,8 +104,12 @@ def make_manifest(
     started: str,
     outputs: list[dict[str, Any]],
     check: Callable[[], None] | None,
+    note: str | None = None,
 ) -> dict[str, Any]:
-    """The manifest as JSON. ``check`` is called before each MB of an input; without it none is hashed."""
+    """The manifest as JSON, with a note of the service.
+
+    ``check`` is called before each MB of an input; without it none is hashed.
+    """
     used = read_used(spec.folder)
     ran = {**spec.settings, **used.settings}
     settings = json.dumps(ran, sort_keys=True)
@@ -122,7 +126,11 @@ def make_manifest(
         "inputs": _list_inputs(spec, check),
         **({"databases": list(used.databases)} if used.databases else {}),
         "engine": used.describe_engine(spec.engine),
-        "notes": [*([STAND_IN_NOTE] if has_stand_ins(spec) else []), *_read_notes(spec.folder)],
+        "notes": [
+            *([STAND_IN_NOTE] if has_stand_ins(spec) else []),
+            *([note] if note else []),
+            *_read_notes(spec.folder),
+        ],
         "state": state,
         "started": started,
         "ended": files.now(),

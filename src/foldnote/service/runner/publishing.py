@@ -15,7 +15,7 @@ import re
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from foldnote.service.runner import attempt as files
 from foldnote.service.runner import untrusted
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
 from foldnote.service.runner.manifest import SMALL_BYTES, make_manifest, read_small
-from foldnote.text import format_size
+from foldnote.text import count, format_size
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
 """Files that the service itself adds to an archive."""
@@ -36,6 +36,8 @@ _ZIP64_BYTES = 1 << 31
 _LARGE_BYTES = 1 << 20
 """Size of archives that take so long to sync that the service must not do it."""
 _FEW_FILES = 100
+_MAX_NAMED, _MAX_LETTERS = 5, 200
+"""Outputs named in a sentence, and letters of each name."""
 MIN_ALLOWANCE_S = 5.0
 _MAX_ALLOWANCE_S = 600.0
 
@@ -88,10 +90,11 @@ class NotKeptError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ResultArchive:
-    """The published result archive."""
+    """The published result archive, and a sentence if outputs could not be read."""
 
     size_bytes: int
     sha256: str
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +128,17 @@ def publish_result(
         try:
             work = stack.enter_context(untrusted.open_folder(files.WORK, attempt))
             outputs = stack.enter_context(untrusted.open_folder("outputs", work))
-            places = find_outputs(spec, outputs)
+            places, closed = find_outputs(spec, outputs)
         except OSError as exc:  # removed, or replaced by a link
+            if untrusted.is_refused(exc):
+                raise NotKeptError("outputs/ may not be read by the user that runs the job") from exc
             if not untrusted.is_absent(exc):
                 raise
-            places = {}
-        if not places:
+            places, closed = {}, []
+        if not places and not closed:
             write_manifest(spec, state, started, check)
             return None
-        return _Packer(spec, check, attempt, outputs).pack(places, state, started, score)
+        return _Packer(spec, check, attempt, outputs).pack(places, closed, state, started, score)
 
 
 def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[[], None] | None) -> None:
@@ -161,8 +166,8 @@ def measure_left(spec: AttemptSpec) -> float:
     return size
 
 
-def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:
-    """Path below the folder ``outputs`` for each name in the archive.
+def find_outputs(spec: AttemptSpec, outputs: int) -> tuple[dict[str, str], list[str]]:
+    """Path below the folder ``outputs`` for each name in the archive, and folders that may not be read.
 
     Raises:
         NotKeptError: there are more files or bytes than are kept.
@@ -171,11 +176,11 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:
         found = untrusted.list_files(outputs)
     except untrusted.TooManyFilesError as exc:
         raise NotKeptError(f"outputs/ has {exc}") from exc
-    size = sum(each.size_bytes for each in found)
+    size = sum(each.size_bytes for each in found.files)
     if size > spec.output_limit_bytes:
         limit = format_size(spec.output_limit_bytes)
         raise NotKeptError(f"outputs/ holds {format_size(size)}; this service keeps {limit} of a job")
-    return name_members(each.place for each in found)
+    return name_members(each.place for each in found.files), [f"{place}/" for place in found.closed]
 
 
 def name_members(places: Iterable[str]) -> dict[str, str]:
@@ -237,23 +242,42 @@ class _Packer:
         self._attempt = attempt
         self._outputs = outputs
 
-    def pack(self, places: Mapping[str, str], state: str, started: str, score: Score) -> ResultArchive:
+    def pack(
+        self, places: Mapping[str, str], closed: Sequence[str], state: str, started: str, score: Score
+    ) -> ResultArchive:
         draft = self._spec.folder / f".{files.RESULT}"
         try:
-            self._write(draft, places, state, started, score)
-            archive = ResultArchive(draft.stat().st_size, self._hash(draft))
+            note = self._write(draft, places, closed, state, started, score)
+            archive = ResultArchive(draft.stat().st_size, self._hash(draft), note)
             draft.rename(self._spec.folder / files.RESULT)
         finally:
             draft.unlink(missing_ok=True)
         return archive
 
-    def _write(self, draft: Path, places: Mapping[str, str], state: str, started: str, score: Score) -> None:
+    def _write(
+        self,
+        draft: Path,
+        places: Mapping[str, str],
+        closed: Sequence[str],
+        state: str,
+        started: str,
+        score: Score,
+    ) -> str | None:
+        """Write the archive; return a sentence if outputs could not be read."""
         draft.unlink(missing_ok=True)
         with draft.open("xb") as stream:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-                rows = [self._add(archive, self._outputs, place, name) for name, place in places.items()]
-                kept = [row for row in rows if row is not None]
-                manifest = make_manifest(self._spec, state, started, kept, self._check)
+                rows = {
+                    place: self._add(archive, self._outputs, place, name) for name, place in places.items()
+                }
+                kept = [row for row in rows.values() if row is not None]
+                lost = [*(place for place, row in rows.items() if row is None), *closed]
+                if lost and not kept:
+                    raise NotKeptError(_explain_lost(lost, "none of outputs/ could be read"))
+                verb = "is" if len(lost) == 1 else "are"
+                what = f"{count(len(lost), 'output')} could not be read and {verb} not in the result"
+                note = f"{_explain_lost(lost, what)}." if lost else None
+                manifest = make_manifest(self._spec, state, started, kept, self._check, note)
                 archive.writestr("manifest.json", json.dumps(manifest))
                 if score.content is not None:
                     archive.writestr("score.json", score.content)
@@ -262,6 +286,7 @@ class _Packer:
             stream.flush()
             if self._spec.is_kept and stream.tell() > _LARGE_BYTES:
                 os.fsync(stream.fileno())  # the service syncs small ones, several at a time
+        return note
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""
@@ -290,6 +315,13 @@ class _Packer:
                 self._check()
                 digest.update(chunk)
         return digest.hexdigest()
+
+
+def _explain_lost(places: Sequence[str], what: str) -> str:
+    """What happened, with the first of the places."""
+    names = [plain_name(place) for place in places[:_MAX_NAMED]]
+    named = ", ".join(name if len(name) <= _MAX_LETTERS else f"…{name[-_MAX_LETTERS:]}" for name in names)
+    return f"{what}: {named}{', …' if len(places) > _MAX_NAMED else ''}"
 
 
 def _describe_member(name: str, status: os.stat_result) -> zipfile.ZipInfo:

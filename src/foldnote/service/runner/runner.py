@@ -308,7 +308,7 @@ def _publish(
         result_sha256=archive.sha256 if archive else None,
         started=started,
         ended=files.now(),
-        note=score.note if has_succeeded else None,
+        note=_join_notes(score, archive) if has_succeeded else None,
         nonce=spec.nonce,
         cpu_seconds=round(usage.cpu_seconds, 3) if usage else None,
         peak_memory_mb=round(usage.peak_memory_mb, 1) if usage else None,
@@ -316,6 +316,10 @@ def _publish(
         is_input_refused=ending.is_input_refused,
         engine_version=spec.engine_version or None,
     )
+
+
+def _join_notes(score: Score, archive: ResultArchive | None) -> str | None:
+    return " ".join(filter(None, [score.note, archive.note if archive else None])) or None
 
 
 def _pack(

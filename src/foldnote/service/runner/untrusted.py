@@ -20,6 +20,7 @@ MAX_FILES = 9_997
 """With manifest, score and log an archive of them has 10,000 files, the most that its readers take."""
 MAX_DEPTH = 64
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM})
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -37,6 +38,14 @@ class FoundFile:
 
     place: str
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """The regular files below a folder, and the folders below it that may not be read."""
+
+    files: list[FoundFile]
+    closed: list[str]
 
 
 def read_regular(path: str | Path, max_bytes: int, folder: int | None = None) -> bytes | None:
@@ -96,6 +105,11 @@ def is_absent(fault: OSError) -> bool:
     return fault.errno in _ABSENT
 
 
+def is_refused(fault: OSError) -> bool:
+    """Whether this user may not read what is there."""
+    return fault.errno in _REFUSED
+
+
 def open_file(place: str, folder: int) -> int | None:
     """The descriptor of the regular file at ``place`` below ``folder``; None if there is none.
 
@@ -122,7 +136,7 @@ def open_file(place: str, folder: int) -> int | None:
     return descriptor
 
 
-def list_files(folder: int) -> list[FoundFile]:
+def list_files(folder: int) -> FoundFiles:
     """All regular files below ``folder``, without links and special files.
 
     Raises:
@@ -130,6 +144,7 @@ def list_files(folder: int) -> list[FoundFile]:
         OSError: the machine can open no more files, or its disk fails.
     """
     found: list[FoundFile] = []
+    closed: list[str] = []
     pending: list[tuple[str, ...]] = [()]
     while pending:
         parents = pending.pop()
@@ -140,9 +155,11 @@ def list_files(folder: int) -> list[FoundFile]:
         except OSError as exc:  # the engine may have made it unreadable
             if not is_absent(exc):
                 raise
+            if is_refused(exc):
+                closed.append("/".join(parents))
         if len(found) > MAX_FILES or len(pending) > MAX_FILES:
             raise TooManyFilesError(f"more than {MAX_FILES:,} files or folders")
-    return found
+    return FoundFiles(found, closed)
 
 
 def _list_one(

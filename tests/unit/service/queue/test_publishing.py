@@ -1,13 +1,19 @@
 """The names of an engine's files in the result archive, its sync, and figures that are none."""
 
+import json
 import os
 import random
+import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from foldnote.service.files.object_folder import ObjectFolder
 from foldnote.service.runner.attempt import RESULT, AttemptSpec, prepare_attempt
-from foldnote.service.runner.publishing import name_members, publish_result, read_score
+from foldnote.service.runner.publishing import NotKeptError, name_members, publish_result, read_score
+
+NOBODY = 65534
 
 
 def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart():
@@ -78,3 +84,78 @@ def test_an_archive_is_synced_before_it_is_linked_among_the_contents(
     ] * number
     assert unsynced_links == []
     assert all(contents.path(sha256).parent.stat().st_ino in synced for _, sha256 in archives)
+
+
+def publish_as_nobody(folder, closed):
+    """The sentence of the archive, or of the refusal, in a process for which modes count; it is in ``folder``.
+
+    Args:
+        folder: an empty folder.
+        closed: files and folders of mode 000, below ``outputs``.
+    """
+    spec = AttemptSpec(
+        attempt_dir=str(folder / "attempt"),
+        nonce="n",
+        job_name="job",
+        tool="anarci",
+        settings={},
+        command=("true",),
+        environment={},
+    )
+    outputs = prepare_attempt(spec) / "work" / "outputs"
+    (outputs / "inner").mkdir(parents=True, exist_ok=True)
+    for name in ("a.txt", "b.txt", "inner/c.txt"):
+        (outputs / name).write_text(name)
+    if os.geteuid() == 0:
+        for place in (folder, *folder.rglob("*")):
+            os.chown(place, NOBODY, NOBODY)
+    for name in closed:
+        (outputs / name).chmod(0)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.chdir(folder)
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            own = replace(spec, attempt_dir="attempt")
+            try:
+                found = publish_result(
+                    own, "succeeded", "2026-01-01T00:00:00Z", read_score(own.folder), lambda: None
+                )
+                text = found.note or ""
+            except NotKeptError as exc:
+                text = f"not kept: {exc}"
+            Path("note").write_text(text)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    return (folder / "note").read_text()
+
+
+@pytest.mark.parametrize(
+    ("closed", "expected", "kept"),
+    [
+        ([], "", {"a.txt", "b.txt", "inner/c.txt"}),
+        (["b.txt"], "1 output could not be read and is not in the result: b.txt.", {"a.txt", "inner/c.txt"}),
+        (
+            ["a.txt", "inner"],
+            "2 outputs could not be read and are not in the result: a.txt, inner/.",
+            {"b.txt"},
+        ),
+        (["a.txt", "b.txt", "inner"], "not kept: none of outputs/ could be read: a.txt, b.txt, inner/", None),
+        (["."], "not kept: outputs/ may not be read by the user that runs the job", None),
+    ],
+    ids=["none", "file", "folder", "all", "outputs"],
+)
+def test_outputs_that_may_not_be_read_are_named(tmp_path, closed, expected, kept):
+    assert publish_as_nobody(tmp_path, closed) == expected
+    result = tmp_path / "attempt" / RESULT
+    assert result.exists() is (kept is not None)
+    if kept is not None:
+        with zipfile.ZipFile(result) as archive:
+            assert set(archive.namelist()) == kept | {"manifest.json", "job.log"}
+            manifest = json.loads(archive.read("manifest.json"))
+        assert manifest["notes"] == ([expected] if expected else [])
+        assert {row["name"] for row in manifest["outputs"]} == kept

@@ -31,7 +31,7 @@ from foldnote.results.structure.interfaces.hydrogen_bonds import (
     MIN_ANGLE_DEGREES,
     Roles,
     find_hydrogens,
-    find_residue_role,
+    find_residue_roles,
     find_widest_angle,
 )
 from foldnote.results.structure.interfaces.surface_area import (
@@ -189,15 +189,13 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
         parent = find_parent(residue.name)
         own = [atom for atom in list_first_location(residue) if _is_placed(atom)]
         light = np.array([atom.pos.tolist() for atom in own if atom.is_hydrogen()]).reshape(-1, 3)
-        for atom in own:
-            if atom.is_hydrogen():
-                continue
-            bonded = find_hydrogens(light, atom.pos.tolist())
-            if len(bonded):
-                hydrogens[len(points)] = bonded
-            atoms.append(_Atom(owner, AtomName(parent, atom.name, atom.element.name)))
-            points.append(atom.pos.tolist())
-            roles.append(find_residue_role(parent, atom.name, atom.element.name))
+        heavy = [atom for atom in own if not atom.is_hydrogen()]
+        bonded = [find_hydrogens(light, atom.pos.tolist()) for atom in heavy]
+        hydrogens |= {place: each for place, each in enumerate(bonded, start=len(points)) if len(each)}
+        names = [(atom.name, atom.element.name) for atom in heavy]
+        roles += find_residue_roles(parent, names, [len(each) > 0 for each in bonded])
+        atoms += [_Atom(owner, AtomName(parent, *name)) for name in names]
+        points += [atom.pos.tolist() for atom in heavy]
     places = np.array(points, dtype=np.float64).reshape(-1, 3)
     radii = find_radii([atom.names for atom in atoms])
     return _Chain(

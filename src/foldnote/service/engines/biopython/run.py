@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import engine_protocol as protocol
+from Bio.SeqUtils.IsoelectricPoint import IsoelectricPoint
 from Bio.SeqUtils.ProtParam import ProteinAnalysis, ProtParamData
 
 MAX_SEQUENCES = 10_000
@@ -24,6 +25,10 @@ MAX_DRAWN = 20
 MAX_DRAWN_RESIDUES = 20_000
 ALIPHATIC = {"A": 1.0, "V": 2.9, "I": 3.9, "L": 3.9}
 """Volume of the side chains relative to alanine's (Ikai, J. Biochem. 88, 1895, 1980)."""
+NEUTRAL_PH, LEAST_PH, GREATEST_PH = 7.0, -2.0, 18.0
+"""Where the search for the isoelectric point begins, and its bounds. Biopython's own search ends at 4.05 and
+12, but the pI of prothymosin is 3.7, and that of a chain of arginines 12.6. The net charge of the longest
+sequence that is read, of aspartates or arginines alone, is 0 within these bounds."""
 DIPEPTIDES = 2
 """Residues below which the instability index, a mean over dipeptides, does not exist."""
 FIGURES = (
@@ -131,12 +136,13 @@ def measure(sequence: str, ph: float) -> dict[str, Any]:
     mass = protein.molecular_weight()
     reduced, bridged = protein.molar_extinction_coefficient()
     counts = protein.count_amino_acids()
+    point = IsoelectricPoint(sequence, counts)
     length = len(sequence)
     aliphatic = 100 * sum(weight * counts[letter] for letter, weight in ALIPHATIC.items()) / length
     return {
         "residues": length,
         "molecular_weight_da": round(mass, 1),
-        "isoelectric_point": round(protein.isoelectric_point(), 2),
+        "isoelectric_point": round(point.pi(NEUTRAL_PH, LEAST_PH, GREATEST_PH), 2),
         "charge": round(protein.charge_at_pH(ph) + 0.0, 2),
         "extinction_reduced": reduced,
         "extinction_bridged": bridged,

@@ -99,7 +99,7 @@ def prepare_structure(structure: Any, wanted: Sequence[str]) -> ReadableStructur
         (chain.name, str(residue.seqid), residue.name)
         for chain in made[0]
         for residue in chain
-        if residue.name in LETTERS
+        if residue.name in LETTERS and len(residue)
     ]
     return ReadableStructure(text, made, {letter: name for name, letter in letters.items()}, residues, notes)
 

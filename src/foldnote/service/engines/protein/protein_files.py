@@ -102,6 +102,8 @@ def read_protein(path: Path) -> Protein:
     waters = renamed = 0
     for chain in model:
         for residue in chain:
+            if not len(residue):  # its hydrogens stood apart, as Open Babel appends them to a file
+                continue
             name = residue.name.upper()
             known = SYNONYMS.get(name, name)
             if known not in LETTERS or (residue.het_flag == "H" and name in LETTERS):

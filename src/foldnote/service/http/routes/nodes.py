@@ -86,7 +86,7 @@ class OutcomeBody(RequestBody):
     state: Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
     nonce: str = Field(max_length=200)
     error: Sentence | None = None
-    score: dict[str, str | int | float] | None = Field(default=None, max_length=MAX_FIGURES)
+    score: dict[str, bool | str | int | float] | None = Field(default=None, max_length=MAX_FIGURES)
     result_size_bytes: int | None = Field(default=None, ge=0)
     result_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     started: Moment | None = None

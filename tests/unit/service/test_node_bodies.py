@@ -1,0 +1,18 @@
+"""What a node reports of an attempt is kept as the engine wrote it."""
+
+import json
+
+import foldnote.service.http.routes.paths  # noqa: F401 - registers the kind of parameter that the routes have
+from foldnote.service.http.routes.nodes import OutcomeBody
+from foldnote.service.runner.publishing import read_score
+
+
+def test_figures_of_a_node_are_those_of_a_run_at_the_service(tmp_path):
+    """``true`` was 1 at a node."""
+    figures = {"converged": True, "failed": False, "rounds": 1, "none": 0, "share": 1.0, "text": "true"}
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "score.json").write_text(json.dumps(figures))
+    own = read_score(tmp_path).figures
+    told = OutcomeBody.model_validate({"state": "succeeded", "nonce": "n", "score": own}).score
+
+    assert json.dumps(told) == json.dumps(own) == json.dumps(figures)
