@@ -110,7 +110,7 @@ class LiveHandle(JobHandle):
     @explain_arguments
     def result(
         self,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         *,
         timeout_s: float | None = 0,
         pdbs_only: bool = False,
@@ -119,7 +119,7 @@ class LiveHandle(JobHandle):
         """The result of the job; a large download shows a progress bar in the cell.
 
         Args:
-            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: seconds to wait for the job's end first; None waits until it ends. By default a job
                 must have ended.
             pdbs_only: fetch the structure files only.
