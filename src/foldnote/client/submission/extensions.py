@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import keep_content
 from foldnote.errors import NotSentWarning, SettingsError, warn_caller
 from foldnote.models import Job, Problem, Tool
@@ -64,7 +65,7 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
         SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous or was uploaded to
             another service, or the service does not offer a policy or webhooks; nothing was sent.
     """
-    given = {} if extensions is None else extensions
+    given = {} if extensions is None else make_plain(extensions)
     problems = list(_find_problems(given, service)) or list(_find_unoffered(tool, given))
     if problems:
         raise SettingsError(problems, tool.type)

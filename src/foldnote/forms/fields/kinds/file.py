@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.files.contents import read_object
@@ -324,6 +325,7 @@ class FilesField(ChoosingField, LinesField):
 
     def write(self, value: Any) -> None:
         """Hold ``value``: paths, texts, or objects that can be written as files."""
+        value = make_plain(value)
         is_list = isinstance(value, list | tuple)
         files = [read_object(item, self.spec) for item in value] if is_list else value
         self._seen = files if isinstance(files, list) else []
