@@ -112,6 +112,7 @@ CASES = [
     ("aggrescan3d", {"pdbFile": ""}, [("pdbFile", "empty")]),
     ("aggrescan3d", {"pdbFile": "HEADER\nnothing\n"}, [("pdbFile", "wrong_contents")]),
     ("aggrescan3d", {"pdbFile": "data_x\n_atom_site.id\nATOM 1 N\n"}, [("pdbFile", "wrong_contents")]),
+    ("aggrescan3d", {"pdbFile": "# PyMOL\ndata_x\n_atom_site.id\nATOM 1 N\n"}, [("pdbFile", "wrong_contents")]),
     ("afcycdesign", {"pdbFile": "nothing\n"}, [("pdbFile", "wrong_contents")]),
     ("afcycdesign", {"pdbFile": "model.anything"}, []),
     ("abfe", {"ligandsSDF": "benzene\n"}, [("ligandsSDF", "wrong_contents")]),
