@@ -14,6 +14,8 @@ from inspect import Parameter
 from textwrap import TextWrapper
 from typing import Any, Final, Literal
 
+from foldnote.text import format_number
+
 _NOTES: Final = "x-foldnote"
 _TYPES: Final[Mapping[str, Any]] = {
     "string": str,
@@ -190,6 +192,6 @@ def _describe_range(field: Mapping[str, Any]) -> str:
     least, most = field.get("minimum"), field.get("maximum")
     above, below = field.get("exclusiveMinimum"), field.get("exclusiveMaximum")
     if least is not None and most is not None:
-        return f"{least} to {most}"
+        return f"{format_number(least)} to {format_number(most)}"
     bounds = {"at least": least, "more than": above, "at most": most, "less than": below}
-    return ", ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+    return ", ".join(f"{word} {format_number(bound)}" for word, bound in bounds.items() if bound is not None)

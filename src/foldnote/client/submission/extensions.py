@@ -30,6 +30,7 @@ from foldnote.models.extensions import (
     keep_taken,
     name_parts,
 )
+from foldnote.text import count
 
 Extensions = Mapping[str, Any]
 
@@ -95,7 +96,7 @@ def read_label(label: str | None, extensions: Extensions | None) -> str | None:
     fault = "Give text." if not isinstance(given, str) else ""
     text = "" if fault else " ".join(given.split())
     if len(text) > MAX_LABEL_LENGTH:
-        fault = f"This has {len(text)} characters; the longest allowed is {MAX_LABEL_LENGTH}."
+        fault = f"This has {count(len(text), 'character')}; the longest allowed is {MAX_LABEL_LENGTH}."
     elif None not in (label, beside) and label != beside:
         fault = "Two different labels are given. Give one of them."
     if fault:
