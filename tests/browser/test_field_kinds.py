@@ -154,6 +154,33 @@ def editor(form) -> Iterator[Locator]:
         dialog.get_by_role("button", name="Cancel").click()
 
 
+def paste(form: Locator, name: str, text: str) -> None:
+    """Paste as a person does who copied the text from elsewhere, in place of what the field holds."""
+    source = control(form, "Heavy chain")
+    source.fill(text)
+    for keys in ("Control+a", "Control+x"):
+        source.press(keys)
+    for keys in ("Control+a", "Control+v"):
+        control(form, name).press(keys)
+
+
+def test_lines_that_are_pasted_into_one_line_are_contents_items_or_words(form):
+    paste(form, "Target", "\n".join(FV.splitlines()[:9]))
+    expect(control(form, "Target")).to_have_value(re.compile(r"^\(pasted text, \d+ B\)$"))
+    expect(field(form, "Target").locator(".fn-readout")).to_contain_text("1 chain: H 2 residues")
+    control(form, "Target").fill("fv.pdb")
+    paste(form, "Designed chains", "H\r\nL\n")
+    expect(control(form, "Designed chains")).to_have_value("H, L")
+    expect(field(form, "Designed chains").locator(".fn-readout")).to_contain_text("2 chains, 227 residues")
+    control(form, "Designed chains").press("Control+z")
+    expect(control(form, "Designed chains")).not_to_have_value("H, L")
+    control(form, "Table").fill("")
+    paste(form, "Column", "one\ntwo")
+    expect(control(form, "Column")).to_have_value("one two")
+    for name, value in (("Designed chains", "L"), ("Table", "binding.csv"), ("Column", "")):
+        control(form, name).fill(value)
+
+
 def test_a_molecule_is_drawn_with_the_mouse_and_is_the_fields_smiles(editor, form):
     tools, sheet = editor.get_by_label("Drawing tools"), editor.get_by_label("Drawing of the molecule")
     tools.hover(position={"x": 32, "y": 201})

@@ -73,7 +73,7 @@ class ChainsField(WordsField):
 
     def build(self) -> widgets.DOMWidget:
         """The line; checkboxes are added once a structure is known."""
-        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path"), self.host.looks, self._tick)
+        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick)
         return self.ticks.widget
 
     def describe(self, value: Any) -> Reading:

@@ -241,10 +241,13 @@ class FileField(ChoosingField):
         self.arrange()
 
     def _use_text(self, area: widgets.Textarea) -> None:
-        text = str(area.value)
+        self.take_text(str(area.value))
+        self._close_paste()
+
+    def take_text(self, text: str) -> None:
+        """Hold the contents of a file that a person pasted."""
         if text.strip():
             self.control.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
-        self._close_paste()
 
     def _close_paste(self) -> None:
         for part in self._area:
