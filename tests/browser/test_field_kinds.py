@@ -181,6 +181,35 @@ def test_lines_that_are_pasted_into_one_line_are_contents_items_or_words(form):
         control(form, name).fill(value)
 
 
+_ENDS_AT_ITS_RIGHT = """
+sentence => {
+  const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+  const text = walker.nextNode();
+  const place = at => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect();
+  };
+  const end = text.data.trimEnd().length - 1;
+  return place(end).left > place(end - 1).left;
+}
+"""
+
+
+def test_sentences_end_with_their_full_stop_in_a_page_from_right_to_left(form, notebook):
+    control(form, "Table").fill("binding")
+    error = field(form, "Table").locator(".fn-error")
+    expect(error).to_contain_text(re.compile(r"\.$"))
+    notebook.page.evaluate("document.documentElement.dir = 'rtl'")
+    try:
+        assert error.evaluate(_ENDS_AT_ITS_RIGHT)
+        notebook.picture("fields-right-to-left", form)
+    finally:
+        notebook.page.evaluate("document.documentElement.dir = ''")
+        control(form, "Table").fill("binding.csv")
+
+
 def test_a_molecule_is_drawn_with_the_mouse_and_is_the_fields_smiles(editor, form):
     tools, sheet = editor.get_by_label("Drawing tools"), editor.get_by_label("Drawing of the molecule")
     tools.hover(position={"x": 32, "y": 201})
