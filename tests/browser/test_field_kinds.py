@@ -204,6 +204,7 @@ def test_sentences_end_with_their_full_stop_in_a_page_from_right_to_left(form, n
     notebook.page.evaluate("document.documentElement.dir = 'rtl'")
     try:
         assert error.evaluate(_ENDS_AT_ITS_RIGHT)
+        assert form.get_by_role("button", name="choose…").first.evaluate(_ENDS_AT_ITS_RIGHT)
         notebook.picture("fields-right-to-left", form)
     finally:
         notebook.page.evaluate("document.documentElement.dir = ''")

@@ -1,11 +1,14 @@
 """Values that scientists have at hand, of numpy, pandas and Biopython, are taken as the plain ones that they stand for."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from job_settings import PDB, SETTINGS
 
 import foldnote as fn
+from foldnote.errors import SettingsError
 
 SEQUENCE = SETTINGS["sequence"]
 DESIGN = {"numSequences": 4, "designedChains": ["A", "B"], "biasAAs": {"A": 0.5}}
@@ -85,6 +88,17 @@ def test_numbers_of_numpy_are_options_and_the_values_of_a_sweep(here, name):
     assert [job.settings["scheme"] for job in batch.subjobs()] == ["imgt", "kabat"]
     assert len(fn.jobs(np.int64(1))) == 1
     fn.form("anarci").add_table(table, sweep={"scheme": pd.Series(schemes)}, retries=np.int64(1))
+
+
+def test_tuples_and_ranges_are_lists(here):
+    for value in ((1, 2, 3), range(1, 4)):
+        assert fn.form("vina", boxCenter=value).value["boxCenter"] == [1, 2, 3]
+        with pytest.raises(SettingsError) as caught:
+            fn.submit("vina", boxCenter=value, receptorFile=Path("a.pdb"))
+        assert "boxCenter" not in str(caught.value)
+        assert "not a Python PosixPath. Upload the file, and give what the upload returns" in str(
+            caught.value
+        )
 
 
 def test_a_pattern_may_stand_alone(here, name):

@@ -6,6 +6,7 @@ There is one row per keyword. Messages of foldnote's own rules are in `foldnote.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
@@ -101,6 +102,8 @@ def _describe_type(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
 
 
 def _hint_type(value: Any, kinds: list[str]) -> str:
+    if isinstance(value, PurePath):
+        return " Upload the file, and give what the upload returns."
     if value is None:
         return " Leave the setting out instead."
     if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):

@@ -20,9 +20,9 @@ def make_plain(value: Any) -> Any:
         flat = [part for pair in value.items() for part in pair]
         plain = [make_plain(part) for part in flat]
         return value if all(map(is_, plain, flat)) else dict(zip(plain[::2], plain[1::2], strict=True))
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         items = [make_plain(item) for item in value]
-        return value if all(map(is_, items, value)) else items
+        return value if isinstance(value, list) and all(map(is_, items, value)) else items
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, columns of pandas
         return value.tolist()
     kind = (type(value).__module__.partition(".")[0], type(value).__name__)
