@@ -273,6 +273,27 @@ def test_the_editor_is_readable_and_faultless(form, notebook, theme):
         notebook.set_theme("light")
 
 
+def cover(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two places overlap."""
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+@pytest.mark.parametrize("name", ["Target", "Ligands"])
+def test_links_do_not_cover_the_name_of_a_field_in_a_very_narrow_form(form, notebook, name):
+    notebook.resize(370, 1300)
+    try:
+        notebook.picture("fields-very-narrow", form)
+        title = find_place(field(form, name).locator(".fn-name").first)
+        links = field(form, name).locator(".foldnote-links button").all()
+        assert links
+        assert not [link for link in links if cover(find_place(link), title)]
+    finally:
+        notebook.resize(*VIEWPORT)
+
+
 @pytest.mark.parametrize(("theme", "width"), list(product(("light", "dark"), (400, 1200))))
 def test_the_fields_are_readable_and_faultless(form, notebook, theme, width):
     notebook.set_theme(theme)
