@@ -34,6 +34,30 @@ class SeqRecord:
         self.seq = seq
 
 
+class DataFrame:
+    """Stands for Polars's class of this name."""
+
+    def __init__(self, columns):
+        self.held = columns
+
+    @property
+    def columns(self):
+        return list(self.held)
+
+    def to_dict(self, *, as_series):
+        assert not as_series
+        return self.held
+
+
+class LazyFrame:
+    def __init__(self, columns):
+        self.held = columns
+
+    def collect(self):
+        return DataFrame(self.held)
+
+
+DataFrame.__module__, LazyFrame.__module__ = "polars.dataframe.frame", "polars.lazyframe.frame"
 Seq.__module__, SeqRecord.__module__ = "Bio.Seq", "Bio.SeqRecord"
 
 
@@ -99,6 +123,15 @@ def test_tuples_and_ranges_are_lists(here):
         assert "not a Python PosixPath. Upload the file, and give what the upload returns" in str(
             caught.value
         )
+
+
+@pytest.mark.parametrize("kind", [DataFrame, LazyFrame])
+def test_a_table_of_polars_is_a_batch(here, name, kind):
+    table = kind({"id": [f"{name}-1", f"{name}-2"], "VH": [SEQUENCE, SEQUENCE[:-1]], "plate": [3, None]})
+    batch = fn.submit_batch("anarci", table, scheme="imgt").wait(60, progress=False)
+    assert [job.settings["sequence"] for job in batch.subjobs()] == [SEQUENCE, SEQUENCE[:-1]]
+    assert batch.results()["plate"].tolist() == [3, None]
+    fn.form("anarci").add_table(table, columns={"VH": "sequence"})
 
 
 def test_a_pattern_may_stand_alone(here, name):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from foldnote.client.inputs.plain_values import make_plain
+from foldnote.client.inputs.plain_values import make_plain, read_frame
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def expand_rows(
     Raises:
         ArgumentError: a column is missing, a setting is given twice, or there are no rows.
     """
+    table = read_frame(table)
     records = _records(table)
     sweep, shared = _read_sweep(sweep or {}), make_plain(shared or {})
     chosen = dict(columns) if columns is not None else _every_column(records, names)
