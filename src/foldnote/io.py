@@ -202,3 +202,11 @@ def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -
             with suppress(OSError):  # Windows cannot remove open files: the next holder tries
                 path.unlink()
         lock.release()
+
+
+def names_path(text: str) -> bool:
+    """Whether a text is the path of a file or folder that exists; any text may be asked about."""
+    try:
+        return bool(text) and Path(text).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):  # too long for a path, the home of nobody, a null character
+        return False

@@ -73,6 +73,11 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def format_number(value: object) -> str:
+    """A number as it would be typed, with commas between thousands: ``10,000``, ``0.05``, ``1e-07``."""
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
 def describe_path(path: str, settings: object = None, *, is_inside: bool = False) -> str:
     """A setting's dotted path for people, who count from 1: ``smiles.2`` becomes ``smiles, item 3``.
 

@@ -154,6 +154,63 @@ def editor(form) -> Iterator[Locator]:
         dialog.get_by_role("button", name="Cancel").click()
 
 
+def paste(form: Locator, name: str, text: str) -> None:
+    """Paste as a person does who copied the text from elsewhere, in place of what the field holds."""
+    source = control(form, "Heavy chain")
+    source.fill(text)
+    for keys in ("Control+a", "Control+x"):
+        source.press(keys)
+    for keys in ("Control+a", "Control+v"):
+        control(form, name).press(keys)
+
+
+def test_lines_that_are_pasted_into_one_line_are_contents_items_or_words(form):
+    paste(form, "Target", "\n".join(FV.splitlines()[:9]))
+    expect(control(form, "Target")).to_have_value(re.compile(r"^\(pasted text, \d+ B\)$"))
+    expect(field(form, "Target").locator(".fn-readout")).to_contain_text("1 chain: H 2 residues")
+    control(form, "Target").fill("fv.pdb")
+    paste(form, "Designed chains", "H\r\nL\n")
+    expect(control(form, "Designed chains")).to_have_value("H, L")
+    expect(field(form, "Designed chains").locator(".fn-readout")).to_contain_text("2 chains, 227 residues")
+    control(form, "Designed chains").press("Control+z")
+    expect(control(form, "Designed chains")).not_to_have_value("H, L")
+    control(form, "Table").fill("")
+    paste(form, "Column", "one\ntwo")
+    expect(control(form, "Column")).to_have_value("one two")
+    for name, value in (("Designed chains", "L"), ("Table", "binding.csv"), ("Column", "")):
+        control(form, name).fill(value)
+
+
+_ENDS_AT_ITS_RIGHT = """
+sentence => {
+  const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+  const text = walker.nextNode();
+  const place = at => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect();
+  };
+  const end = text.data.trimEnd().length - 1;
+  return place(end).left > place(end - 1).left;
+}
+"""
+
+
+def test_sentences_end_with_their_full_stop_in_a_page_from_right_to_left(form, notebook):
+    control(form, "Table").fill("binding")
+    error = field(form, "Table").locator(".fn-error")
+    expect(error).to_contain_text(re.compile(r"\.$"))
+    notebook.page.evaluate("document.documentElement.dir = 'rtl'")
+    try:
+        assert error.evaluate(_ENDS_AT_ITS_RIGHT)
+        assert form.get_by_role("button", name="choose…").first.evaluate(_ENDS_AT_ITS_RIGHT)
+        notebook.picture("fields-right-to-left", form)
+    finally:
+        notebook.page.evaluate("document.documentElement.dir = ''")
+        control(form, "Table").fill("binding.csv")
+
+
 def test_a_molecule_is_drawn_with_the_mouse_and_is_the_fields_smiles(editor, form):
     tools, sheet = editor.get_by_label("Drawing tools"), editor.get_by_label("Drawing of the molecule")
     tools.hover(position={"x": 32, "y": 201})
@@ -214,6 +271,27 @@ def test_the_editor_is_readable_and_faultless(form, notebook, theme):
         expect(editor).to_have_count(0)
     finally:
         notebook.set_theme("light")
+
+
+def cover(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two places overlap."""
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+@pytest.mark.parametrize("name", ["Target", "Ligands"])
+def test_links_do_not_cover_the_name_of_a_field_in_a_very_narrow_form(form, notebook, name):
+    notebook.resize(370, 1300)
+    try:
+        notebook.picture("fields-very-narrow", form)
+        title = find_place(field(form, name).locator(".fn-name").first)
+        links = field(form, name).locator(".foldnote-links button").all()
+        assert links
+        assert not [link for link in links if cover(find_place(link), title)]
+    finally:
+        notebook.resize(*VIEWPORT)
 
 
 @pytest.mark.parametrize(("theme", "width"), list(product(("light", "dark"), (400, 1200))))

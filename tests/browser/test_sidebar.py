@@ -11,6 +11,7 @@ from service_records import JOBS, LONG_NAME, TOOLS, jobs_body, make_job, tools_b
 from foldnote.lab.local_notes import Notes
 from foldnote.lab.responses import AccountAnswer, ServiceState, write_older
 from foldnote.models.job import JobPage
+from foldnote.models.status import BatchStatus, JobStatus
 
 FILES = (
     b'{"files": [{"fileId": "1", "fileName": "target-with-a-long-name-that-ends-late.pdb", "fileSize": 271400,\
@@ -88,6 +89,37 @@ def test_a_job_takes_two_lines_in_a_narrow_list_and_one_in_a_wide_one(filled):
         heights = [row.bounding_box()["height"] for row in rows.all()]
         assert max(heights) <= most_px
         assert page_px / max(heights) >= least
+
+
+_PASSES_END = """
+node => node.getBoundingClientRect().right - node.closest('.fn-JobRow-note').getBoundingClientRect().right
+"""
+
+
+def test_the_counts_of_a_stopped_batch_are_cut_with_an_ellipsis_after_its_reason(filled):
+    batch = make_job(
+        "stopped-screen",
+        JobStatus.STOPPED,
+        type="batch",
+        tool="abodybuilder",
+        batch_status=BatchStatus.STOPPED,
+        batch_size=1234,
+        statuses={"Complete": 1100, "Stopped": 134},
+        failed=31,
+        message="No more jobs were started, since one of them failed.",
+    )
+    filled.answer("jobs", jobs_body(batch))
+    filled.execute("foldnote:refresh")
+    for width in (300, 230):
+        sidebar = filled.show_sidebar("jobs", width)
+        row = sidebar.get_by_role("row", name="stopped-screen")
+        expect(row).to_contain_text("1,100 of 1,234, 31 failed, 103 stopped")
+        counts = row.locator(".fn-JobRow-message")
+        assert counts.evaluate(_PASSES_END) < 1
+        filled.picture(f"sidebar-stopped-batch-{width}", row)
+    filled.answer("jobs", jobs_body(*JOBS))
+    filled.execute("foldnote:refresh")
+    expect(filled.show_sidebar("jobs", 300).get_by_role("row", name="cetuximab-fv")).to_be_visible()
 
 
 def test_the_end_of_a_long_name_stays_in_sight_beside_the_buttons(filled):

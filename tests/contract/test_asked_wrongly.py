@@ -107,6 +107,53 @@ WRONG_CALLS = {
     "a folder": (lambda: fn.upload("."), "no file '.' to upload"),
     "two names": (lambda: fn.submit("anarci", name="a", job_name="b"), "give one of them"),
     "a name with a space": (lambda: fn.submit("anarci", name="my job"), "Write 'my-job'"),
+    "a number as name": (lambda: fn.form("anarci", name=5), r"name of a job is text, not int \(5\)"),
+    "a list as columns": (
+        lambda: fn.submit_batch("anarci", [{"VH": SEQUENCE}], columns=["VH"]),
+        "columns must be a mapping, not list",
+    ),
+    "a list as columns of a form": (
+        lambda: fn.form("anarci").add_table([{"VH": SEQUENCE}], columns=["VH"]),
+        "columns is a mapping such as .* not a list",
+    ),
+    "a list as sweep": (
+        lambda: fn.submit_batch("anarci", [{"VH": SEQUENCE}], sweep=["VH"]),
+        "sweep must be a mapping, not list",
+    ),
+    "a list as sweep of a form": (
+        lambda: fn.form("anarci").add_table([{"VH": SEQUENCE}], sweep=["VH"]),
+        "sweep is a mapping such as .* not a list",
+    ),
+    "a generator as the values of a sweep": (
+        lambda: fn.submit_batch("anarci", [{"VH": SEQUENCE}], sweep={"scheme": iter(["imgt"])}),
+        "should be a list of values, not list_iterator",
+    ),
+    "a misspelt column": (
+        lambda: fn.submit_batch("anarci", [{"VH": SEQUENCE}], columns={"VHH": "sequence"}),
+        "no column 'VHH'. It has: VH",
+    ),
+    "two columns of one name": (
+        lambda: fn.submit_batch("anarci", pd.DataFrame([[SEQUENCE, "EVQ"]], columns=["sequence"] * 2)),
+        "2 columns named 'sequence'",
+    ),
+    "no stages": (lambda: fn.pipeline("p", None), "Give a list of stages"),
+    "no ligands": (lambda: fn.screen(fn.inline("ATOM"), None), "Give a list of ligands"),
+    "a number to report": (lambda: fn.report(5), r"takes a job.*, not int \(5\)"),
+    "a list in a list to report": (lambda: fn.report([["a"]]), "or a list of these, not list"),
+    "an empty name to report": (lambda: fn.report(""), "job '' does not exist"),
+    "nothing to export": (lambda: fn.export(None), "takes a job or its name.*, not None"),
+    "an empty name to compare": (lambda: fn.compare("", ""), "neither a file nor a job ''"),
+    "a sequence to compare": (lambda: fn.compare(SEQUENCE * 3, "b"), "neither a file nor a job"),
+    "no result": (lambda: fn.open_result(""), "no result at ''"),
+    "the contents of a file to view": (lambda: fn.view("ATOM\nATOM\n"), "it is the contents of a file"),
+    "the contents of a file to upload": (lambda: fn.upload("ATOM\nATOM\n"), r"inline\(text\)"),
+    "a number as values": (lambda: fn.form("anarci").set(5), "a mapping of them, not a int"),
+    "what is no number": (
+        lambda: fn.validate("anarci", sequence=float("nan")),
+        r"^settings\.sequence: .* finite",
+    ),
+    "a set": (lambda: fn.validate("anarci", sequence={"A"}), r"^settings\.sequence: .* not a Python set"),
+    "a schema that is none": (lambda: fn.form({"properties": 5}), "not a valid JSON Schema: properties: 5"),
 }
 
 

@@ -48,6 +48,9 @@ CELLS = [
         "while fn.job('kernel-lazy-1.sleep-9').status != 'Running':\n    await asyncio.sleep(0.1)\nlazy"
     ),
     f"from foldnote.results import Structure\nfn.explore(Structure.open({str(COMPLEX)!r}))",
+    "gone = fn.submit('anarci', job_name='kernel.gone', **job.settings).wait(60, progress=False)\ngone.delete()\ngone",
+    "late = fn.submit('anarci', job_name='kernel.late', **job.settings).wait(60, progress=False)\nlate",
+    "late.delete()",
 ]
 
 
@@ -172,3 +175,9 @@ def test_a_batch_that_had_ended_before_a_later_cell_waits_for_it_is_kept_as_it_e
 def test_a_job_that_is_waited_for_and_shown_has_one_card(cells):
     assert shown(cells[11]).count("kernel.waited") == 1
     assert shown(cells[12]).count("kernel.once") == 1
+
+
+def test_a_job_that_was_deleted_is_not_shown_as_if_it_were_there(cells):
+    for cell in (cells[20], cells[21]):  # shown after, and before it was deleted in a later cell
+        kept = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
+        assert "The service no longer has a job of this name; it was deleted." in kept

@@ -40,6 +40,16 @@ def test_a_note_and_tags_are_found_again_and_shown_by_the_panel(here, settings, 
         job.note("x" * 5001)
 
 
+def test_notes_and_tags_that_are_no_text_are_refused_in_a_sentence(here, settings, name):
+    job = fn.submit("anarci", **settings, job_name=name)
+    with pytest.raises(ConfigurationError, match="A note is text, not int"):
+        job.note(5)
+    with pytest.raises(
+        ConfigurationError, match=r"A tag is text, not list; several are given as tag\('a', 'b'\)"
+    ):
+        job.tag(["a", "b"])
+
+
 def test_a_card_shows_them_as_they_change(here, settings, name):
     job = fn.submit("anarci", **settings, job_name=name)
     job.tag("<lead>")

@@ -51,7 +51,7 @@ def test_a_signature_has_types_and_defaults():
 def test_a_docstring_has_unit_range_options_default_and_condition():
     text = " ".join(fn.tools.hydration_free_energy.__doc__.split())
     assert "equilLength: Equilibration length. Length of the equilibration of each window" in text
-    assert "Unit: ps. Range: 0 to 10000. Default: 50." in text
+    assert "Unit: ps. Range: 0 to 10,000. Default: 50." in text
     assert "Options: 'tip3p', 'spce'. Default: 'tip3p'." in text
     assert "extensions: what is sent beside the settings where the service takes it: ``external``" in text
     assert "https://doi.org/10.1063/1.2978177" in text
@@ -133,6 +133,44 @@ def test_a_tool_of_the_service_alone_has_a_function_once_it_is_listed(scripted, 
     finally:
         scripted.on("GET", "/tools", answers([]))
         fn.tools()
+
+
+@pytest.fixture
+def list_own_tools(scripted, connect, monkeypatch):
+    """Lists tools of these types, whose settings are texts of these names, at a service of its own."""
+    client = connect()
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
+    scripted.on("POST", "/submit-job", answers("x submitted to queue."))
+    scripted.on("GET", "/jobs", answers({"error": "none"}, 404))
+
+    def show(types, *names):
+        schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        scripted.on("GET", "/tools", answers([{"type": each, "schema": schema} for each in types]))
+        fn.tools()
+        return scripted
+
+    yield show
+    show([])
+
+
+def test_a_setting_may_have_any_name(list_own_tools):
+    names = ["class", "class_", "webhook", "webhook_", "a-b", "a_b", "settings", "x²", "\N{MICRO SIGN}M", ""]
+    scripted = list_own_tools(["own"], *names)
+    signature = inspect.signature(fn.tools.own)
+    arguments = [
+        "class__", "class_", "webhook__", "webhook_", "a_b_", "a_b", "settings", "x2",
+        "\N{GREEK SMALL LETTER MU}M", "_",
+    ]  # fmt: skip
+    assert list(signature.parameters)[: len(names)] == arguments
+    assert list(signature.parameters)[-1] == "settings_"
+    fn.tools.own(**{name: name for name in arguments}, job_name="own")
+    sent = json.loads(next(one.body for one in scripted.asked if one.path == "/submit-job"))
+    assert sent["settings"] == dict(zip(names, arguments, strict=True))
+
+
+def test_a_tool_is_found_by_its_own_name_where_another_is_written_alike_in_python(list_own_tools):
+    list_own_tools(["a-b", "a_b"])
+    assert fn.tools.a_b.__doc__.startswith("Submit a job of a_b.")
 
 
 def test_names_and_signatures_need_no_service_and_no_large_library():

@@ -129,6 +129,11 @@ def has_atoms(text: str) -> bool:
     return any(text.startswith(record) or f"\n{record}" in text for record in _ATOM_RECORDS)
 
 
+def is_mmcif(text: str) -> bool:
+    """Whether a text is mmCIF with atoms, maybe after comments, with which PyMOL begins its files."""
+    return "_atom_site." in text
+
+
 def _is_phylip(line: str) -> bool:
     words = line.split(None, 2)
     return len(words) >= 2 and all(_is_count(word) for word in words[:2])
@@ -139,13 +144,13 @@ def _is_count(word: str) -> bool:
 
 
 def _check_pdb(text: str) -> str | None:
-    if has_atoms(text) and not text.lstrip().startswith("data_"):
+    if has_atoms(text) and not (text.lstrip().startswith("data_") or is_mmcif(text)):
         return None
     return "These contents are not a PDB structure: they have no ATOM records. Paste a complete PDB file."
 
 
 def _check_cif(text: str) -> str | None:
-    if "data_" in text and "_atom_site." in text:
+    if "data_" in text and is_mmcif(text):
         return None
     return (
         "These contents are not an mmCIF structure: they lack an atom_site table."

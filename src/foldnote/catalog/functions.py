@@ -7,12 +7,14 @@ so that completing the name of a tool is fast.
 from __future__ import annotations
 
 import keyword
-import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from textwrap import TextWrapper
 from typing import Any, Final, Literal
+
+from foldnote.text import format_number
 
 _NOTES: Final = "x-foldnote"
 _TYPES: Final[Mapping[str, Any]] = {
@@ -28,9 +30,13 @@ _WIDTH: Final = 88
 
 
 def find_python_name(name: str) -> str:
-    """``name`` as a Python name: hyphens become underscores, and a keyword gets an underscore at its end."""
-    letters = re.sub(r"\W", "_", name)
-    start = "_" if letters[:1].isdigit() or not letters else ""
+    """``name`` as a Python name: hyphens become underscores, and a keyword gets an underscore at its end.
+
+    Python's own normal form is used, which a name in code is converted to before it is looked up.
+    """
+    plain = unicodedata.normalize("NFKC", name)
+    letters = "".join(each if f"_{each}".isidentifier() else "_" for each in plain)
+    start = "" if letters.isidentifier() else "_"
     return f"{start}{letters}{'_' if keyword.iskeyword(letters) else ''}"
 
 
@@ -96,18 +102,24 @@ def read_arguments(schema: Mapping[str, Any], taken: Collection[str] = ()) -> tu
 
     Args:
         schema: JSON Schema of the settings object.
-        taken: names of other arguments; a setting of such a name gets an underscore at its end.
+        taken: names of other arguments; a setting of such a name gets an underscore at its end, and so does
+            one whose name in Python is that of another setting.
     """
-    fields, listed = schema.get("properties"), schema.get("required")
+    properties, listed = schema.get("properties"), schema.get("required")
     required = listed if isinstance(listed, list) else []
-    found = [
-        SettingArgument(name, _avoid(find_python_name(name), taken), field,
-                        name in required and "default" not in field)
-        for name, field in (fields if isinstance(fields, Mapping) else {}).items()
+    fields = {
+        name: field
+        for name, field in (properties if isinstance(properties, Mapping) else {}).items()
         if isinstance(field, Mapping)
-    ]  # fmt: skip
-    unique = {each.name: each for each in reversed(found)}  # the first of settings that share a name
-    return tuple(sorted((each for each in found if unique[each.name] is each), key=_rank))
+    }
+    names: dict[str, str] = {}
+    for name in sorted(fields, key=lambda each: find_python_name(each) != each or each in taken):
+        names[name] = avoid(find_python_name(name), {*taken, *names.values()})
+    found = [
+        SettingArgument(name, names[name], field, name in required and "default" not in field)
+        for name, field in fields.items()
+    ]
+    return tuple(sorted(found, key=_rank))
 
 
 def find_annotation(field: Mapping[str, Any]) -> Any:
@@ -144,8 +156,11 @@ def _join(kinds: Iterable[Any]) -> Any:
     return joined
 
 
-def _avoid(name: str, taken: Collection[str]) -> str:
-    return f"{name}_" if name in taken else name
+def avoid(name: str, taken: Collection[str]) -> str:
+    """``name``, with underscores at its end where it is taken."""
+    while name in taken:
+        name = f"{name}_"
+    return name
 
 
 def _rank(each: SettingArgument) -> tuple[bool, int, float]:
@@ -177,6 +192,6 @@ def _describe_range(field: Mapping[str, Any]) -> str:
     least, most = field.get("minimum"), field.get("maximum")
     above, below = field.get("exclusiveMinimum"), field.get("exclusiveMaximum")
     if least is not None and most is not None:
-        return f"{least} to {most}"
+        return f"{format_number(least)} to {format_number(most)}"
     bounds = {"at least": least, "more than": above, "at most": most, "less than": below}
-    return ", ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+    return ", ".join(f"{word} {format_number(bound)}" for word, bound in bounds.items() if bound is not None)

@@ -273,6 +273,20 @@ def is_schema(schema: Any) -> bool:
     return meta.is_valid(stated) and Document(stated).compile().is_usable
 
 
+def find_schema_fault(schema: Mapping[str, Any]) -> str:
+    """The first rule of draft 2020-12 that a schema breaks, with its place; empty if it breaks none."""
+    from jsonschema_rs import ValidationError, meta
+
+    try:
+        meta.validate({**schema, "$schema": _DRAFT})
+    except ValidationError as error:
+        place = ".".join(map(str, error.instance_path))
+        return f"{place}: {error.message}" if place else error.message
+    except (TypeError, ValueError) as error:  # a part that JSON cannot represent
+        return str(error)
+    return ""
+
+
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Whether a JSON value is valid under a self-contained schema; an invalid schema accepts everything."""
     rules = Document(schema).compile()

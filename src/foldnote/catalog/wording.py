@@ -6,10 +6,12 @@ There is one row per keyword. Messages of foldnote's own rules are in `foldnote.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
 from foldnote.catalog.json_values import MAX_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, InvalidPart
+from foldnote.text import count, format_number
 
 if TYPE_CHECKING:
     from foldnote.catalog.keywords import SchemaFault
@@ -100,6 +102,8 @@ def _describe_type(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
 
 
 def _hint_type(value: Any, kinds: list[str]) -> str:
+    if isinstance(value, PurePath):
+        return " Upload the file, and give what the upload returns."
     if value is None:
         return " Leave the setting out instead."
     if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
@@ -149,11 +153,17 @@ def _describe_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
 
 
 def _bound(rule: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
-    return lambda value, bound, unit: (f"{str(value)[:24]}{unit} is {rule} {bound}{unit}.", code)
+    return lambda value, bound, unit: (
+        f"{format_number(value)[:24]}{unit} is {rule} {format_number(bound)}{unit}.",
+        code,
+    )
 
 
 def _count(noun: str, rule: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
-    return lambda value, bound, _: (f"This has {len(value)} {noun}; {rule} allowed is {bound}.", code)
+    return lambda value, bound, _: (
+        f"This has {count(len(value), noun)}; {rule} allowed is {format_number(bound)}.",
+        code,
+    )
 
 
 _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
@@ -170,14 +180,14 @@ _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
     "exclusiveMaximum": _bound("too large; it must be less than", "above_maximum"),
     "multipleOf": _bound("not a multiple of", "wrong_step"),
     "pattern": _describe_pattern,
-    "maxLength": _count("characters", "the longest", "too_long"),
-    "minLength": _count("characters", "the shortest", "too_short"),
-    "maxItems": _count("items", "the most", "too_many"),
-    "minItems": _count("items", "the fewest", "too_few"),
+    "maxLength": _count("character", "the longest", "too_long"),
+    "minLength": _count("character", "the shortest", "too_short"),
+    "maxItems": _count("item", "the most", "too_many"),
+    "minItems": _count("item", "the fewest", "too_few"),
     "uniqueItems": lambda *_: ("An item is given twice. Give each item once.", "repeated"),
     "anyOf": _describe_union,
     "oneOf": _describe_union,
     "not": _describe_excluded,
-    "minProperties": _count("names", "the fewest", "too_few"),
-    "maxProperties": _count("names", "the most", "too_many"),
+    "minProperties": _count("name", "the fewest", "too_few"),
+    "maxProperties": _count("name", "the most", "too_many"),
 }  # fmt: skip

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 
 from foldnote.catalog.described_tool import PlainTool
 from foldnote.client.local.identity import identify_content
-from foldnote.errors import FoldnoteError, SettingsError
+from foldnote.errors import ArgumentError, FoldnoteError, SettingsError
 from foldnote.forms.fields import kinds as _kinds  # noqa: F401  (registers the bundled kinds)
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.section import Section, first_step, share
@@ -268,7 +268,11 @@ class Form:
 
         Raises:
             SettingsError: a name is not a setting of this tool; nothing is changed then.
+            ArgumentError: ``values`` is no mapping, or a value is of a type that no setting has.
         """
+        if not isinstance(values, Mapping | None):
+            kind = type(values).__name__
+            raise ArgumentError(f"set() takes settings as name=value, or a mapping of them, not a {kind}.")
         self._put(self.bindings.take({**(values or {}), **more}))
 
     def _put(self, given: Mapping[str, Any]) -> None:

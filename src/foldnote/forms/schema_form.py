@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.catalog.described_tool import PlainTool
-from foldnote.errors import ArgumentError
+from foldnote.catalog.keywords import find_schema_fault
+from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.form import Form
 from foldnote.forms.schema.resolution import resolve, says_object
@@ -38,12 +39,19 @@ class SchemaForm(Form):
             value: initial value; by default the schema's defaults.
 
         Raises:
-            ArgumentError: the file cannot be read or does not contain a JSON object.
+            ArgumentError: the file cannot be read or does not contain a JSON object, or the schema breaks a
+                rule of JSON Schema so that no form can be made of it.
         """
         self.schema: dict[str, Any] = read_schema(schema)
-        plain = resolve(self.schema, self.schema)
-        self.is_of_object = is_object(plain)
-        super().__init__(_make_tool(self.schema, plain, is_object=self.is_of_object))
+        try:
+            plain = resolve(self.schema, self.schema)
+            self.is_of_object = is_object(plain)
+            super().__init__(_make_tool(self.schema, plain, is_object=self.is_of_object))
+        except (AttributeError, TypeError, ValueError) as error:
+            fault = find_schema_fault(self.schema)
+            if isinstance(error, FoldnoteError) or not fault:
+                raise
+            raise ArgumentError(f"This is not a valid JSON Schema: {fault:.200}.") from error
         if value is not None:
             self.set_value(value)
 

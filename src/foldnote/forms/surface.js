@@ -39,6 +39,7 @@ class Surface {
     listen('pointerdown', event => (this.held = event.target.closest('[data-act]')));
     listen('pointerup', event => this.release(event));
     listen('keydown', event => this.press(event));
+    listen('paste', event => this.paste(event));
     listen('toggle', event => this.open(event.target));
     listen('scroll', event => event.target.matches?.('.fn-scroll') && showMore(event.target));
     const sizes = new ResizeObserver(() => root.querySelectorAll('.fn-scroll').forEach(showMore));
@@ -155,6 +156,24 @@ class Surface {
       const all = [...event.target.closest('.fn-tree').querySelectorAll('summary, button')];
       const shown = all.filter(part => part.checkVisibility());
       shown[shown.indexOf(event.target) + (event.key === 'ArrowUp' ? -1 : 1)]?.focus();
+    }
+  }
+
+  // A box of one line holds no line ends: of a file the text is its contents, elsewhere the lines are items or words.
+  paste(event) {
+    const box = event.target;
+    const text = event.clipboardData?.getData('text/plain').trim() ?? '';
+    if (!box.matches?.('input') || !/[\r\n]/.test(text)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    if (box.matches('.foldnote-drop > .foldnote-path input')) {
+      this.send({ kind: 'text', field: idOf(box) }, [new TextEncoder().encode(text)]);
+    } else {
+      const joint = box.closest('.foldnote-words') ? ', ' : ' ';
+      const words = text.split(/[\r\n]+/).map(line => line.trim().replace(/,$/, ''));
+      document.execCommand('insertText', false, words.join(joint));
     }
   }
 

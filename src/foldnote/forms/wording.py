@@ -46,3 +46,8 @@ def in_one_line(value: Any, limit: int = 120) -> str:
 def number_text(value: float) -> str:
     """The number as it would be typed: ``5``, ``0.05``, ``1e-07``."""
     return str(value) if isinstance(value, int) else repr(float(value))
+
+
+def begin_sentence(name: str) -> str:
+    """The name of something with which a sentence begins: ``The pasted structure``, but ``target.pdb``."""
+    return name[:1].upper() + name[1:] if name.startswith(("the ", "all ")) else name

@@ -22,7 +22,7 @@ def check_job_name(name: object) -> str | None:
     if not name:
         return "A job needs a name."
     if len(name) > 100:
-        return f"A job name has at most 100 characters; this one has {len(name)}."
+        return f"A job name has at most 100 characters; this one has {len(name):,}."
     if name in (".", ".."):
         return f"{name!r} cannot be a job name."
     for position, letter in enumerate(name, start=1):

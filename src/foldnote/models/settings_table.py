@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from foldnote.text import count, format_number
+
 COLUMNS = ("setting", "takes", "default", "what it is")
 _WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false",
           "array": "list", "object": "object", "null": "nothing"}  # fmt: skip
@@ -82,10 +84,10 @@ def _format_range(field: Mapping[str, Any]) -> str:
     least = field.get("minimum", field.get("exclusiveMinimum"))
     most = field.get("maximum", field.get("exclusiveMaximum"))
     if least is not None and most is not None:
-        return f", {least} to {most}"
+        return f", {format_number(least)} to {format_number(most)}"
     if least is not None:
-        return f", from {least}"
+        return f", from {format_number(least)}"
     if most is not None:
-        return f", up to {most}"
+        return f", up to {format_number(most)}"
     longest = field.get("maxLength")
-    return f", up to {longest} characters" if longest is not None else ""
+    return f", up to {count(longest, 'character')}" if longest is not None else ""

@@ -111,9 +111,9 @@ def submit_batch(
 
     Args:
         tool: the tool's type, or a tool of any catalog.
-        table: a DataFrame, a list of mappings, or the path of a CSV, TSV, FASTA or Excel file; a missing cell
-            leaves its setting out. Columns that feed no setting are kept on this computer and come back in
-            ``batch.results()``.
+        table: a DataFrame of pandas or Polars, a list of mappings, or the path of a CSV, TSV, FASTA or Excel
+            file; a missing cell leaves its setting out. Columns that feed no setting are kept on this
+            computer and come back in ``batch.results()``.
         columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``. By default the
             columns' names decide (settings, titles, common names such as ``VH`` and ``SMILES``), then their
             contents: a column of heavy chains feeds a setting of heavy chains.

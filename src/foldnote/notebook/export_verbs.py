@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.errors import JobError, NotFoundError, UnfinishedJobError
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.verbs import list_items, verb
 from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, JobParts, Result, save_export, save_exports
 from foldnote.results import open_export as _open_export
@@ -44,7 +44,7 @@ def export(
         NotFoundError: there is no such job, or it has no result.
         UnfinishedJobError: a job has no result yet.
         JobFailedError: the run failed.
-        ArgumentError: the list is empty.
+        ArgumentError: the list is empty, or something in it is no job.
         ConfigurationError: the path does not end in ``.zip``.
         UnreadableFileError: a file of a result is damaged.
         ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
@@ -52,7 +52,8 @@ def export(
     if isinstance(source, JobHandle | str):
         parts = _read_parts(source, profile)
         return save_export(f"{parts.record['jobName']}{SUFFIX}" if path is None else path, parts)
-    found = [_read_parts(each, profile) for each in source]
+    jobs = list_items("export", source, (JobHandle, str), "a job or its name")
+    found = [_read_parts(each, profile) for each in jobs]
     return save_exports(
         f"{count(len(found), 'job').replace(' ', '-')}{SUFFIX}" if path is None else path, found
     )

@@ -94,7 +94,7 @@ class NotebookForm(KeptForm):
 
     def result(
         self,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         *,
         timeout_s: float | None = 0,
         pdbs_only: bool = False,
@@ -103,7 +103,7 @@ class NotebookForm(KeptForm):
         """The result of this form's job, as ``job.result()`` gives it.
 
         Args:
-            patterns: only files whose names match one of these (``*.pdb``); by default all.
+            patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: maximum time to wait for the job's end first, in seconds; None waits until it ends. By
                 default a job must have ended.
             pdbs_only: download the structure files only.

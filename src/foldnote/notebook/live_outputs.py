@@ -38,6 +38,7 @@ class LiveHandle(JobHandle):
     """What showed the progress of the last ``wait``."""
     _publish_again: Callable[[], None] = staticmethod(lambda: None)
     """Sends the card shown last and its result once more."""
+    _is_deleted = False
 
     def _seen(self, record: Job) -> Self:
         self._record = record
@@ -73,6 +74,13 @@ class LiveHandle(JobHandle):
         """
         super().untag(*tags)
         self._show_note()
+
+    def delete(self) -> None:
+        """Delete the job and its result, with its tags and note; the card says so."""
+        super().delete()
+        self._is_deleted = True
+        if self._card is not None:
+            self._card.note_deletion()
 
     def _show_note(self) -> None:
         if self._card is not None:
@@ -110,7 +118,7 @@ class LiveHandle(JobHandle):
     @explain_arguments
     def result(
         self,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         *,
         timeout_s: float | None = 0,
         pdbs_only: bool = False,
@@ -119,7 +127,7 @@ class LiveHandle(JobHandle):
         """The result of the job; a large download shows a progress bar in the cell.
 
         Args:
-            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: seconds to wait for the job's end first; None waits until it ends. By default a job
                 must have ended.
             pdbs_only: fetch the structure files only.
@@ -225,6 +233,8 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
         slot.update()
 
     handle._publish_again = publish_again
+    if handle._is_deleted:
+        card.note_deletion()
     if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
         card.on_final(lambda _: card.on_save())
 

@@ -12,7 +12,8 @@ from foldnote.cell_outputs import CellOutput, is_notebook
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
-from foldnote.notebook.verbs import verb
+from foldnote.io import names_path
+from foldnote.notebook.verbs import list_items, verb
 from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
@@ -22,6 +23,7 @@ from foldnote.viewers.display.batch_rows import BatchRow, make_row, read_figures
 from foldnote.viewers.display.page import check_page_path
 
 Reportable = JobHandle | Result | ExportedJob | str | Path
+_WORDS = "a job, a name, a result, an exported job or the path of an archive"
 
 
 @verb
@@ -60,7 +62,7 @@ def report(
         ArchiveError: an archive cannot be read.
         ResultError: the page cannot be written, for example because the disk is full; an old one is kept.
     """
-    items = [source] if isinstance(source, JobHandle | Result | ExportedJob | str | Path) else list(source)
+    items = list_items("report", source, (JobHandle, Result, ExportedJob, str, Path), _WORDS)
     if not items:
         raise ArgumentError("fn.report needs at least one job or result.")
     place = check_page_path(path)  # before results are fetched
@@ -92,7 +94,7 @@ def _join_titles(parts: Sequence[ReportPart]) -> str:
 
 
 def _read_part(item: Reportable, profile: str | None) -> ReportPart:
-    if isinstance(item, str) and not Path(item).exists():
+    if isinstance(item, str) and not names_path(item):
         item = find_job(item, profile=profile)
     if isinstance(item, str | Path):
         item = open_archive(item)

@@ -32,13 +32,15 @@ def take_name(tool: DescribedTool, job_name: str | None, settings: dict[str, Any
     """The job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
     Raises:
-        ArgumentError: both are given, and differ.
+        ArgumentError: both are given, and differ, or the name is no text.
     """
     from foldnote.forms.fields.section import list_names
 
     if "name" not in settings or "name" in list_names(tool):
         return job_name
-    name: str = settings.pop("name")
+    name = settings.pop("name")
+    if not isinstance(name, str | None):
+        raise ArgumentError(f"The name of a job is text, not {type(name).__name__} ({name!r:.40}).")
     if job_name not in (None, name):
         raise ArgumentError(f"job_name is {job_name!r} and name is {name!r}; give one of them.")
     return name

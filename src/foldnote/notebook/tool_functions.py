@@ -13,7 +13,13 @@ from inspect import Parameter, Signature, cleandoc, signature
 from typing import TYPE_CHECKING, Any
 
 from foldnote.catalog.bundle import list_types, read_tool
-from foldnote.catalog.functions import SettingArgument, find_python_name, read_arguments, write_docstring
+from foldnote.catalog.functions import (
+    SettingArgument,
+    avoid,
+    find_python_name,
+    read_arguments,
+    write_docstring,
+)
 from foldnote.catalog.wording import find_near
 from foldnote.errors import ArgumentError, ToolFunctionError
 from foldnote.models.settings_table import find_note
@@ -67,7 +73,9 @@ class ToolText:
             tail.append(f"Reference: {self.citation['text']}{f' https://doi.org/{doi}' if doi else ''}")
         texts = {each.name: each.describe() for each in arguments} | _read_option_texts()
         if self.is_open:
-            texts["**settings"] = "further settings, which the schema allows without listing them."
+            texts[f"**{avoid('settings', texts)}"] = (
+                "further settings, which the schema allows without listing them."
+            )
         return write_docstring(head, texts, tail)
 
 
@@ -108,7 +116,8 @@ def _make_function(about: ToolText, name: str) -> Callable[..., NotebookJob]:
 
     parameters = [*(each.parameter for each in arguments), *options.values()]
     if about.is_open:
-        parameters.append(Parameter("settings", Parameter.VAR_KEYWORD, annotation=Any))
+        others = avoid("settings", [each.name for each in parameters])
+        parameters.append(Parameter(others, Parameter.VAR_KEYWORD, annotation=Any))
     call.__name__, call.__qualname__ = name, f"tools.{name}"
     call.__doc__ = about.write_docstring(arguments)
     call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": "NotebookJob"}
@@ -133,8 +142,12 @@ _listed: dict[str, Tool] = {}
 
 
 def _list_names() -> dict[str, str]:
-    """The type of each tool by its name in Python; bundled and listed ones."""
-    return {find_python_name(each): each for each in sorted({*list_types(), *_listed}, reverse=True)}
+    """The type of each tool by its name in Python; bundled and listed ones.
+
+    Where two have the same name, it is that of the tool whose type it is.
+    """
+    types = sorted({*list_types(), *_listed}, key=lambda each: (find_python_name(each) == each, each))
+    return {find_python_name(each): each for each in types}
 
 
 @cache

@@ -6,7 +6,7 @@ the types of arguments. Their values are checked where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import BoundArguments, Parameter, Signature, signature
 from pathlib import Path
@@ -29,10 +29,13 @@ _WORDS = {
     "Tool": "a tool",
     "JobHandle": "a job",
     "Mapping[str, Any]": "a mapping",
+    "Mapping[str, str]": "a mapping",
+    "Mapping[str, Sequence[Any]]": "a mapping",
     "None": "",
 }
 """The types that an argument may have, by their names in annotations, in words."""
-_LIGHT: Mapping[str, type] = {"str": str, "Path": Path, "Mapping[str, Any]": Mapping, "None": NoneType}
+_MAPPINGS = dict.fromkeys((each for each, words in _WORDS.items() if words == "a mapping"), Mapping)
+_LIGHT: Mapping[str, type] = {"str": str, "Path": Path, "None": NoneType, **_MAPPINGS}
 
 
 @cache
@@ -111,6 +114,26 @@ def check_kinds(name: str, bound: BoundArguments) -> None:
             continue
         words = " or ".join(_WORDS[kind] for kind in kinds if _WORDS[kind])
         raise ArgumentError(f"fn.{name}: {argument} must be {words}, not {_describe_kind(value)}.")
+
+
+def list_items(name: str, source: Any, kinds: tuple[type, ...], words: str) -> list[Any]:
+    """One thing, or several in a list, as a list.
+
+    Args:
+        name: of the function, in messages.
+        source: one of ``kinds``, or an iterable of them.
+        kinds: the types that a thing may have.
+        words: what may be given, for a message.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    is_one = isinstance(source, kinds) or not isinstance(source, Iterable)
+    items = [source] if is_one else list(source)
+    for item in items:
+        if not isinstance(item, kinds):
+            raise ArgumentError(f"fn.{name} takes {words}, or a list of these, not {_describe_kind(item)}.")
+    return items
 
 
 def _describe_kind(value: Any) -> str:

@@ -20,6 +20,7 @@ from foldnote.errors import (
     UnfinishedJobError,
     UnreadableFileError,
 )
+from foldnote.io import names_path
 from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import (
@@ -191,11 +192,11 @@ def compare(
 
 def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
     """A job's result, or its settings if it has none; anything else as it is."""
-    if isinstance(item, str) and not Path(item).expanduser().exists():
+    if isinstance(item, str) and not names_path(item):
         try:
             item = job(item, profile=profile)
         except NotFoundError as exc:
-            raise ArgumentError(f"There is neither a file nor a job {item!r}.") from exc
+            raise ArgumentError(f"There is neither a file nor a job {item!r:.80}.") from exc
     if isinstance(item, BatchHandle):
         raise ArgumentError(
             f"{item.job_name} is a batch. Compare some of its jobs: "

@@ -104,18 +104,20 @@ class Result:
             self._score_files.read(name)
         return self.problems
 
-    def match(self, patterns: Sequence[str] = ()) -> tuple[str, ...]:
+    def match(self, patterns: str | Sequence[str] = ()) -> tuple[str, ...]:
         """Names of the files that match one of ``patterns``, or of all files without patterns.
 
         Args:
-            patterns: shell patterns, such as ``*.pdb`` or ``models/*``; ``*`` also matches ``/``.
+            patterns: shell patterns, one or several, such as ``*.pdb`` or ``models/*``; ``*`` also matches
+                ``/``.
         """
         names = [file.name for file in self.files]
+        wanted = [patterns] if isinstance(patterns, str) else patterns
         if patterns:
-            names = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+            names = [name for name in names if any(fnmatchcase(name, pattern) for pattern in wanted)]
         return tuple(names)
 
-    def save_to(self, folder: str | Path, patterns: Sequence[str] = ()) -> Path:
+    def save_to(self, folder: str | Path, patterns: str | Sequence[str] = ()) -> Path:
         """Unpack into ``folder``, creating it if needed; damaged files are left out and reported.
 
         Args:

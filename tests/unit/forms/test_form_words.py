@@ -1,10 +1,13 @@
 """Titles, sizes and values as people read them."""
 
+import re
+
 import pytest
 from form_builders import label_of, make_form
 
+from foldnote import catalog
 from foldnote.errors import ArgumentError
-from foldnote.forms import SchemaForm, variable
+from foldnote.forms import Form, SchemaForm, variable
 from foldnote.forms.wording import in_one_line, number_text, title_from_name
 
 
@@ -50,3 +53,36 @@ def test_a_wrong_argument_is_a_value_error(call):
     with pytest.raises(ArgumentError) as raised:
         call()
     assert isinstance(raised.value, ValueError)
+
+
+LONG_NUMBER = re.compile(r"(?<![\w.,/-])[1-9]\d{3,}(?!\w|[-./]\d)")
+YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+@pytest.mark.parametrize("tool", sorted(catalog.tools()))
+def test_all_numbers_at_the_fields_of_a_form_have_commas_between_thousands(tool):
+    form = Form(catalog.tool(tool))
+    words = [re.sub(r"<[^>]*>", " ", label_of(form, name)) for name in form.fields]
+    typed = {str(value) for value in form.value.values()}
+    found = {number for text in words for number in LONG_NUMBER.findall(text)} - typed
+    assert [number for number in found if not YEAR.fullmatch(number)] == []
+
+
+def test_a_size_has_commas_in_hint_readout_and_error():
+    field = {"type": "string", "maxLength": 5000, "x-foldnote": {"role": "sequence"}}
+    number = {"type": "integer", "minimum": 1000, "maximum": 20000}
+    form = make_form({"sequence": field, "steps": number}, sequence="A" * 6000, steps=100)
+    assert "At most 5,000 characters." in label_of(form, "sequence")
+    assert "6,000 residues" in label_of(form, "sequence")
+    assert "This has 6,000 characters; the longest allowed is 5,000." in label_of(form, "sequence")
+    assert "1,000 to 20,000." in label_of(form, "steps")
+    assert "100 is too small; the least is 1,000." in label_of(form, "steps")
+
+
+def test_a_limit_that_the_description_names_in_either_spelling_is_not_repeated():
+    for number in ("5000", "5,000"):
+        text = f"At most {number} letters."
+        form = make_form({"a": {"type": "string", "maxLength": 5000, "description": text}})
+        assert "characters" not in label_of(form, "a")
+    form = make_form({"a": {"type": "string", "maxLength": 500, "description": "At most 5,000 letters."}})
+    assert "At most 500 characters." in label_of(form, "a")

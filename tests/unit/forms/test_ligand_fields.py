@@ -80,6 +80,18 @@ def test_what_is_open_about_a_molecule_is_said(text, words):
     assert words in unescape(label_of(Form(catalog.tool("vina"), values={"ligandFile": text}), "ligandFile"))
 
 
+def test_where_a_job_takes_one_molecule_several_are_an_error(tmp_path):
+    path = tmp_path / "two.sdf"
+    path.write_text((DATA / "imatinib.sdf").read_text() * 2)
+    for value in ("CCO\nCCN\n", path):
+        form = Form(catalog.tool("vina"), values={"ligandFile": value})
+        assert "These are 2 molecules, and a job takes one." in label_of(form, "ligandFile")
+        assert [problem.field for problem in form.problems].count("ligandFile") == 1
+    many = Form(catalog.tool("hydration-free-energy"), values={"ligandsSDF": "CCO\nCCN\n"})
+    assert "2 molecules" in label_of(many, "ligandsSDF")
+    assert many.problems == ()
+
+
 @pytest.mark.parametrize(
     ("typed", "sentence", "letter"),
     [
@@ -102,7 +114,7 @@ def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
     assert [problem.field for problem in form.problems if problem.field == "ligandFile"]
 
 
-@pytest.mark.parametrize("name", ["set/CCO", "P01308", "ligand", "compound-7"])
+@pytest.mark.parametrize("name", ["set/CCO", "P01308", "ligand", "compound-7", "ethanol"])
 def test_a_name_without_an_ending_is_no_smiles(name):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = name
@@ -111,6 +123,7 @@ def test_a_name_without_an_ending_is_no_smiles(name):
         "file, or a SMILES; this is a name without extension, and names of molecules are not looked up."
         in said
     )
+    assert "taken as an upload" not in said
 
 
 @pytest.mark.parametrize("text", ["InChI=1S/H2O/h1H2", "BSYNRYMUTXBXSQ-UHFFFAOYSA-N"])

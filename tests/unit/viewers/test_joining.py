@@ -91,7 +91,7 @@ def test_a_structural_alignment_is_named_in_the_view():
 
 
 def test_an_invalid_structure_is_named(fv):
-    with pytest.raises(ArgumentError, match="A DataFrame is not a structure"):
+    with pytest.raises(ArgumentError, match="of the type DataFrame is not a structure"):
         overlay([fv, pd.DataFrame()])
 
 

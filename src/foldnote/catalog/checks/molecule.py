@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
+from foldnote.catalog.contents import is_inline, read_lines
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
@@ -105,6 +106,26 @@ def check_model_names(value: str, context: CheckContext) -> Iterator[Finding]:
         yield context.find("A model is named twice. Name each model once.", "repeated")
 
 
+def check_one_molecule(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check that the contents of a file of molecules have one."""
+    if is_inline(value) and (fault := explain_several(count_molecules(value))):
+        yield context.find(fault, "several_molecules")
+
+
+def count_molecules(text: str) -> int:
+    """Number of molecules in an SDF or MOL text, else of lines of SMILES."""
+    if "V2000" in text or "V3000" in text:
+        return sum(line.startswith("M  END") for line in read_lines(text))
+    return sum(bool(line.strip()) for line in read_lines(text))
+
+
+def explain_several(number: int) -> str:
+    """Why ``number`` molecules do not fit where one is taken, as a sentence; empty for one or none."""
+    if number < 2:
+        return ""
+    return f"These are {number:,} molecules, and a job takes one. Give one; a batch has a row for each."
+
+
 def _tokenize(text: str) -> tuple[list[tuple[str, int]], int]:
     """The tokens with their positions, and where the text that they cover ends."""
     tokens: list[tuple[str, int]] = []
@@ -142,5 +163,6 @@ def _name_parenthesis(text: str, start: int) -> SmilesFault:
 
 ROWS: Final = (
     CheckRow("smiles", check_smiles, "SMILES, one molecule per item", "texts"),
+    CheckRow("one-molecule", check_one_molecule, "one molecule"),
     CheckRow("model-names", check_model_names, "model names separated by commas"),
 )

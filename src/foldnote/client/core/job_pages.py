@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from operator import attrgetter
 
 from foldnote.client.core.connection import ServiceConnection
@@ -64,11 +65,11 @@ def check_limit(limit: object) -> int:
     Raises:
         ArgumentError: it is not a positive integer.
     """
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
         raise ArgumentError(
             f"limit is {limit!r}; it must be a positive integer. For all rows, say limit=1_000_000."
         )
-    return limit
+    return int(limit)
 
 
 def list_page(

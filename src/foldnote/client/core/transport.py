@@ -14,8 +14,9 @@ import json
 import os
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any, NoReturn
 from urllib.parse import quote
@@ -40,6 +41,7 @@ _LARGEST_REFUSAL_BYTES = 1_000_000
 _NOT_MODIFIED = 304
 _HASH_HEADER = "x-content-sha256"
 _NEAR = 20
+_DEEPEST = 100
 _ENCODINGS = ("gzip", "deflate")
 """Accepted content encodings. Both expand at most about 1000-fold, so no chunk fills the memory."""
 _SLOWEST_BYTES_PER_S = 1000.0
@@ -204,8 +206,26 @@ def _write_json(content: Any) -> bytes:
         near = exc.object[max(0, exc.start - _NEAR) : exc.end]
         reason = f"unpaired surrogate after {near[:-1]!r}"
     except (TypeError, ValueError) as exc:
-        reason = str(exc)
+        path, fault = next(_find_unsendable(content, ()), ((), str(exc)))
+        place = f"{'.'.join(path)}: " if path else ""
+        raise FoldnoteError(f"{place}This cannot be sent as JSON: {fault}.") from None
     raise FoldnoteError(f"This cannot be sent as JSON: {reason}.")
+
+
+def _find_unsendable(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The path and the fault of each value that JSON has no form for."""
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(content, float) and not isfinite(content):
+        yield path, "numbers must be finite, and NaN and infinity are not"
+    elif isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from _find_unsendable(value, (*path, str(name)))
+    elif isinstance(content, list | tuple):
+        for place, value in enumerate(content):
+            yield from _find_unsendable(value, (*path, str(place)))
+    elif not isinstance(content, str | int | float | None):
+        yield path, f"give text, numbers, lists or dicts, not a Python {type(content).__name__}"
 
 
 def _download_request(download: Download) -> dict[str, Any]:

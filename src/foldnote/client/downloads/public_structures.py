@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.errors import ArgumentError, RequestTimeoutError, ServiceUnreachableError, TransportError
-from foldnote.io import write_atomically
+from foldnote.io import names_path, write_atomically
 from foldnote.ownership import make_own
 
 if TYPE_CHECKING:
@@ -59,12 +59,16 @@ def find_structure_file(name: str | Path) -> Path:
         ``name`` as a path, or the path of the fetched mmCIF file in the user's cache folder.
 
     Raises:
-        ArgumentError: the database has no structure with this id.
+        ArgumentError: the database has no structure with this id, or ``name`` is the contents of a file.
         ServiceUnreachableError: the database cannot be reached.
         RequestTimeoutError: the database did not answer in time.
         TransportError: the database answered with an error, or with too large a file.
     """
-    source = None if isinstance(name, Path) or Path(name).expanduser().exists() else _find_source(name)
+    if isinstance(name, str) and "\n" in name.strip():
+        raise ArgumentError(
+            "This text has several lines, so it is the contents of a file: save it, and give the file's path."
+        )
+    source = None if isinstance(name, Path) or names_path(name) else _find_source(name)
     if source is None:
         return Path(name)
     folder = settings.cache_dir() / "structures"

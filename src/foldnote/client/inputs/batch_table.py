@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from foldnote.client.inputs.plain_values import make_plain, read_frame
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -57,18 +59,18 @@ def expand_rows(
     Raises:
         ArgumentError: a column is missing, a setting is given twice, or there are no rows.
     """
+    table = read_frame(table)
     records = _records(table)
+    sweep, shared = _read_sweep(sweep or {}), make_plain(shared or {})
     chosen = dict(columns) if columns is not None else _every_column(records, names)
-    _check(records, chosen, sweep or {}, shared or {}, names)
-    combinations = [
-        dict(zip(sweep or {}, values, strict=True)) for values in product(*(sweep or {}).values())
-    ]
+    _check(records, chosen, sweep, shared, names)
+    combinations = [dict(zip(sweep, values, strict=True)) for values in product(*sweep.values())]
     if not records or not combinations:
         raise ArgumentError(
             "The batch has no rows: the table is empty, or a setting of the sweep has no values."
         )
     rows = [
-        dict(shared or {}) | _cells(record, chosen) | combination
+        dict(shared) | _cells(record, chosen) | combination
         for record in records
         for combination in combinations
     ]
@@ -76,8 +78,8 @@ def expand_rows(
     wished = None if names is None else _name(records, names, len(combinations))
     is_frame = hasattr(table, "dtypes")  # a list has an ``index`` too, a method
     index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
-    dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in (sweep or {})}
-    fed = {*chosen.values(), *(sweep or ())}
+    dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in sweep}
+    fed = {*chosen.values(), *sweep}
     kept = dict.fromkeys(name for record in records for name in record if name not in fed)
     return Rows(rows, wished, inputs, index, dtypes, tuple(kept))
 
@@ -100,9 +102,10 @@ def _records(table: Any) -> list[dict[str, Any]]:
     """The rows of a table.
 
     Raises:
-        ArgumentError: it is not a table.
+        ArgumentError: it is not a table, or two columns have the same name.
     """
     if hasattr(table, "to_dict") and hasattr(table, "columns"):
+        _check_heads([str(name) for name in table.columns])
         return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
     is_list = isinstance(table, Iterable) and not isinstance(table, str | bytes | Mapping)
     records = list(table) if is_list else [table]
@@ -114,6 +117,12 @@ def _records(table: Any) -> list[dict[str, Any]]:
             f' [{{"sequence": "EVQL…"}}]; {what} is a {type(wrong[0]).__name__}.'
         )
     return [dict(row) for row in records]
+
+
+def _check_heads(heads: Sequence[str]) -> None:
+    name, number = Counter(heads).most_common(1)[0] if heads else ("", 0)
+    if number > 1:
+        raise ArgumentError(f"The table has {number} columns named {name!r}. Rename all but one of them.")
 
 
 def _every_column(records: list[dict[str, Any]], names: str | None) -> dict[str, str]:
@@ -138,9 +147,16 @@ def _check(
             raise ArgumentError(
                 f"The setting {setting!r} is given twice: by a column, the sweep or for all rows."
             )
-    for setting, values in sweep.items():
+
+
+def _read_sweep(sweep: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of each setting of a sweep: a list, range, array or column."""
+    found = {setting: make_plain(values) for setting, values in sweep.items()}
+    for setting, values in found.items():
         if isinstance(values, str) or not isinstance(values, Sequence):
-            raise ArgumentError(f"The sweep of {setting!r} should be a list of values, not {values!r}.")
+            what = repr(values) if isinstance(values, str | int | float) else type(values).__name__
+            raise ArgumentError(f"The sweep of {setting!r} should be a list of values, not {what:.80}.")
+    return {setting: list(values) for setting, values in found.items()}
 
 
 def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
@@ -150,8 +166,7 @@ def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
 
 def _plain(value: Any) -> Any:
     """Convert a cell to a JSON value; None if it is missing."""
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        value = value.tolist()
+    value = make_plain(value)
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
         return None
     return value

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from foldnote.errors import ArgumentError
-from foldnote.io import hash_bytes, hash_file
+from foldnote.io import hash_bytes, hash_file, names_path
 
 Source = str | Path | bytes | IO[bytes] | object
 _MMCIF = (".cif", ".mmcif", ".pdbx")
@@ -54,9 +54,14 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
         content = bytes(source)
         return content, hash_bytes(content)
     if isinstance(source, str | Path):
-        path = Path(source).expanduser()
-        if not path.is_file():
-            raise ArgumentError(f"There is no file {str(path)!r} to upload.")
+        if isinstance(source, str) and "\n" in source.strip():
+            raise ArgumentError(
+                "This text has several lines, so it is the contents of a file: pass it to a file field as"
+                " inline(text), or upload it with a name: upload(text.encode(), name='target.pdb')."
+            )
+        path = Path(source).expanduser() if names_path(str(source)) else Path(source)
+        if not names_path(str(source)) or not path.is_file():
+            raise ArgumentError(f"There is no file {str(source)!r:.200} to upload.")
     elif isinstance(source, io.IOBase) or hasattr(source, "read"):
         with _told("The open file"):
             path = _spool(source)

@@ -15,6 +15,7 @@ from foldnote.client.inputs.file_values import (
     find_elsewhere,
     is_file_field,
 )
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError, SettingsError
 from foldnote.io import hash_bytes
 from foldnote.models import Problem, Tool, check_job_name
@@ -38,6 +39,10 @@ class Stage:
     tool: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     extensions: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Convert numbers and columns of numpy and pandas."""
+        object.__setattr__(self, "settings", make_plain(self.settings))
 
     def file(self, path: str = "") -> FileValue:
         """Refer to this stage's output in a file field of a later stage.

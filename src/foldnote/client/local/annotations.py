@@ -63,8 +63,10 @@ class Annotations:
         """Replace the note on a job and return it; empty text removes it.
 
         Raises:
-            ConfigurationError: the note is too long, or cannot be saved.
+            ConfigurationError: the note is no text or too long, or cannot be saved.
         """
+        if not isinstance(text, str):
+            raise ConfigurationError(f"A note is text, not {type(text).__name__}.")
         note = "\n".join(line.rstrip() for line in text.strip().splitlines())
         if len(note) > MAX_NOTE_LENGTH:
             raise ConfigurationError(
@@ -136,6 +138,10 @@ class Annotations:
 
 
 def _read_tag(tag: str) -> str:
+    if not isinstance(tag, str):
+        raise ConfigurationError(
+            f"A tag is text, not {type(tag).__name__}; several are given as tag('a', 'b')."
+        )
     text = " ".join(tag.split())
     if not text or len(text) > MAX_TAG_LENGTH:
         raise ConfigurationError(f"A tag must have 1 to {MAX_TAG_LENGTH} characters; {tag[:60]!r} does not.")

@@ -298,7 +298,7 @@ class JobHandleOperations(Api):
     @operation
     def result(
         self,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         *,
         timeout_s: float | None = 0,
         pdbs_only: bool = False,
@@ -307,7 +307,7 @@ class JobHandleOperations(Api):
         """Download and open the job's result: structures, tables, scores and files.
 
         Args:
-            patterns: only files whose names match one of these (``*.pdb``); by default all.
+            patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: maximum time to wait for the job's end first, in seconds; None waits until it ends. By
                 default a job must have ended.
             pdbs_only: download the structure files only.
@@ -361,7 +361,7 @@ class JobHandleOperations(Api):
         self,
         file_name: str | None = None,
         *,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Operation[Path]:
@@ -369,7 +369,8 @@ class JobHandleOperations(Api):
 
         Args:
             file_name: download one file of the result instead of the archive.
-            patterns: unpack the files whose names match one of these (``*.pdb``), and return their folder.
+            patterns: a pattern (``*.pdb``) or several; unpack the files whose names match one, and return
+                their folder.
             pdbs_only: download an archive of the structure files only.
             progress: True to show a bar, or a callback (bytes received, total bytes or None).
         """
@@ -532,7 +533,7 @@ def fetch(
     connection: ServiceConnection,
     job: Job,
     file_name: str | None,
-    patterns: Sequence[str],
+    patterns: str | Sequence[str],
     pdbs_only: bool,
     progress: bool | ProgressCallback,
     job_email: str | None = None,
@@ -541,7 +542,8 @@ def fetch(
     path = yield from download.fetch_result(connection, job, file_name, pdbs_only, progress, job_email)
     if not patterns:
         return path
-    folder: Path = yield Run(lambda: download.unpack_selected(path, patterns))
+    wanted = [patterns] if isinstance(patterns, str) else patterns
+    folder: Path = yield Run(lambda: download.unpack_selected(path, wanted))
     return folder
 
 

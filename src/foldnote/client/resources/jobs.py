@@ -13,6 +13,7 @@ from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.inputs.ages import read_age
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import with_extensions
 from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
@@ -165,7 +166,7 @@ class JobsOperations(Resource, Generic[H]):
         Raises:
             SettingsError: ``extensions`` cannot be read; nothing was sent.
         """
-        body = {"jobName": job_name, "type": tool, "settings": settings}
+        body = {"jobName": job_name, "type": tool, "settings": make_plain(settings)}
         if extensions:
             known = yield from recall_tool(self._connection, tool)
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
@@ -480,7 +481,7 @@ class JobsOperations(Resource, Generic[H]):
         job_name: str,
         file_name: str | None = None,
         *,
-        patterns: Sequence[str] = (),
+        patterns: str | Sequence[str] = (),
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
         job_email: str | None = None,
@@ -491,7 +492,8 @@ class JobsOperations(Resource, Generic[H]):
 
         Args:
             file_name: download one file of the result instead of the archive.
-            patterns: unpack the files whose names match one of these (``*.pdb``), and return their folder.
+            patterns: a pattern (``*.pdb``) or several; unpack the files whose names match one, and return
+                their folder.
             pdbs_only: download an archive of the structure files only.
             progress: True to show a bar, or a callback (bytes received, total bytes or None).
             job_email: address of the organization's member who owns the job; None for your own.

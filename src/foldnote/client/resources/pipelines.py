@@ -11,6 +11,7 @@ from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import find_elsewhere
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
@@ -190,10 +191,11 @@ class PipelinesOperations(Resource, Generic[R]):
             RestrictedRouteError: the key is an unclaimed trial key.
             ServiceError: the service refused.
         """
-        if isinstance(stages, Stage) or not all(isinstance(stage, Stage) for stage in stages):
+        listed = list(stages) if isinstance(stages, Iterable) else []
+        if not isinstance(stages, Iterable) or not all(isinstance(stage, Stage) for stage in listed):
             message = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
             raise SettingsError([Problem(field="stages", message=message)])
-        return (yield from _save(self._connection, name, stages))
+        return (yield from _save(self._connection, name, listed))
 
     @operation
     def run(
@@ -232,7 +234,7 @@ class PipelinesOperations(Resource, Generic[R]):
         tools = {}
         for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
-        given = dict(inputs or {})
+        given = make_plain(inputs or {})
         _check_run(pipeline, given, job_name, tools, self._connection.service)
         listed = self._connection.tools or (yield from list_tools(self._connection))
         url = require_webhooks(webhook, listed)

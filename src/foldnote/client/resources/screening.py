@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -10,12 +10,14 @@ from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.errors import SettingsError
 from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
+from foldnote.text import count
 
 B = TypeVar("B", bound=BatchHandleOperations[Any])
 _TYPE = "virtual-screening"
@@ -91,14 +93,14 @@ class ScreeningsOperations(Resource, Generic[B]):
             ServiceError: the service refused; ``row`` is the index of the ligand.
             TransportError: no answer was received, and the service does not have the batch.
         """
-        if isinstance(ligands, str):
+        if isinstance(ligands, str) or not isinstance(ligands, Iterable):
             message = "Give a list of ligands, each a separate file, such as fn.upload(path)."
             raise SettingsError([Problem(field="ligands", message=message)])
         screening = _Screening(
             receptor,
             list(ligands),
             tool,
-            dict(settings or {}),
+            make_plain(settings or {}),
             rank_by,
             None if names is None else list(names),
         )
@@ -127,7 +129,9 @@ def _check(screening: _Screening, batch_name: str | None, service: str) -> None:
     if fault:
         problems.append(Problem(field="batchName", message=fault, code="job_name"))
     if screening.names is not None and len(screening.names) != len(screening.ligands):
-        message = f"There are {len(screening.names)} names for {len(screening.ligands)} ligands."
+        message = (
+            f"There are {count(len(screening.names), 'name')} for {count(len(screening.ligands), 'ligand')}."
+        )
         problems.append(Problem(field="jobNames", message=message, code="job_name"))
     if problems:
         raise SettingsError(problems)

@@ -14,6 +14,7 @@ from typing import Any
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, identify_content, uploads_in, with_extensions
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.extensions import (
@@ -53,6 +54,11 @@ class BatchLimits:
 
     max_runtime_s: float | None = None
     weighted_hours_budget: float | None = None
+
+    def __post_init__(self) -> None:
+        """Convert numbers of numpy."""
+        for name in ("max_runtime_s", "weighted_hours_budget"):
+            object.__setattr__(self, name, make_plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)

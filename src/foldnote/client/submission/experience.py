@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_page
 from foldnote.client.core.operations import Operation
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import EstimateExceededError, NoEstimateWarning, NotSentWarning, warn_caller
 from foldnote.models import Job, JobStatus, Problem, Tool
 from foldnote.text import format_duration
@@ -67,6 +68,11 @@ class JobLimits:
 
     max_runtime_s: float | None = None
     weighted_hours_budget: float | None = None
+
+    def __post_init__(self) -> None:
+        """Convert numbers of numpy."""
+        for name in ("max_runtime_s", "weighted_hours_budget"):
+            object.__setattr__(self, name, make_plain(getattr(self, name)))
 
     def find_problems(self) -> list[Problem]:
         """The limits that are not positive finite numbers."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import keep_content
 from foldnote.errors import NotSentWarning, SettingsError, warn_caller
 from foldnote.models import Job, Problem, Tool
@@ -29,6 +30,7 @@ from foldnote.models.extensions import (
     keep_taken,
     name_parts,
 )
+from foldnote.text import count
 
 Extensions = Mapping[str, Any]
 
@@ -64,7 +66,7 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
         SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous or was uploaded to
             another service, or the service does not offer a policy or webhooks; nothing was sent.
     """
-    given = {} if extensions is None else extensions
+    given = {} if extensions is None else make_plain(extensions)
     problems = list(_find_problems(given, service)) or list(_find_unoffered(tool, given))
     if problems:
         raise SettingsError(problems, tool.type)
@@ -94,7 +96,7 @@ def read_label(label: str | None, extensions: Extensions | None) -> str | None:
     fault = "Give text." if not isinstance(given, str) else ""
     text = "" if fault else " ".join(given.split())
     if len(text) > MAX_LABEL_LENGTH:
-        fault = f"This has {len(text)} characters; the longest allowed is {MAX_LABEL_LENGTH}."
+        fault = f"This has {count(len(text), 'character')}; the longest allowed is {MAX_LABEL_LENGTH}."
     elif None not in (label, beside) and label != beside:
         fault = "Two different labels are given. Give one of them."
     if fault:

@@ -16,6 +16,7 @@ from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, identify_content, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.experience import (
@@ -178,7 +179,7 @@ def prepare(
             f"Settings are a mapping such as {{'sequence': 'EVQL…'}}, not {type(settings).__name__}."
             " Several rows are a batch: batches.submit()."
         )
-    given = {name: _plain(value) for name, value in settings.items()}
+    given = make_plain(settings)
     elsewhere = find_elsewhere(given, ledger.service)
     if elsewhere:
         raise SettingsError(elsewhere, tool.type, given)
@@ -202,11 +203,6 @@ def prepare(
         is_named=job_name is not None,
         other_files=bool(earlier) and identity not in earlier,
     )
-
-
-def _plain(value: Any) -> Any:
-    """Convert values of numpy and pandas types to JSON values."""
-    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:

@@ -341,9 +341,12 @@ def orient_columns(
         settings: the tool's settings.
 
     Raises:
-        ArgumentError: both readings are possible and differ, a setting is unknown, or two columns are to feed
-            one setting.
+        ArgumentError: it is not a mapping, both readings are possible and differ, a setting is unknown, or
+            two columns are to feed one setting.
     """
+    if not isinstance(columns, Mapping):
+        kind = type(columns).__name__
+        raise ArgumentError(f'columns is a mapping such as {{"VH": "heavy"}}, not a {kind}.')
     by_column = all(name in heads and use in settings for name, use in columns.items())
     by_setting = all(name in settings and use in heads for name, use in columns.items())
     if by_column and by_setting and any(columns.get(use) != name for name, use in columns.items()):
@@ -357,7 +360,8 @@ def orient_columns(
         hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(settings)}."
         raise ArgumentError(f"The tool has no setting {unknown[0]!r}. {hint}")
     if not by_column or by_setting:
-        return dict(columns)
+        is_unknown_column = {*columns.values()} <= {*settings} and not {*columns} <= {*settings}
+        return {use: name for name, use in columns.items()} if is_unknown_column else dict(columns)
     found: dict[str, str] = {}
     for name, setting in columns.items():
         if setting in found:
@@ -384,8 +388,6 @@ def choose_uses(
     found: dict[str, Target] = {}
     if columns is not None:
         fed = orient_columns(columns, table.columns, settings)
-        if {*fed.values()} <= {*settings} and not {*fed} <= {*settings}:
-            fed = {setting: column for column, setting in fed.items()}  # a column that the table lacks
         names = names or find_name_column(table, fed.values())
         found |= known.targets
         for setting, column in fed.items():

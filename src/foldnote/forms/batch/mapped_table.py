@@ -11,6 +11,7 @@ from typing import Any
 from foldnote.client.inputs.batch_table import Rows, expand_rows
 from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
 from foldnote.client.inputs.fasta import find_sequence_setting, make_names
+from foldnote.client.inputs.plain_values import read_frame
 from foldnote.client.inputs.table_file import read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError
@@ -101,6 +102,7 @@ def map_table(
         return _map_file(tool, table, specs, columns, names, taken)
     if isinstance(table, Iterator):  # can be read only once
         table = list(table)
+    table = read_frame(table)
     heads = _read_heads(table)
     settings = [spec.name for spec in specs]
     if not heads:
@@ -134,6 +136,7 @@ def write_text_table(table: Any) -> TextTable:
     Raises:
         ArgumentError: it has no rows with named columns.
     """
+    table = read_frame(table)
     heads = _read_heads(table)
     if hasattr(table, "columns"):
         columns = [[_write(value) for value in table.iloc[:, place]] for place in range(len(heads))]

@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
@@ -70,6 +71,7 @@ class PolicyControls:
         """
         if on_failure not in (None, *ON_FAILURE_WORDS):
             raise ArgumentError(f"on_failure must be 'continue' or 'stop', not {on_failure!r}.")
+        retries = make_plain(retries)
         is_number = isinstance(retries, int) and not isinstance(retries, bool) and 0 <= retries <= MAX_RETRIES
         if retries is not None and not is_number:
             raise ArgumentError(f"retries must be a whole number from 0 to {MAX_RETRIES}, not {retries!r}.")

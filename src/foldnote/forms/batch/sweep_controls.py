@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import read_cell
 from foldnote.forms.schema.spec import Choice, FieldSpec
@@ -138,14 +139,17 @@ def read_sweep(given: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -
     Raises:
         ArgumentError: there is no such setting, it cannot be swept, or its values are no list.
     """
-    known = {spec.name: spec for spec in specs}
-    for name, values in given.items():
+    if not isinstance(given, Mapping):
+        kind = type(given).__name__
+        raise ArgumentError(f'A sweep is a mapping such as {{"temperature": [0.1, 0.2]}}, not a {kind}.')
+    known, found = {spec.name: spec for spec in specs}, make_plain(given)
+    for name, values in found.items():
         if name not in known or not _can_sweep(known[name]):
             listed = ", ".join(each for each, spec in known.items() if _can_sweep(spec))
             raise ArgumentError(f"The setting {name!r} cannot be swept in a form. These can: {listed}.")
         if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
             raise ArgumentError(f"A sweep needs a list of values for {name!r}, such as [0.1, 0.2].")
-    return {name: list(values) for name, values in given.items()}
+    return {name: list(values) for name, values in found.items()}
 
 
 def _label(text: str) -> str:

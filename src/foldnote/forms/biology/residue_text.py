@@ -1,4 +1,4 @@
-"""Parse residue numbers as typed: ``26 27 52A``, ``26-33``, separated by commas or spaces.
+"""Parse residue numbers as typed: ``26 27 52A``, ``26-33``, separated by commas, semicolons or spaces.
 
 Ranges are expanded with the residues of the structure if it is known.
 """
@@ -35,7 +35,7 @@ def read_residues(text: str, chain: OutlineChain | None = None, place: str = "")
         place: name of the structure, for messages.
     """
     found: dict[str, None] = {}
-    for word in _LOOSE_DASH.sub("-", text).replace(",", " ").split():
+    for word in re.sub("[,;]", " ", _LOOSE_DASH.sub("-", text)).split():
         span = _RANGE.fullmatch(word)
         if span is not None:
             part = _expand(span[1], span[2], chain, place)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
@@ -157,12 +158,13 @@ class Field(ABC):
         self._is_cleared = True
 
     def write(self, value: Any) -> None:
-        """Hold exactly ``value``; `MISSING` empties the field.
+        """Hold exactly ``value``, as plain data; `MISSING` empties the field.
 
         Raises:
             ArgumentError: the value's type cannot be that of a setting.
         """
-        if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
+        value = make_plain(value)
+        if not (isinstance(value, _PLAIN) or value is MISSING):
             kind = type(value).__name__
             message = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
             raise ArgumentError(message)

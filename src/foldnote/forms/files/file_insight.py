@@ -5,7 +5,7 @@ Only local files, pasted texts and cached contents are checked; the service chec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from foldnote.forms.files.receptor_outline import find_receptor
 from foldnote.forms.files.structure_outline import find_outline
 from foldnote.forms.files.table_head import find_table
 from foldnote.forms.schema.spec import FieldSpec
+from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
 
 _STRUCTURES: Final = frozenset(("pdb", "cif", "ent", "mmcif"))
@@ -37,10 +38,15 @@ def inspect_file(value: str, reference: FileReference, spec: FieldSpec, uploads:
     is_inline = reference.place == "text"
     kind = "" if is_inline else value.lower().removesuffix(".gz").rpartition(".")[2]
     if kind in _STRUCTURES or (is_inline and wanted and wanted <= _STRUCTURES):
-        outline = find_outline(value, uploads)
-        if outline is not None:
-            receptor = find_receptor(value, uploads, spec.notes.get("receptor"))
-            return Insight("; ".join([outline.words, *([receptor.words] if receptor else [])]))
+        outline, rule = find_outline(value, uploads), spec.notes.get("receptor")
+        receptor = find_receptor(value, uploads, rule)
+        if receptor is None and outline is not None and isinstance(rule, Mapping):
+            return Insight(
+                outline.words, f"{begin_sentence(outline.name)} has no protein or nucleic acid to dock to."
+            )
+        found = [part.words for part in (outline, receptor) if part is not None]
+        if found:
+            return Insight("; ".join(found))
     elif kind in _TABLES or (is_inline and wanted and wanted <= _TABLES):
         return _inspect_table(value, spec, uploads)
     if is_inline:
@@ -58,7 +64,9 @@ def _inspect_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insig
     lacking = [name for name in wanted if name not in table.columns]
     if lacking:
         needs = f"Required columns: {', '.join(wanted)}."
-        return Insight(fault=f"{table.name} lacks these columns: {', '.join(lacking)}. {needs}")
+        return Insight(
+            fault=f"{begin_sentence(table.name)} lacks these columns: {', '.join(lacking)}. {needs}"
+        )
     shown = ", ".join(table.columns[:6]) + (" …" if len(table.columns) > 6 else "")
     return Insight(f"{count(len(table.columns), 'column')}: {shown}")
 

@@ -93,7 +93,9 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         is_here = local_path(str(value)) is not None
         other = f"; for the file {value} on this computer write ./{value}" if is_here else ""
         return FileReference("upload", f"upload {original_name(value)}{size}{other}", error)
-    return FileReference("upload", f"no such file here; taken as an upload named {value}", error)
+    if error:
+        return FileReference("unknown", "", error)
+    return FileReference("upload", f"no such file here; taken as an upload named {value}")
 
 
 def _ask_for_structure(extensions: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from foldnote.catalog.contents import is_mmcif
 from foldnote.forms.files.structure_outline import StructureSource, locate_structure
 from foldnote.text import count
 
@@ -33,7 +34,7 @@ class Site:
     """A ligand in the receptor's file."""
 
     name: str
-    """``STI A 201``."""
+    """``STI A 201``; ``STI A 201 (2)`` for the second one that is called so."""
     atoms: int
     """Heavy atoms."""
     extent: Extent = field(repr=False)
@@ -97,9 +98,8 @@ def _outline(source: StructureSource, residues: str, ions: str) -> ReceptorOutli
     import gemmi  # imported late: forms without structures do not need it
 
     text = source.read()
-    is_cif = text.lstrip().startswith("data_")
     try:
-        kind = gemmi.CoorFormat.Mmcif if is_cif else gemmi.CoorFormat.Pdb
+        kind = gemmi.CoorFormat.Mmcif if is_mmcif(text) else gemmi.CoorFormat.Pdb
         structure = gemmi.read_structure_string(text, format=kind)
     except (ValueError, RuntimeError):
         return None
@@ -136,9 +136,11 @@ def _sort(
             if _stays(residue, *kept):
                 inside[chain.name, str(residue.seqid)] = extent
                 continue
-            left_out.append(f"{residue.name} {chain.name} {residue.seqid}")
+            left_out.append(" ".join(f"{residue.name} {chain.name} {residue.seqid}".split()))
             if len(residue) >= _LEAST_ATOMS and not (_is_polymer(residue) and _has_backbone(residue)):
-                sites.append(Site(left_out[-1], len(residue), extent))
+                again = left_out.count(left_out[-1])
+                title = left_out[-1] if again == 1 else f"{left_out[-1]} ({again})"
+                sites.append(Site(title, len(residue), extent))
     if not inside:
         return None
     waters, hydrogens, notes = seen

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from foldnote.catalog.contents import is_mmcif
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, settle
 from foldnote.text import count
@@ -68,6 +69,8 @@ class Outline(NamedTuple):
     name: str
     """Name of the structure, for messages: ``target.pdb``."""
     chains: tuple[OutlineChain, ...]
+    unnamed: int = 0
+    """Number of chains without a name, which are not among ``chains``, since no setting can mean one."""
 
     def find(self, name: str) -> OutlineChain | None:
         """The chain of this name; None without one."""
@@ -75,12 +78,15 @@ class Outline(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``2 chains: H 120, L 107 residues``."""
-        shown = [f"{chain.name} {len(chain.residues)}" for chain in self.chains if chain.is_polymer]
-        if not shown:
-            return count(len(self.chains), "chain")
-        more = " …" if len(shown) > 8 else ""
-        return f"{count(len(shown), 'chain')}: {', '.join(shown[:8])}{more} residues"
+        """``2 chains: H 120, L 107 residues``; ``1 chain: A 1 residue, 1 chain without a name``."""
+        polymers = [chain for chain in self.chains if chain.is_polymer]
+        shown = [f"{chain.name} {len(chain.residues)}" for chain in polymers[:8]]
+        named = count(len(polymers or self.chains), "chain") if self.chains else ""
+        if shown:
+            noun = "residue" if len(polymers) == len(polymers[0].residues) == 1 else "residues"
+            named += f": {', '.join(shown)}{' …' if len(polymers) > 8 else ''} {noun}"
+        unnamed = f"{count(self.unnamed, 'chain')} without a name" if self.unnamed else ""
+        return ", ".join(filter(None, (named, unnamed)))
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
@@ -90,7 +96,7 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
     """
     if isinstance(value, list | tuple):
         found = [find_outline(item, uploads) for item in value]
-        known = [outline for outline in found if outline is not None]
+        known = [outline for outline in found if outline is not None and outline.chains]
         return _join(known) if known and len(known) == len(found) else None
     source = locate_structure(value, uploads)
     return _read_outline(source) if source is not None else None
@@ -150,7 +156,7 @@ def _read_outline(source: StructureSource) -> Outline | None:
 
     text = source.read()
     try:
-        if "_atom_site." in text:
+        if is_mmcif(text):
             structure = gemmi.make_structure_from_block(gemmi.cif.read_string(text).sole_block())
         else:
             structure = gemmi.read_pdb_string(text)
@@ -160,8 +166,9 @@ def _read_outline(source: StructureSource) -> Outline | None:
         return None
     structure.merge_chain_parts()
     chains = tuple(_read_chain(chain) for chain in structure[0])
-    named = tuple(chain for chain in chains if chain.name and chain.residues)
-    return Outline(source.name, named) if named else None
+    present = [chain for chain in chains if chain.residues]
+    named = tuple(chain for chain in present if chain.name)
+    return Outline(source.name, named, len(present) - len(named)) if present else None
 
 
 def _read_chain(chain: gemmi.Chain) -> OutlineChain:

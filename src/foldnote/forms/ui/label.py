@@ -11,8 +11,8 @@ import re
 from typing import NamedTuple
 
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.wording import in_one_line, number_text
-from foldnote.text import count, escape_html
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count, escape_html, format_number
 
 _LIMITS = {
     "minimum": "at least",
@@ -205,20 +205,18 @@ def _bounds(spec: FieldSpec) -> str:
     schema = spec.schema
     if spec.type in ("number", "integer") and not spec.choices:
         limits = {
-            word: number_text(schema[key])
+            word: format_number(schema[key])
             for key, word in _LIMITS.items()
             if isinstance(schema.get(key), int | float)
         }
-        if all(
-            re.search(rf"(?<![\d.]){re.escape(limit)}(?![\d.]*\d)", spec.help) for limit in limits.values()
-        ):
+        if all(_names(spec.help, limit) for limit in limits.values()):
             return ""
         if set(limits) == {"at least", "at most"}:
             parts = [f"{limits['at least']} to {limits['at most']}"]
         else:
             parts = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
         step = schema.get("multipleOf")
-        parts += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
+        parts += [f"in steps of {format_number(step)}"] if isinstance(step, int | float) else []
         text = ", ".join(filter(None, parts))
         return f"{text[:1].upper()}{text[1:]}." if text else ""
     if spec.role.startswith("box-"):  # three numbers, as their boxes show
@@ -229,12 +227,18 @@ def _bounds(spec: FieldSpec) -> str:
 
 def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
     """A sentence with the limits of a length."""
-    if spec.schema.get(least) == spec.schema.get(most) and str(spec.schema.get(least)) not in spec.help:
-        exact = spec.schema.get(least)
-        return f"Exactly {count(exact, noun)}." if isinstance(exact, int) and exact > 0 else ""
+    exact = spec.schema.get(least)
+    if exact == spec.schema.get(most) and isinstance(exact, int):
+        return f"Exactly {count(exact, noun)}." if exact > 0 and not _names(spec.help, str(exact)) else ""
     bounds = [
         f"{word} {count(size, noun)}"
         for word, size in (("at least", spec.schema.get(least)), ("at most", spec.schema.get(most)))
-        if isinstance(size, int) and size > 0 and str(size) not in spec.help
+        if isinstance(size, int) and size > 0 and not _names(spec.help, str(size))
     ]
     return f"{' and '.join(bounds).capitalize()}." if bounds else ""
+
+
+def _names(text: str, number: str) -> bool:
+    """Whether a text has a number, written with commas between thousands or without."""
+    plain, wanted = (re.sub(r"(?<=\d),(?=\d{3})", "", each) for each in (text, number))
+    return bool(re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]*\d)", plain))

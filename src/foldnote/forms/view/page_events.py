@@ -24,7 +24,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.forms.batch.batch_table import ACTS, BatchTable
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.chooser import save_beside_notebook
-from foldnote.forms.fields.kinds.file import ChoosingField
+from foldnote.forms.fields.kinds.file import ChoosingField, FileField
 from foldnote.forms.fields.kinds.sequence import SequenceField
 from foldnote.forms.files.contents import UploadedFile, remember
 from foldnote.forms.jobs.background_calls import start
@@ -107,6 +107,7 @@ class Surface:
             "jobFile": self._take_job_file,
             "path": self._take_path,
             "content": self._take_content,
+            "text": self._take_text,
             "rows": self._take_rows,
             "row": self._change_row,
             "open": self._open_job,
@@ -227,6 +228,12 @@ class Surface:
         if field is not None and buffers:
             path = save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0]))
             field.take(LocalFile(path))
+
+    def _take_text(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        """Take a text of several lines that was pasted into the line of a file field."""
+        field = self._find_file(message)
+        if isinstance(field, FileField) and buffers:
+            field.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
 
     def _take_rows(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Add the rows of a table that was dropped on the batch."""

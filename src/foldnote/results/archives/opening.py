@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from foldnote.errors import ArchiveError, UnreadableFileError
+from foldnote.io import names_path
 from foldnote.results.archives.archive import (
     BROKEN,
     MAX_READ_BYTES,
@@ -71,6 +72,8 @@ def open_archive(path: str | Path) -> Archive:
         ArchiveError: ``path`` does not exist, or is an archive that has no complete file or is not safe to
             read.
     """
+    if not names_path(str(path)):
+        raise ArchiveError(f"There is no result at {str(path)!r:.200}.")
     place = Path(path).expanduser()
     if place.is_dir():
         return _open_inner(FolderArchive(place))

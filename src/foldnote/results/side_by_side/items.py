@@ -95,7 +95,8 @@ def _list_names(source: Source | ComparedItem) -> tuple[str, str]:
         path = Path(source)
         return path.name, f"{path.absolute().parent.name}/{path.name}"
     raise ArgumentError(
-        f"A {type(source).__name__} is not a structure. Pass a structure, a model, a result or a path."
+        f"An object of the type {type(source).__name__} is not a structure."
+        " Pass a structure, a model, a result or a path."
     )
 
 

@@ -33,6 +33,7 @@ from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watche
 from foldnote.viewers.render.html import read_asset
 
 _CONFIRM_S = 5.0
+_DELETED = "The service no longer has a job of this name; it was deleted."
 _log = logging.getLogger(__name__)
 
 FinalCallback = Callable[[Job], None]
@@ -165,7 +166,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def bundle(self) -> dict[str, str]:
         """The current state of the card as a static mime bundle."""
         job = self._shown_record()
-        html = write_card(job, is_live=False, again=self._again, note=self._note)
+        gone = _DELETED if self._outage == _DELETED else ""
+        html = write_card(job, outage=gone, is_live=False, again=self._again, note=self._note)
         own = {"text/html": html, "text/plain": write_plain_card(job, self._again, self._note)}
         later = self._following.bundle() if self._following else {}
         return {kind: "\n".join(filter(None, [text, later.get(kind)])) for kind, text in own.items()}
@@ -202,6 +204,12 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._paint()
         self.on_save()
 
+    def note_deletion(self) -> None:
+        """Show that the job was deleted, which no record tells."""
+        self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it anew."
+        self._paint()
+        self.on_save()
+
     def _shown_record(self) -> Job:
         """The record as the card describes it."""
         return self.job.with_label(self._label) if self._label else self.job
@@ -218,7 +226,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _lose(self, reason: FoldnoteError, last_good: datetime | None) -> None:
         if isinstance(reason, NotFoundError):
-            self._outage = "The service no longer has a job of this name; it was deleted."
+            self._outage = _DELETED
         else:
             seen = (
                 f" It last answered at {last_good:%H:%M:%S} UTC."

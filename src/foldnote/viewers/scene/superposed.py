@@ -170,7 +170,8 @@ def find_structure(item: Item) -> Structure:
     if isinstance(item, str | Path):
         return Structure.open(item)
     raise ArgumentError(
-        f"A {type(item).__name__} is not a structure. Pass a structure, a model, a result or a path."
+        f"An object of the type {type(item).__name__} is not a structure. Pass a structure, a model, a result"
+        " or a path."
     )
 
 

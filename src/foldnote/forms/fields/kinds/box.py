@@ -9,7 +9,7 @@ between a ligand or the receptor and the box; ``advised``, the largest volume in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
@@ -69,8 +69,10 @@ class PointField(Field):
         return box
 
     def _typed(self, change: Any) -> None:
-        """Spread three numbers that were pasted into one box."""
-        words = str(change["new"]).replace(",", " ").replace(";", " ").split()
+        """Spread three numbers that were pasted into one box, as text or as a list in code."""
+        text = str(change["new"]).strip()
+        inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()") else text
+        words = inner.replace(",", " ").replace(";", " ").split()
         if not self._is_writing and len(words) == len(_AXES):
             with self.writing():
                 for box, word in zip(self.boxes, words, strict=True):
@@ -82,16 +84,16 @@ class PointField(Field):
         texts = [str(box.value).strip() for box in self.boxes]
         if not any(texts):
             return Reading(self.blank)
+        found = [read_number(text) if text else None for text in texts]
+        wrong = next((text for text, number in zip(texts, found, strict=True) if text and number is None), "")
+        if wrong:
+            return Reading(errors=(explain_number(wrong, self.spec.unit),))
         lacking = [axis for axis, text in zip(_AXES, texts, strict=True) if not text]
         if lacking:
             verb = "is" if len(lacking) == 1 else "are"
             return Reading(
                 errors=(f"{self.noun} {' and '.join(lacking)} {verb} missing: give all three numbers.",)
             )
-        found = [read_number(text) for text in texts]
-        wrong = next((text for text, number in zip(texts, found, strict=True) if number is None), None)
-        if wrong is not None:
-            return Reading(errors=(explain_number(wrong, self.spec.unit),))
         return self.describe(found)
 
     def render(self, value: Any) -> None:
@@ -122,7 +124,7 @@ class BoxSizeField(PointField):
     def describe(self, value: Any) -> Reading:
         """The volume of the box."""
         edges = read_point(value)
-        return Reading(value, readout=format_volume(math.prod(edges)) if edges else "")
+        return Reading(value, readout=format_volume(math.prod(edges)) if edges and min(edges) > 0 else "")
 
 
 class BoxCenterField(PointField):
@@ -222,8 +224,9 @@ class BoxCenterField(PointField):
 
     def find_box(self, value: Any) -> Extent | None:
         """The box that will be searched; None while it is unknown."""
-        size = read_point(self.host.raw_value(str(self.rule.get("size"))))
-        center = read_point(value)
+        size, center = self._find_size(), read_point(value)
+        if self._has_no_inside():
+            return None
         if center is None:
             is_blind = value is MISSING and not self._has_flexible()
             receptor = self.find_receptor() if is_blind else None
@@ -234,6 +237,14 @@ class BoxCenterField(PointField):
             center = middle(receptor.extent)
         return make_extent(center, size or (self._number("edge"),) * 3)
 
+    def _find_size(self) -> Triple | None:
+        return read_point(self.host.raw_value(str(self.rule.get("size"))))
+
+    def _has_no_inside(self) -> bool:
+        """Whether an edge of the size is zero or negative, which its own field says."""
+        size = self._find_size()
+        return size is not None and min(size) <= 0
+
     def _has_flexible(self) -> bool:
         """Whether residues are flexible, which the box is about where it has no centre."""
         held = self.host.raw_value(str(self.rule.get("flexible")))
@@ -243,6 +254,8 @@ class BoxCenterField(PointField):
         """Which box will be searched, how large it is, and what would be better."""
         box, receptor = self.find_box(value), self.find_receptor()
         about = self._name_place(value)
+        if self._has_no_inside():
+            return ""
         if value is MISSING and self._has_flexible():
             return self._say_flexible()
         if box is None:
@@ -250,6 +263,8 @@ class BoxCenterField(PointField):
                 return ""
             if not self._has_receptor():
                 return "Choose the receptor to see what is searched: all of it, or a box about a site."
+            if (source := self._find_source()) is not None:
+                return f"No protein or nucleic acid to dock to was found in {source.name}."
             unknown = "its file is not on this computer, so its extent is not known here"
             return f"Blind docking: the whole receptor is searched; {unknown}."
         edges = [high - low for low, high in zip(*box, strict=True)]
@@ -268,7 +283,7 @@ class BoxCenterField(PointField):
         return ". ".join(words) + "."
 
     def _say_flexible(self) -> str:
-        edges = read_point(self.host.raw_value(str(self.rule.get("size"))))
+        edges = self._find_size()
         if edges is None:
             edge = self._number("edge")
             return f"Searched: a box about the flexible residues, {edge:.0f} Å or more along each edge."
@@ -322,7 +337,7 @@ class BoxCenterField(PointField):
 
     def _is_about(self, extent: Extent | None, value: Any) -> bool:
         """Whether centre and size are those of the box about an extent."""
-        center, size = read_point(value), read_point(self.host.raw_value(str(self.rule.get("size"))))
+        center, size = read_point(value), self._find_size()
         if extent is None or center is None or size is None:
             return False
         wanted = self._surround(extent)
@@ -350,15 +365,11 @@ class BoxCenterField(PointField):
         chains = {chain for chain, _ in receptor.residues}
         found: list[Extent] = []
         chain = next(iter(chains)) if len(chains) == 1 else ""
-        for word in text.replace(",", " ").split():
+        for word in text.replace(",", " ").replace(";", " ").split():
             head, colon, rest = word.rpartition(":")
             chain = head if colon else chain
             if chain not in chains:
-                known = ", ".join(sorted(chains))
-                return (
-                    None,
-                    f"{word}: write chain and residues, as in A:315-320. {receptor.name} has: {known}.",
-                )
+                return None, f"{word}: {_explain_chains(chains, receptor.name)}"
             read = read_residues(rest, outline.find(chain) if outline else None, receptor.name)
             if read.fault:
                 return None, read.fault
@@ -451,6 +462,15 @@ class BoxCenterField(PointField):
     def _number(self, word: str) -> float:
         found = self.rule.get(word, 0)
         return float(found) if isinstance(found, int | float) else 0.0
+
+
+def _explain_chains(chains: Collection[str], name: str) -> str:
+    """How residues of a structure with these chains are written."""
+    known = ", ".join(sorted(filter(None, chains)))
+    if not known:
+        return f"the chain of {name} has no name; write residues alone, as in 315-320."
+    unnamed = " and one without a name, as in :315-320" if "" in chains else ""
+    return f"write chain and residues, as in A:315-320. {name} has: {known}{unnamed}."
 
 
 def format_edges(edges: Sequence[float]) -> str:

@@ -11,6 +11,7 @@ from foldnote.forms.fields.kinds.listing import WordsField
 from foldnote.forms.fields.kinds.offered import OfferedField, Offers
 from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _SHOWN_LETTERS: Final = 24
 
 
 def outline_for(field: Field) -> Outline | None:
-    """The structure in the field named by this field's note ``of``; None while it is unknown."""
+    """The structure in the field named by this field's note ``of``; None while no chain of it is known."""
     name = field.spec.notes.get("of")
     if not isinstance(name, str):
         return None
@@ -30,7 +31,8 @@ def outline_for(field: Field) -> Outline | None:
         return None
     from foldnote.forms.files.structure_outline import find_outline  # only where a structure is given
 
-    return find_outline(value, field.host.known_uploads())
+    found = find_outline(value, field.host.known_uploads())
+    return found if found is not None and found.chains else None
 
 
 def describe_chain(chain: OutlineChain) -> str:
@@ -71,7 +73,7 @@ class ChainsField(WordsField):
 
     def build(self) -> widgets.DOMWidget:
         """The line; checkboxes are added once a structure is known."""
-        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path"), self.host.looks, self._tick)
+        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick)
         return self.ticks.widget
 
     def describe(self, value: Any) -> Reading:
@@ -84,7 +86,8 @@ class ChainsField(WordsField):
         for name, chain in zip(names, found, strict=True):
             if chain is None:
                 known = ", ".join(chain.name for chain in outline.chains) or "none"
-                return Reading(value, (f"{outline.name} has no chain {name[:20]!r}. It has: {known}.",))
+                fault = f"{begin_sentence(outline.name)} has no chain {name[:20]!r}. It has: {known}."
+                return Reading(value, (fault,))
         total = sum(len(chain.residues) for chain in found if chain is not None)
         pairs = [str(entry) for entry in value if " " in str(entry)]
         paired = f", {count(len(pairs), 'pair')}: {', '.join(pairs)}" if pairs else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile
+from foldnote.client.inputs.plain_values import make_plain
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.files.contents import read_object
@@ -240,10 +241,13 @@ class FileField(ChoosingField):
         self.arrange()
 
     def _use_text(self, area: widgets.Textarea) -> None:
-        text = str(area.value)
+        self.take_text(str(area.value))
+        self._close_paste()
+
+    def take_text(self, text: str) -> None:
+        """Hold the contents of a file that a person pasted."""
         if text.strip():
             self.control.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
-        self._close_paste()
 
     def _close_paste(self) -> None:
         for part in self._area:
@@ -324,6 +328,7 @@ class FilesField(ChoosingField, LinesField):
 
     def write(self, value: Any) -> None:
         """Hold ``value``: paths, texts, or objects that can be written as files."""
+        value = make_plain(value)
         is_list = isinstance(value, list | tuple)
         files = [read_object(item, self.spec) for item in value] if is_list else value
         self._seen = files if isinstance(files, list) else []

@@ -79,7 +79,16 @@ class LigandField(FileField, DrawableField):
         if found is None:
             return read
         words = "; ".join(filter(None, (read.readout, found.words)))
-        return Reading(value, (found.fault,) if found.fault else (), None, words)
+        problem = found.fault or self._find_excess(found.total)
+        return Reading(value, (problem,) if problem else (), None, words)
+
+    def _find_excess(self, total: int) -> str:
+        """Why a file has too many molecules for the field; empty where it has not."""
+        if "one-molecule" not in (self.spec.notes.get("check") or ()):
+            return ""
+        from foldnote.catalog.checks.molecule import explain_several
+
+        return explain_several(total)
 
     def express(self, read: Reading, problems: Any) -> None:
         """Draw the molecules."""

@@ -63,7 +63,7 @@ class WordsField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "comma-separated"
-        return self.make_line(hint)
+        return self.make_line(hint, "words")
 
     def parse(self) -> Reading:
         """The entries; numbers where the items are numbers."""

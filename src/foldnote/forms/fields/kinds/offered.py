@@ -15,7 +15,7 @@ from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import choice_widgets
-from foldnote.forms.wording import in_one_line
+from foldnote.forms.wording import begin_sentence, in_one_line
 
 if TYPE_CHECKING:
     from foldnote.forms.files.table_head import TableHead
@@ -61,7 +61,8 @@ class OfferedField(TextField):
         if value in found.values:
             return Reading(value, readout=found.notes[found.values.index(value)])
         known = ", ".join(found.values[:20]) or "none"
-        return Reading(value, (f"{found.source} has no {self.noun} {value[:40]!r}. It has: {known}.",))
+        fault = f"{begin_sentence(found.source)} has no {self.noun} {value[:40]!r}. It has: {known}."
+        return Reading(value, (fault,))
 
     def render(self, value: Any) -> None:
         """Show the value as text."""

@@ -16,6 +16,7 @@ from foldnote.forms.fields.kinds.listing import MappingField
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class ResidueMapField(MappingField):
             chain = outline.find(name) if outline is not None else None
             if outline is not None and chain is None:
                 known = ", ".join(chain.name for chain in outline.chains)
-                return Reading(value, (f"{outline.name} has no chain {name[:20]!r}. It has: {known}.",))
+                fault = f"{begin_sentence(outline.name)} has no chain {name[:20]!r}. It has: {known}."
+                return Reading(value, (fault,))
             read = read_residues(text, chain, outline.name if outline else "")
             if read.fault:
                 return Reading(value, (f"{name}: {read.fault}" if chain is None else read.fault,))

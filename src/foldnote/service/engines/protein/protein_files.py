@@ -143,8 +143,7 @@ def read_file(path: Path) -> Any:
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         fail("The file is empty. Give a PDB file of a protein.")
-    is_mmcif = text.lstrip().startswith("data_")
-    form = gemmi.CoorFormat.Mmcif if is_mmcif else gemmi.CoorFormat.Pdb
+    form = gemmi.CoorFormat.Mmcif if "_atom_site." in text else gemmi.CoorFormat.Pdb
     try:
         structure = gemmi.read_structure_string(text, format=form)
     except (RuntimeError, ValueError, OSError) as exc:

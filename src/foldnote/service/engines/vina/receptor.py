@@ -51,7 +51,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
     import gemmi
 
     text = path.read_text("utf-8", "replace")
-    kind = gemmi.CoorFormat.Mmcif if text.lstrip().startswith("data_") else gemmi.CoorFormat.Pdb
+    kind = gemmi.CoorFormat.Mmcif if "_atom_site." in text else gemmi.CoorFormat.Pdb
     try:
         structure = gemmi.read_structure_string(text, format=kind)
     except (RuntimeError, ValueError, OSError) as exc:
