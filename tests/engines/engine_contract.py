@@ -61,6 +61,8 @@ class EngineContract:
     """Odd inputs (setting, hyphen, oddity) whose runs take long; only the exhaustive tests have them."""
     short: Mapping[str, object] = MappingProxyType({})
     """Settings that make a run with an odd input short, such as fewer samples."""
+    bearable: Mapping[str, object] = MappingProxyType({})
+    """Settings that make the run of an example short that takes days as it is."""
     unrepeatable = ()
     """Files that differ from run to run, each with the reason beside it in the subclass."""
 
@@ -140,7 +142,7 @@ class EngineContract:
         assert differing == set(self.unrepeatable)
 
     def test_the_example_runs(self, tmp_path):
-        outcome, outputs = run_tool(self.engine, self.served(), tmp_path)
+        outcome, outputs = run_tool(self.engine, self.served(), tmp_path, **self.bearable)
         assert outcome.state == "succeeded", outcome.error
         assert find_damage(outputs) == []
         assert find_strays(load_engines()[self.engine], outputs) == []

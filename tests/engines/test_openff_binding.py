@@ -5,7 +5,7 @@ from pathlib import Path
 
 import gemmi
 import pytest
-from engine_contract import read_manifest
+from engine_contract import EngineContract, read_manifest
 from protein_inputs import read_notes, read_score, read_table
 from real_engine import load_engines, make_settings, run_directly, run_engine
 
@@ -42,6 +42,14 @@ def run(tmp_path_factory):
     outcome, outputs = calculate(tmp_path_factory.mktemp("acetone"))
     assert outcome.state == "succeeded", outcome.error
     return outputs
+
+
+class TestContract(EngineContract):
+    engine = ENGINE
+    tool = TOOL
+    needs_seed = True
+    short = SHORT
+    bearable = SHORT
 
 
 def run_code(code, folder, *arguments):
