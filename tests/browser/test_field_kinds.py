@@ -177,7 +177,11 @@ def test_lines_that_are_pasted_into_one_line_are_contents_items_or_words(form):
     control(form, "Table").fill("")
     paste(form, "Column", "one\ntwo")
     expect(control(form, "Column")).to_have_value("one two")
-    for name, value in (("Designed chains", "L"), ("Table", "binding.csv"), ("Column", "")):
+    for name, value in (
+        ("Designed chains", "L"),
+        ("Column", ""),
+        ("Table", "binding.csv"),
+    ):  # a menu afterwards
         control(form, name).fill(value)
 
 

@@ -42,6 +42,9 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     expect(card.get_by_role("button", name="Edit settings")).to_be_visible(timeout=60_000)
     card.get_by_role("button", name="Edit settings").click()
     expect(card.locator(".fnc-next")).to_contain_text("Change the settings of align.fail")
+    for name in ("Run again", "Copy the code"):  # one kind of button in a card
+        expect(card.get_by_role("button", name=name)).to_have_css("border-top-width", "1px")
+        expect(card.get_by_role("button", name=name)).to_have_css("height", "28px")
     expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(2)
     _, code = notebook_page.cells()
     assert "# align.fail failed: The probe was asked to fail." in code

@@ -222,16 +222,19 @@ class FalseHub:
 
     Attributes:
         status, headers, body: what it answers.
+        delay_s: after how long.
         tokens: what it was asked with.
     """
 
     def __init__(self):
         self.status, self.headers, self.body, self.tokens = 200, {}, b"", []
+        self.delay_s = 0.0
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 outer.tokens.append(self.headers.get("Authorization", ""))
+                time.sleep(outer.delay_s)
                 self.send_response(outer.status)
                 for name, value in outer.headers.items():
                     self.send_header(name, value)
@@ -290,6 +293,17 @@ def test_an_answer_that_is_no_hubs_admits_nobody(whole_names, false_hub, answer)
         assert refusal_of(exchange(whole_names, "k" * 32)) == (503, "hub_unreachable")
     finally:
         false_hub.status = 200
+
+
+def test_a_hub_that_answers_later_than_a_key_is_valid_revokes_nobody(begin):
+    slow = FalseHub()
+    slow.body, slow.delay_s = model_of("kim"), 4.5
+    try:
+        service = begin(slow.url, key_lifetime_s=4)
+        with client_of(service, key_of(service, "s" * 32)) as client:
+            assert client.get("/jobs").status_code == 200
+    finally:
+        slow.close()
 
 
 def test_a_token_does_not_follow_a_redirect(whole_names, false_hub):

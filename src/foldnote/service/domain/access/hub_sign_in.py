@@ -78,7 +78,7 @@ class HubSignIn:
         """
         if not _TOKEN.fullmatch(token):
             raise unknown_token()
-        period = int(time.time() // self._period_s)
+        period = self._find_period()
         current, earlier = (self._derive(token, number) for number in (period, period - 1))
         hashes = [hash_key(current), hash_key(earlier)]
         known = await run_in_threadpool(self._accounts.find_callers, hashes)
@@ -94,8 +94,14 @@ class HubSignIn:
             if hashes[1] in known:
                 await run_in_threadpool(lambda: self._accounts.revoke(sha256=hashes[1]))
             raise
-        await run_in_threadpool(self._admit, user, hashes[0], period)
-        return self._hand_out(current, period)
+        while True:  # the hub or a busy machine may have taken longer than the key is valid
+            period = self._find_period()
+            current = self._derive(token, period)
+            if await run_in_threadpool(self._admit, user, hash_key(current), period):
+                return self._hand_out(current, period)
+
+    def _find_period(self) -> int:
+        return int(time.time() // self._period_s)
 
     def _derive(self, token: str, period: int) -> str:
         digest = hmac.new(self._secret, f"{period} {token}".encode(), hashlib.sha256).digest()
@@ -107,7 +113,8 @@ class HubSignIn:
     def _hand_out(self, key: str, period: int) -> IssuedKey:
         return IssuedKey(key, max(0.0, self._end(period) - time.time()))
 
-    def _admit(self, user: HubUser, sha256: str, period: int) -> None:
+    def _admit(self, user: HubUser, sha256: str, period: int) -> bool:
+        """Make the key valid; False where it has expired meanwhile."""
         account = self._find_account(user)
         options = self._options
         if options.organizations:
@@ -117,9 +124,12 @@ class HubSignIn:
         expires = clock.stamp(datetime.fromtimestamp(self._end(period), UTC))
         self._accounts.add_key(account, sha256, is_admin=is_admin, expires=expires)
         self._accounts.remove_expired_keys(account)
-        if self._accounts.find_caller(sha256) is None:
+        if self._accounts.find_caller(sha256) is not None:
+            return True
+        if time.time() < self._end(period):
             sentence = "An administrator of the service has revoked your key. Ask for access."
             raise RefusalError(403, "key_revoked", sentence)
+        return False
 
     def _find_account(self, user: HubUser) -> int:
         """The row of the user's account, which is created if it is missing and that is allowed."""
