@@ -17,6 +17,7 @@ from ligands import PreparedLigand, read_ligands
 from receptors import read_protein
 from scipy.spatial import cKDTree
 from smirnoff import Smirnoff
+from systems import WATERS
 
 MAX_COFACTORS = 9
 OWN = {
@@ -48,8 +49,6 @@ def main() -> None:
     for each in cofactors:
         check_place(each, Receptor(protein))
     ligands = read_ligands(Path(files["ligandsSDF"][0]), seed, notes, are_placed=True)
-    if settings["solventModel"] == "tip5p":
-        notes.append("There are no parameters of ions for TIP5P; those for TIP3P were taken.")
     force_field = Smirnoff(settings["forcefieldSmallMolecule"], settings["chargeMethod"])
     length = min(MOST_LENGTH, max(LEAST_LENGTH, settings["equilLength"] + settings["prodLength"]))
     whole = {**OWN, **settings, "protocolRepeats": int(settings["protocolRepeats"]), "anchorLength": length}
@@ -61,6 +60,11 @@ def check_settings(settings: dict[str, Any]) -> None:
     if settings["simulationType"].strip().lower() != "abfe":
         fail(
             "simulationType must be abfe: absolute binding free energies are all that this engine calculates."
+        )
+    if settings["solventModel"] not in WATERS:
+        known = ", ".join(WATERS)
+        fail(
+            f"solventModel {settings['solventModel']} is not available in this engine. Choose one of {known}."
         )
     if settings["protocolRepeats"] != int(settings["protocolRepeats"]):
         fail("protocolRepeats must be a whole number.")

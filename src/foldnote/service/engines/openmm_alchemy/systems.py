@@ -28,10 +28,6 @@ WATERS = {
     "tip3p": ("source leaprc.water.tip3p",),
     "spce": ("source leaprc.water.spce",),
     "tip4pew": ("source leaprc.water.tip4pew",),
-    "tip5p": (
-        *("source leaprc.water.tip3p", "loadamberparams frcmod.tip5p"),  # there are no ions for it
-        *("HOH = TP5", "WAT = TP5"),
-    ),
 }
 """tleap's commands."""
 FORCE_FIELDS = {"gaff": "leaprc.gaff", "gaff2": "leaprc.gaff2"}

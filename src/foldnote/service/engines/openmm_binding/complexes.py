@@ -189,8 +189,9 @@ def build_complex(
             shutil.copy(place / f"lig{suffix}", folder / f"{residue}{suffix}")
         lines += [*force_field.load(residue), f"m{len(parts)} = loadmol2 {residue}.mol2"]
         parts.append(f"m{len(parts)}")
-    lines.append(f"r = combine {{{' '.join(parts)}}}")
-    text = build(folder, [*head(settings, force_field), *lines, "charge r"], report)
+    text = build(
+        folder, [*head(settings, force_field), *lines, *(f"charge {each}" for each in parts)], report
+    )
     charge = read_charge(text)
     bound = np.vstack([receptor.positions(), ligand])
     solute = solvate(
@@ -198,7 +199,7 @@ def build_complex(
         "complex",
         settings,
         [*head(settings, force_field), *lines, *load_ligand(force_field)],
-        "r x",
+        " ".join([*parts, "x"]),  # one combination: tleap loses the CMAP terms of ff19SB in a second one
         (bound, kept),
         charge,
         seed,
@@ -319,7 +320,7 @@ def write_oxygens(oxygens: np.ndarray, path: Path) -> None:
 
 
 def read_charge(text: str) -> int:
-    """The charge in e that tleap wrote for its command ``charge``."""
+    """The charges in e that tleap wrote for its commands ``charge``, together."""
     written = [line for line in text.splitlines() if "unperturbed charge:" in line.lower()]
     if not written:
         print(text)
@@ -327,7 +328,7 @@ def read_charge(text: str) -> int:
             "tleap could not build the receptor; the log has its message. Check names and atoms of its"
             " residues."
         )
-    return round(float(written[0].rpartition(":")[2]))
+    return round(sum(float(line.rpartition(":")[2]) for line in written))
 
 
 def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
