@@ -307,7 +307,7 @@ def test_a_leg_ends_early_at_the_error_that_is_asked_for(tmp_path):
     [
         ("[O-]C(=O)C acetate\n", "charge of -1 e. Only neutral molecules are taken"),
         ("CCO.CCO\n", "several parts that are not bonded"),
-        ("C[Si](C)(C)C\n", "has Si, for which GAFF"),
+        ("C[Si](C)(C)C\n", "has Si, for which the force field"),
         ("C[CH2]\n", "is a radical"),
         ("\n", "has no molecule"),
         ("C1CC\n", "is not a valid SMILES"),
