@@ -190,3 +190,10 @@ def run_directly(engine: Engine, command: list[str], folder: Path) -> str:
     environment = make_environment(engine, engine.resources.cores)
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return result.stdout
+
+
+def run_code(name: str, code: str, folder: Path, *arguments: object) -> str:
+    """What a program of an engine's python prints after FOUND; its arguments begin with the engine's folder."""
+    engine = load_engines()[name]
+    command = [str(engine.python), "-c", code, str(engine.folder), *map(str, arguments)]
+    return run_directly(engine, command, folder).rpartition("FOUND ")[2]

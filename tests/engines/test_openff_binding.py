@@ -7,7 +7,7 @@ import gemmi
 import pytest
 from engine_contract import EngineContract, read_manifest
 from protein_inputs import read_notes, read_score, read_table
-from real_engine import load_engines, make_settings, run_directly, run_engine
+from real_engine import load_engines, make_settings, run_code, run_engine
 
 from foldnote import catalog
 
@@ -52,11 +52,8 @@ class TestContract(EngineContract):
     bearable = SHORT
 
 
-def run_code(code, folder, *arguments):
-    """What a program of the engine's python prints after FOUND."""
-    engine = load_engines()[ENGINE]
-    command = [str(engine.python), "-c", START + code, str(engine.folder), *map(str, arguments)]
-    return json.loads(run_directly(engine, command, folder).rpartition("FOUND ")[2])
+def compute(code, folder, *arguments):
+    return json.loads(run_code(ENGINE, START + code, folder, *arguments))
 
 
 START = """
@@ -101,7 +98,7 @@ def test_a_molecule_has_the_energies_of_openffs_own_export(tmp_path):
     """Bonds, angles, torsions and charges, each by itself; a molecule with impropers, one with a ring system, a zwitterion."""
     table = DATA / "openff-energies.json"
     rows = json.loads(table.read_text())["rows"]
-    for row, energies in zip(rows, run_code(ENERGIES, tmp_path, table), strict=True):
+    for row, energies in zip(rows, compute(ENERGIES, tmp_path, table), strict=True):
         for term, expected in row["energies"].items():
             assert energies[term] == pytest.approx(expected, rel=1e-4, abs=1e-3), (row["name"], term)
         assert energies["constraints"] == row["molecule"].count(" H  ")
@@ -121,7 +118,7 @@ print("FOUND", json.dumps(found))
 
 
 def test_both_methods_of_charges_agree_and_the_first_is_that_of_ambertools(tmp_path):
-    gaff, am1bcc, nagl = run_code(CHARGES, tmp_path)
+    gaff, am1bcc, nagl = compute(CHARGES, tmp_path)
     assert am1bcc == pytest.approx(gaff, abs=1e-4)
     assert nagl == pytest.approx(am1bcc, abs=0.06)
     assert sum(am1bcc) == pytest.approx(0, abs=1e-6)
@@ -187,7 +184,7 @@ def test_charged_cofactors_stay_with_the_protein_and_the_box_is_neutral(tmp_path
     """T4 lysozyme L99A (charge 8) with p-xylene, acetate and hydrogen phosphate."""
     settings, _ = make_settings(TOOL, solventPadding=0.8, solventModel=water)
     settings |= {"proteinForceField": "ff14SB"}
-    found = run_code(COMPLEX, tmp_path, DATA / "t4-lysozyme-l99a.pdb", json.dumps(settings))
+    found = compute(COMPLEX, tmp_path, DATA / "t4-lysozyme-l99a.pdb", json.dumps(settings))
     assert found["charge"] == pytest.approx(0, abs=1e-3)
     assert found["receptor"] == pytest.approx(8 - 1 - 2, abs=1e-3)
     assert found["anchors"] == ["C", "CA", "N"]
@@ -227,7 +224,7 @@ print("FOUND", json.dumps(found))
 
 def test_liquid_water_has_the_energy_of_its_model(tmp_path):
     """kcal/mol a molecule near 298 K, as is known of the models; one that is built wrongly is far from it."""
-    found = run_code(WATER, tmp_path)
+    found = compute(WATER, tmp_path)
     assert found == {
         "tip3p": pytest.approx(-9.8, abs=0.5),
         "spce": pytest.approx(-11.2, abs=0.5),
@@ -259,6 +256,13 @@ def test_the_manifest_names_the_protocol_that_is_not_openfes(run):
     assert "OpenMM ran on its platform" in read_notes(run)
 
 
+def test_a_water_without_right_parameters_is_refused_before_the_job_waits():
+    (refusal,) = [
+        each for each in load_engines()[ENGINE].refusals if each.applies({"solventModel": "tip5p"}, ())
+    ]
+    assert (refusal.field, "tip4pew" in refusal.sentence) == ("solventModel", True)
+
+
 CHARGED = """acetate
      RDKit          3D
 
@@ -280,11 +284,6 @@ $$$$
     ("changed", "texts", "sentence"),
     [
         ({"simulationType": "rbfe"}, {}, "simulationType must be abfe"),
-        (
-            {"solventModel": "tip5p"},
-            {},
-            "solventModel tip5p is not available in this engine. Choose one of tip3p",
-        ),
         ({"protocolRepeats": 2.5}, {}, "protocolRepeats must be a whole number"),
         ({"prodLength": 0}, {}, "prodLength must be at least 1 ps"),
         ({}, {"ligandsSDF": CHARGED}, "has a charge of -1 e"),
@@ -295,11 +294,11 @@ $$$$
                     "    5.0000    5.0000    5.0000", "   95.0000   95.0000    5.0000"
                 )
             },
-            "away from the protein",
+            "away from the receptor",
         ),
         ({}, {"proteinPDB": "REMARK nothing\n"}, "proteinPDB has no protein"),
     ],
-    ids=["kind", "water", "repeats", "length", "charge", "cofactor", "protein"],
+    ids=["kind", "repeats", "length", "charge", "cofactor", "protein"],
 )
 def test_what_cannot_be_calculated_is_a_plain_sentence(tmp_path, changed, texts, sentence):
     outcome, _ = calculate(tmp_path, texts, **changed)

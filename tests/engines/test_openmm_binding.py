@@ -12,6 +12,7 @@ from protein_inputs import read_notes, read_score, read_table
 from real_engine import (
     load_engines,
     make_settings,
+    run_code,
     run_directly,
     run_engine,
     run_tool,
@@ -47,13 +48,6 @@ class TestContract(EngineContract):
     engine = ENGINE
     tool = TOOL
     needs_seed = True
-
-
-def run_code(code, folder, *arguments):
-    """What a program of the engine's python prints after FOUND."""
-    engine = load_engines()[ENGINE]
-    command = [str(engine.python), "-c", code, str(engine.folder), *map(str, arguments)]
-    return run_directly(engine, command, folder).rpartition("FOUND ")[2]
 
 
 def run_model(folder, stiffness, production):
@@ -126,7 +120,7 @@ print("FOUND", repr([tuple(float(each) for each in row) for row in found]))
 
 def test_the_release_is_the_partition_function_of_the_restraint(tmp_path):
     """Boresch et al. 2003, equation 32, for stiff springs; places and rotations drawn at random for weak ones."""
-    stiff, weak = eval(run_code(CHECK_RELEASE, tmp_path))
+    stiff, weak = eval(run_code(ENGINE, CHECK_RELEASE, tmp_path))
     thermal, distance, angles = 8.31446261815324e-3 * 298.15, 4184.0, 83.68
     springs = math.sqrt(distance * angles**5)
     closed = 8 * math.pi**2 * 1.66053907 * springs
@@ -235,7 +229,7 @@ def test_energies_at_both_ends_are_those_of_the_whole_and_of_its_parts(run):
 
     Without the tail correction, in which a plain system counts the ligand's interactions with itself.
     """
-    found = json.loads(run_code(CHECK_ENERGIES, run.parent, run.parent / "systems" / "001"))
+    found = json.loads(run_code(ENGINE, CHECK_ENERGIES, run.parent, run.parent / "systems" / "001"))
     assert found["on with tail"] == pytest.approx(found["plain with tail"], abs=0.01)
     assert found["on"] == pytest.approx(found["plain"], abs=1e-3)
     assert found["off"] == pytest.approx(found["others"] + found["ligand"], abs=1e-3)
@@ -386,7 +380,7 @@ print("FOUND", repr(rows))
 
 
 def test_poses_that_are_not_bound_or_have_a_charge_are_refused(tmp_path):
-    poses = eval(run_code(CHECK_POSES, tmp_path))
+    poses = eval(run_code(ENGINE, CHECK_POSES, tmp_path))
     for name, sentence in (
         ("charged", "charge of -1 e. Only neutral molecules are taken"),
         ("small", "fewer than three atoms"),
@@ -459,7 +453,7 @@ def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_as
     changed = {"proteinForceField": protein, "solventPadding": 0.7, "ionConcentration": 0.15}
     settings, _ = make_settings(TOOL, **changed)
     structure = Path(__file__).parent / "data" / "t4-lysozyme-l99a.pdb"
-    found = json.loads(run_code(CHECK_PROTEIN, tmp_path, structure, json.dumps(settings)))
+    found = json.loads(run_code(ENGINE, CHECK_PROTEIN, tmp_path, structure, json.dumps(settings)))
     written, given = (gemmi.read_structure(str(path))[0] for path in (tmp_path / "built.pdb", structure))
     assert list_residues(written["A"]) == list_residues(given["A"])
     assert list_residues(written["B"]) == ["LIG 1"]
@@ -500,7 +494,7 @@ print("FOUND", json.dumps({"notes": notes, "titles": [each.title for each in pro
 
 def test_a_chain_without_a_name_is_not_taken_for_another_one(tmp_path):
     structure = Path(__file__).parent / "data" / "t4-lysozyme-l99a.pdb"
-    found = json.loads(run_code(CHECK_CHAINS, tmp_path, structure))
+    found = json.loads(run_code(ENGINE, CHECK_CHAINS, tmp_path, structure))
     written = gemmi.read_structure(str(tmp_path / "named.pdb"))[0]
     assert {chain.name: [str(each.seqid) for each in chain] for chain in written} == {
         "B": ["5", "6"],

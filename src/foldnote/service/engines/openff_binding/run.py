@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from binding import calculate
-from complexes import CLASH, CONTACT, Receptor, place_ligand
+from complexes import Receptor, check_pose
 from engine_protocol import fail, read_job, report, write_used
 from ligands import PreparedLigand, read_ligands
 from receptors import read_protein
-from scipy.spatial import cKDTree
 from smirnoff import Smirnoff
-from systems import WATERS
 
 MAX_COFACTORS = 9
 OWN = {
@@ -47,7 +45,7 @@ def main() -> None:
     cofactors = read_cofactors(files.get("cofactorsSDF"), seed, notes)
     receptor = Receptor(protein, {f"C{number:02}": each for number, each in enumerate(cofactors, start=1)})
     for each in cofactors:
-        check_place(each, Receptor(protein))
+        check_pose(each, Receptor(protein))
     ligands = read_ligands(Path(files["ligandsSDF"][0]), seed, notes, are_placed=True)
     force_field = Smirnoff(settings["forcefieldSmallMolecule"], settings["chargeMethod"])
     length = min(MOST_LENGTH, max(LEAST_LENGTH, settings["equilLength"] + settings["prodLength"]))
@@ -60,11 +58,6 @@ def check_settings(settings: dict[str, Any]) -> None:
     if settings["simulationType"].strip().lower() != "abfe":
         fail(
             "simulationType must be abfe: absolute binding free energies are all that this engine calculates."
-        )
-    if settings["solventModel"] not in WATERS:
-        known = ", ".join(WATERS)
-        fail(
-            f"solventModel {settings['solventModel']} is not available in this engine. Choose one of {known}."
         )
     if settings["protocolRepeats"] != int(settings["protocolRepeats"]):
         fail("protocolRepeats must be a whole number.")
@@ -80,21 +73,6 @@ def read_cofactors(paths: list[str] | None, seed: int, notes: list[str]) -> list
     if len(found) > MAX_COFACTORS:
         fail(f"cofactorsSDF has {len(found)} molecules; at most {MAX_COFACTORS} are taken.")
     return found
-
-
-def check_place(cofactor: PreparedLigand, receptor: Receptor) -> None:
-    """End with a sentence where a cofactor is in the protein's atoms, or away from it."""
-    nearest = cKDTree(receptor.positions()).query(place_ligand(cofactor))[0].min()
-    if nearest < CLASH:
-        fail(
-            f"The cofactor {cofactor.name!r} overlaps with the protein:"
-            f" two atoms are {10 * nearest:.1f} Å apart."
-        )
-    if nearest > CONTACT:
-        fail(
-            f"The cofactor {cofactor.name!r} is {10 * nearest:.0f} Å away from the protein."
-            " Give it where it is bound."
-        )
 
 
 if __name__ == "__main__":

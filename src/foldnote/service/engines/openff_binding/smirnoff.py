@@ -20,16 +20,13 @@ from typing import Any, ClassVar
 
 import openmm
 from engine_protocol import fail
-from ligands import NAME, PreparedLigand, read_mol2_charges, run_program, slug
+from ligands import NAME, OUTPUTS, PreparedLigand, keep_parameters, read_mol2_charges, run_program, slug
 from systems import Solute
 
 NAGL_MODEL = "openff-gnn-am1bcc-1.0.0.pt"
 SCALES_14 = {"vdW": 0.5, "Electrostatics": 0.8333333333}
 """Of interactions between atoms three bonds apart; Amber's programs have the same ones."""
 TORSIONS = "torsions.json"
-OUTPUTS = Path("outputs")
-KCAL = 4.184
-"""kJ."""
 LETTERS, SIGNS = string.ascii_lowercase, string.digits + string.ascii_letters
 """A type is one of each: they are 1,612."""
 IMPROPER_ORDERS = ((0, 2, 3), (2, 3, 0), (3, 0, 2))
@@ -46,7 +43,7 @@ class Smirnoff:
     """``am1bcc`` or ``nagl``."""
     suffixes: ClassVar = (".mol2", ".frcmod", ".types")
     taken: dict[str, int] = field(default_factory=dict)
-    """First types of molecules by residue, and how many there are in all."""
+    """Numbers of types that cofactors have, by residue; those of the next molecule begin after them."""
 
     @property
     def commands(self) -> Sequence[str]:
@@ -90,11 +87,8 @@ class Smirnoff:
 
     def keep(self, folder: Path, number: str, ligand: PreparedLigand) -> None:
         """Copy charges and parameters to the results, with the number before the ligand's name."""
-        target = OUTPUTS / "parameters"
-        target.mkdir(parents=True, exist_ok=True)
-        for name in ("lig.mol2", "lig.frcmod"):
-            shutil.copy(folder / name, target / f"{number}-{slug(ligand.name)}{Path(name).suffix}")
-        shutil.copy(folder / TORSIONS, target / f"{number}-{slug(ligand.name)}-torsions.json")
+        keep_parameters(folder, number, ligand)
+        shutil.copy(folder / TORSIONS, OUTPUTS / "parameters" / f"{number}-{slug(ligand.name)}-{TORSIONS}")
 
     def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
         """Add the torsions of all molecules, and constrain the bonds of their hydrogens.
@@ -218,7 +212,7 @@ def write_frcmod(molecule: Any, types: Sequence[str], labels: Mapping[str, Any])
 
 
 def write_types(molecule: Any, types: Sequence[str]) -> str:
-    """A command that tells tleap the elements, by which it knows hydrogens."""
+    """A command that tells tleap the elements, which it passes on to OpenMM."""
     rows = (
         f'{{ "{kind}" "{atom.GetSymbol()}" "sp3" }}'
         for atom, kind in zip(molecule.GetAtoms(), types, strict=True)

@@ -24,7 +24,7 @@ from alchemy import ELECTROSTATICS, RESTRAINT, STERICS
 from anchors import choose_restraint, restrain_given
 from checkpoints import keep_checkpoints
 from complex_files import write_complex
-from complexes import BuiltComplex, Receptor, SmallMolecules, build_complex, build_ligand, check_pose
+from complexes import HOST, BuiltComplex, Receptor, SmallMolecules, build_complex, build_ligand, check_pose
 from engine_protocol import fail, report, write_notes, write_score, write_table, write_used
 from equilibration import Equilibrated, equilibrate, list_near, make_whole
 from leg_tables import describe_legs, round_row, summarize, write_legs
@@ -171,10 +171,10 @@ def check_ligand(ligand: PreparedLigand, receptor: Receptor) -> None:
 def prepare_others(own: Calculation) -> dict[str, Path]:
     """Parameters of a host or of cofactors, once for all ligands: their folders by the residue's name."""
     made = {}
-    for number, (residue, molecule) in enumerate(own.receptor.molecules.items()):
+    for residue, molecule in own.receptor.molecules.items():
         place = made[residue] = Path("systems") / residue
         own.force_field.parametrize(molecule, place, own.tell, residue)
-        own.force_field.keep(place, f"000{chr(97 + number) if number else ''}", molecule)
+        own.force_field.keep(place, "000" if residue == HOST else residue, molecule)
     return made
 
 
