@@ -165,6 +165,14 @@ def test_what_is_read_of_a_structure(tmp_path):
     assert find_outline(str(broken)) is None
 
 
+def test_pyroglutamate_is_glutamine_in_a_form_as_in_results(tmp_path):
+    place = tmp_path / "pyroglutamate.pdb"
+    first = "HETATM    1  CA  PCA H   1       0.000   0.000   0.000  1.00  0.00           C\n"
+    second = "ATOM      2  CA  VAL H   2       3.800   0.000   0.000  1.00  0.00           C\n"
+    place.write_text(f"{first}{second}END\n")
+    assert find_outline(str(place)).chains[0].letters == "QV"
+
+
 def test_chains_of_a_list_of_structures_are_those_that_all_have():
     outline = find_outline([FV, FV])
     assert outline.name == "all 2 structures"

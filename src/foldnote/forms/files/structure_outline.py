@@ -189,12 +189,14 @@ def _read_chain(chain: gemmi.Chain) -> OutlineChain:
         kind = "protein"
     found: dict[str, str] = {}
     for residue, info in polymer:
-        letter = info.one_letter_code.strip().upper()
+        letter = "Q" if residue.name == _PYROGLUTAMATE else info.one_letter_code.strip().upper()
         found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter or "X")
     stretches = find_cdrs(found) if kind == "protein" else ()
     return OutlineChain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
 
 
+_PYROGLUTAMATE: Final = "PCA"
+"""gemmi gives it the letter E; its parent in the PDB's Chemical Component Dictionary is glutamine."""
 _MARKS: Final = (
     ("IMGT", "", {"23": "C", "41": "W", "104": "C"}, ((27, 38), (56, 65), (105, 117))),
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),
