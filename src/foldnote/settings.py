@@ -91,7 +91,10 @@ OPTIONS: tuple[Option, ...] = (
 )  # fmt: skip
 _BY_NAME = {row.name: row for row in OPTIONS}
 _HUB_TOKENS = ("JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN")
-_SECRETS = frozenset({"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", "PGPASSWORD", "PGPASSFILE", *_HUB_TOKENS})
+MAIL_PASSWORD = "FOLDNOTE_SMTP_PASSWORD"  # noqa: S105  the name of a variable
+_SECRETS = frozenset(
+    {"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", MAIL_PASSWORD, "PGPASSWORD", "PGPASSFILE", *_HUB_TOKENS}
+)
 _PROVIDERS = ("AWS_", "AZURE_", "GOOGLE_")
 """Beginnings of the variables with which object stores are configured, credentials among them."""
 
@@ -198,8 +201,10 @@ def engine_options(engine: str) -> dict[str, Any]:
     return options
 
 
-def service_section(name: str) -> dict[str, Any]:
-    """A section of ``config.toml`` for ``foldnote serve``: executors, store, objects, jupyterhub, webhooks.
+def config_section(name: str) -> dict[str, Any]:
+    """A section of ``config.toml`` that one command reads.
+
+    ``foldnote watch`` reads mail; ``foldnote serve`` executors, store, objects, jupyterhub and webhooks.
 
     Raises:
         ConfigurationError: the file cannot be read, or has something else in place of the section.
@@ -209,6 +214,11 @@ def service_section(name: str) -> dict[str, Any]:
         where = config_dir() / "config.toml"
         raise ConfigurationError(f"{where} sets {name} to a value; make it a section: [{name}].")
     return section
+
+
+def mail_password() -> SecretStr | None:
+    """The password in ``FOLDNOTE_SMTP_PASSWORD`` of the user's account at a mail server; None without one."""
+    return _cover(os.environ.get(MAIL_PASSWORD))
 
 
 def store_url() -> str | None:

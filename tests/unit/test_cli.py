@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from aiosmtpd.controller import Controller
+from free_ports import free_port
 from probe_engine import write_probe_engine
 from service_process import PDB
 
@@ -237,6 +239,46 @@ def test_a_command_is_run_at_the_end_of_each_job_with_its_data_and_without_a_she
     for command, fault in (("no-such-program", "no program 'no-such-program'"), ("'open", "cannot be read")):
         code, _, err = foldnote("watch", "told.fail", "--then", command)
         assert (code, fault in err) == (2, True)
+
+
+def test_a_mail_is_sent_at_the_end_of_each_job_by_the_users_own_server(foldnote, shared_home, monkeypatch):
+    foldnote(*ANARCI, "--name", "mailed", "--label", "VH of trastuzumab")
+    foldnote(*ANARCI, "--name", "mailed.fail")
+    watch = ("watch", "mailed", "mailed.fail", "--mail", "ada@example.org")
+    code, _, err = foldnote("watch", "mailed")
+    assert (code, "--then COMMAND or --mail ADDRESS" in err) == (2, True)
+    code, _, err = foldnote(*watch)
+    assert (code, "No mail server is configured" in err) == (2, True)
+    mails = []
+
+    class Mailbox:
+        async def handle_DATA(self, server, session, envelope):  # noqa: N802  the name that aiosmtpd calls
+            mails.append(envelope.content.decode())
+            return "250 taken"
+
+    server = Controller(Mailbox(), hostname="127.0.0.1", port=free_port())
+    server.start()
+    config = shared_home / "home" / "config" / "config.toml"
+    config.write_text(f'[mail]\nserver = "127.0.0.1"\nport = {server.port}\nsecurity = "none"\n')
+    try:
+        code, _, err = foldnote(*watch)
+    finally:
+        server.stop()
+        config.unlink()
+    assert code == 1  # one of the jobs failed
+    told = {line for mail in mails for line in mail.splitlines()}
+    assert {
+        "Subject: foldnote: VH of trastuzumab: Complete",
+        "Subject: foldnote: mailed.fail: Failed",
+    } <= told
+    assert "Reason: The probe was asked to fail." in told
+    assert SEQUENCE[:20] not in "".join(mails)
+
+
+def test_the_password_of_the_mail_server_is_in_no_other_programs_environment(monkeypatch):
+    monkeypatch.setenv(settings.MAIL_PASSWORD, "secret")
+    assert settings.MAIL_PASSWORD not in settings.process_environment()
+    assert "secret" not in repr(settings.mail_password())
 
 
 def test_tools_say_what_runs(foldnote):

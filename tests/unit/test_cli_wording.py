@@ -20,6 +20,7 @@ NOT_PRINTED = {
     "client/resources/job_handle.py": "what a handle shows in a cell",
     "client/resources/batches.py": "the run of a pipeline, which only Python continues",
     "client/tables/tool_list.py": "the list as it is shown in a cell",
+    "client/watching/end_mail.py": "a mail, which is read in a mail program",
     "client/core/error_mapping.py": "routes as calls, which are commands in turn: see the next test",
     "client/inputs/file_values.py": "commands upload what --file names before they look for others",
     "catalog/calls.py": "reads and writes cells",

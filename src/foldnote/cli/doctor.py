@@ -112,7 +112,7 @@ def _service() -> list[DoctorFinding]:
 
 
 def _bucket() -> list[DoctorFinding]:
-    options = settings.service_section("objects")
+    options = settings.config_section("objects")
     if not options:
         return []
     from foldnote.service.files.bucket import BucketClient

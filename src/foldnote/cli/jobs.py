@@ -6,9 +6,11 @@ The actions of ``foldnote jobs`` on notes, tags and old jobs are in ``job_upkeep
 from __future__ import annotations
 
 import argparse
+import getpass
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
@@ -19,7 +21,7 @@ from foldnote.number_arguments import read_positive, read_seconds
 from foldnote.text import format_duration, format_local_time, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from foldnote.client import Client
     from foldnote.models import Job
@@ -147,10 +149,12 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     )
     complete_by(names, offer_jobs)
     parser.add_argument(
-        "--then",
-        required=True,
-        metavar="COMMAND",
-        help="program to run when a job has ended, without a shell",
+        "--then", metavar="COMMAND", help="program to run when a job has ended, without a shell"
+    )
+    parser.add_argument(
+        "--mail",
+        metavar="ADDRESS",
+        help="send a mail when a job has ended, by your mail server in [mail] of config.toml",
     )
     parser.add_argument(
         "--timeout",
@@ -162,19 +166,50 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
 
 
 def run_watch(options: argparse.Namespace) -> int:
-    """Run a command each time that a job has ended, until all have; the exit code is that of ``wait``."""
-    from foldnote.client.watching.end_command import read_command, run_at_end
+    """Run a command or send a mail at the end of each job; the exit code is that of ``wait``.
 
-    command, client = read_command(options.then), connect(options)
+    Raises:
+        ArgumentError: neither is given, there is no such program, or the address is none.
+    """
+    from foldnote.client.watching.end_command import read_command, run_at_end
+    from foldnote.errors import ArgumentError
+
+    command = read_command(options.then) if options.then else ()
+    send = prepare_mail(options.mail) if options.mail else None
+    if not command and send is None:
+        raise ArgumentError("Say what to do when a job has ended: --then COMMAND or --mail ADDRESS.")
+    client = connect(options)
     names = options.names or [job.job_name for job in client.jobs.list(limit=1000) if not job.is_final]
     ended: list[Job] = []
     for handle in client.jobs.as_completed(names, options.timeout) if names else ():
-        ended.append(handle.record)
-        tell(f"{handle.job_name}: {state_of(handle.record)}")
-        if fault := run_at_end(command, handle.record, handle.label):
+        job, label = handle.record, handle.label
+        ended.append(job)
+        tell(f"{handle.job_name}: {state_of(job)}")
+        faults = (
+            run_at_end(command, job, label) if command else "",
+            send(job, label) if send is not None else "",
+        )
+        for fault in filter(None, faults):
             tell(fault)
     print_jobs(ended, options)
     return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
+
+
+def prepare_mail(receiver: str) -> Callable[[Job, str], str]:
+    """What sends the mails to the address, once the mail server has accepted the user."""
+    from pydantic import SecretStr
+
+    from foldnote import settings
+    from foldnote.client.watching.end_mail import check_address, check_login, read_account, send_at_end
+
+    check_address(receiver)
+    section, password = settings.config_section("mail"), settings.mail_password()
+    if section.get("user") and password is None and sys.stdin.isatty():
+        typed = getpass.getpass(f"Password of {section['user']} at {section.get('server')}: ")
+        password = SecretStr(typed) if typed else None
+    account = read_account(section, password)
+    check_login(account)
+    return partial(send_at_end, account, receiver)
 
 
 def is_good(job: Job) -> bool:

@@ -330,7 +330,7 @@ def embedded_config() -> ServiceConfig:
         data_dir=(settings.data_dir() / "service").absolute(),
         embedded=True,
         idle_stop_s=settings.option("service_idle_stop_s"),
-        webhooks=settings.service_section("webhooks"),
+        webhooks=settings.config_section("webhooks"),
     )
 
 
@@ -410,15 +410,15 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         has_router=not options.no_model_router,
         limits=limits,
         trials=trials,
-        executors=settings.service_section("executors"),
+        executors=settings.config_section("executors"),
         log_format=options.log_format,
         log_level=options.log_level,
         certificate=options.tls_cert,
         certificate_key=options.tls_key,
-        store=StoreAddress.read(settings.service_section("store"), settings.store_url()),
-        objects=BucketAddress.read(settings.service_section("objects")),
-        hub=settings.service_section("jupyterhub"),
-        webhooks=settings.service_section("webhooks"),
+        store=StoreAddress.read(settings.config_section("store"), settings.store_url()),
+        objects=BucketAddress.read(settings.config_section("objects")),
+        hub=settings.config_section("jupyterhub"),
+        webhooks=settings.config_section("webhooks"),
     )
 
 

@@ -27,7 +27,7 @@ def read_store_address(options: argparse.Namespace) -> StoreAddress | None:
     """
     if options.embedded:
         return None
-    return StoreAddress.read(settings.service_section("store"), settings.store_url())
+    return StoreAddress.read(settings.config_section("store"), settings.store_url())
 
 
 def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
@@ -36,7 +36,7 @@ def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
     Raises:
         ConfigurationError: it is no such address.
     """
-    return None if options.embedded else BucketAddress.read(settings.service_section("objects"))
+    return None if options.embedded else BucketAddress.read(settings.config_section("objects"))
 
 
 def use_store(
