@@ -202,18 +202,20 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     Returns:
         One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped), the
         column of molecules if there is one, ``retries`` (int; only if a job was run again), the user's own
-        columns, the figures by heading, ``score.NAME`` and ``settings.NAME``; missing where a job has none. A
-        score that repeats the setting of its name is left out. Settings that all rows share are left out if
-        there is only one row, or if they are long texts.
+        columns (``input.NAME`` if another column has this name), the figures by heading, ``score.NAME`` and
+        ``settings.NAME``; missing where a job has none. A score that repeats the setting of its name is left
+        out. Settings that all rows share are left out if there is only one row, or if they are long texts.
     """
     columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
     if any(row.reason for row in rows):
         columns[REASON] = [row.reason or None for row in rows]
     if any(row.retries for row in rows):
         columns["retries"] = [row.retries for row in rows]
-    inputs = [row.inputs for row in rows]
-    columns |= {name: values for name, values in _collect(inputs) if values != columns[NAME]}
     figures = dict(_collect([row.figures for row in rows]))
+    taken = {NAME, STATE, REASON, "retries", *figures}
+    for name, values in _collect([row.inputs for row in rows]):
+        if values != columns[NAME]:
+            columns[f"input.{name}" if name in taken else name] = values
     columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
     settings = {
         name: values
