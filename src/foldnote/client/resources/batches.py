@@ -435,12 +435,7 @@ def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dic
 
 def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
     """Find the sheet of a batch that was submitted from this computer."""
-    text = ledger.sheet(batch_name)
-    try:
-        sheet = Sheet.read(text) if text is not None else None
-    except (ValueError, KeyError, TypeError):  # damaged, or of another version: the ledger is only a hint
-        return None
-    return sheet if sheet is not None and sheet.covers(jobs) else None
+    return Sheet.recover(ledger.sheet(batch_name), jobs)
 
 
 def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[Sequence[Job]]:

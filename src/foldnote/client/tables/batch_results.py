@@ -96,6 +96,21 @@ class Sheet:
             kept.get("webhook"),
         )
 
+    @classmethod
+    def recover(cls, text: str | None, jobs: Iterable[str]) -> Sheet | None:
+        """Read a sheet as the ledger has it; None if it is missing, damaged or of another batch.
+
+        Args:
+            text: what the ledger has, which is only a hint.
+            jobs: names of the batch's jobs; those of an earlier batch of its name are others.
+        """
+        try:
+            sheet = None if text is None else cls.read(text)
+        except (ValueError, KeyError, TypeError):
+            return None
+        names = {*jobs}
+        return sheet if sheet is not None and names and names <= {*sheet.names} else None
+
     def write(self) -> str:
         """Serialise the sheet for the ledger; values that JSON cannot represent become strings."""
         kept = {
@@ -123,10 +138,6 @@ class Sheet:
             SheetRow(name, {key: value for key, value in inputs.items() if key in own}, jobs.get(name))
             for name, inputs, _ in rows
         ]
-
-    def covers(self, jobs: Mapping[str, Job]) -> bool:
-        """Whether these are the jobs of this sheet, not of a later batch of the same name."""
-        return bool(jobs) and jobs.keys() <= {*self.names}
 
     def with_inputs(self, table: pd.DataFrame) -> Sheet:
         """Replace the inputs by another table.
