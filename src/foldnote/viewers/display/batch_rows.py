@@ -18,7 +18,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.models import Job
 from foldnote.models.status import FAILED, NOT_RUN, JobStatus, is_behind
 from foldnote.results import Result
-from foldnote.results.batch import find_batch_table
+from foldnote.results.batch import find_batch_table, read_figures
 from foldnote.settings import active_profile
 from foldnote.text import count
 from foldnote.viewers.tables.molecule_column import find_molecule_column
@@ -31,8 +31,6 @@ _STATES = ("Running", "In Queue", "Complete", FAILED, _STOPPED, NOT_RUN, "Delete
 _MAX_SHARED = 200
 """Letters of the longest setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
-_DOMAIN_FIGURES = {"chain_type": "chain type", "species": "species", "v_gene": "V gene", "j_gene": "J gene"}
-"""Columns of ``summary.csv`` of a numbering (a row per domain) and their headings."""
 
 
 @dataclass(frozen=True)
@@ -165,35 +163,6 @@ def _read_setting(value: Any) -> Any:
 
 def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
-
-
-def read_figures(result: Result) -> dict[str, Any]:
-    """Figures of an antibody numbering: chain type, species, germline genes and CDR sequences.
-
-    Values of several domains or definitions are separated by ``; ``. Empty for other results, whose figures
-    are their scores.
-    """
-    try:
-        summary = result.tables.get("summary.csv") if result.regions else None
-    except UnreadableFileError:
-        summary = None
-    found: dict[str, Any] = {}
-    for column, heading in _DOMAIN_FIGURES.items():
-        if summary is not None and column in summary.columns:
-            found[heading] = "; ".join(summary[column].dropna().astype(str))
-    for label, sequence in _list_cdrs(result):
-        found[label] = f"{found[label]}; {sequence}" if label in found else sequence
-    return found
-
-
-def _list_cdrs(result: Result) -> Iterator[tuple[str, str]]:
-    try:
-        regions = result.regions
-    except UnreadableFileError:
-        return
-    for region in regions:
-        if region.is_cdr:
-            yield region.label, region.sequence
 
 
 def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
