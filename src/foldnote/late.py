@@ -16,6 +16,7 @@ _HOMES = {
     "edit_box": "foldnote.viewers",
     "name_tool": "foldnote.catalog.bundle",
     "open_result": "foldnote.results",
+    "read_figures": "foldnote.results.batch",
     "show_export": "foldnote.viewers",
     "show_result": "foldnote.viewers",
 }

@@ -228,6 +228,13 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     table = notebook_page.page.locator(".jp-OutputArea table").last
     expect(table).to_contain_text("Größe 7")
     expect(table.locator("tbody tr")).to_have_count(3)
+    notebook_page.run_code("print('batch:', form.batch.job_name)")
+    name = next(text for text in notebook_page.outputs() if text.startswith("batch:")).split()[1]
+    notebook_page.show_sidebar("jobs").locator(f"[data-job='{name}']").dblclick()
+    shown = notebook_page.page.locator(".fn-ResultPanel:visible .fnt-rows").first
+    expect(shown).to_contain_text("Größe 7", timeout=60_000)  # the same columns in the tab
+    notebook_page.execute("application:close")
+    notebook_page.execute("application:toggle-left-area")
     notebook_page.resize(1600, 1000)
 
 

@@ -76,6 +76,25 @@ async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, tab
         await settle(found.results(table.head(2)))
 
 
+async def test_the_figures_of_the_table_in_the_cell_come_along_if_asked_for(api, settle, table, name):
+    table = table.assign(
+        id=[f"{name}-a.numbering-IGHV1", f"{name}-b.numbering-IGHV3", f"{name}-c.fail"], J=["mine"] * 3
+    ).rename(columns={"J": "chain type"})
+    rows = expand_rows(table, {"sequence": "VH"}, shared={"scheme": "imgt"}, names="id")
+    batch = await settle(api.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    assert not {"V gene", "CDR-H3"} & {*(await settle(batch.results()))}
+    frame = await settle(batch.results(figures=True))
+    assert list(frame["V gene"].dropna()) == ["IGHV1", "IGHV3"]
+    assert list(frame["CDR-H3"].fillna("")) == ["SRWG", "SRWG", ""]
+    assert list(frame["chain type"].fillna("")) == ["H", "H", ""]
+    assert list(frame["input.chain type"]) == ["mine"] * 3
+    again = await settle(batch.retry())
+    assert "V gene" in (await settle(again.results(figures=True)))  # of the first try, while this one runs
+    await settle(again.finish(60))
+    assert list((await settle(again.results(figures=True)))["V gene"].dropna()) == ["IGHV1", "IGHV3"]
+
+
 async def test_a_table_s_columns_and_index_come_back_as_they_were(api, settle, rows, table, name):
     index = pd.MultiIndex.from_tuples([("a", 1), ("a", 1), ("b", 2)], names=["set", "plate"])
     table = table.assign(

@@ -8,8 +8,8 @@ from engine_contract import EngineContract, read_manifest
 from real_engine import load_engines, run_directly, run_engine
 
 from foldnote.results import open_result
+from foldnote.results.batch import read_figures
 from foldnote.service.engines.germlines import find_germline
-from foldnote.viewers.display.batch_rows import read_figures
 
 SCHEMES = ("imgt", "kabat", "chothia", "martin", "aho", "wolfguy")
 # Trastuzumab's variable domains (INN list 78), and a single-chain Fv of the two.

@@ -15,6 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from foldnote.client.local.ledger import Ledger
+from foldnote.client.tables.batch_results import Sheet
 from foldnote.errors import FoldnoteError, UnreadableFileError
 from foldnote.lab.responses import ResultAnswer, ResultFileRecord, write_settings
 from foldnote.results import Alignment, Result, open_result
@@ -22,7 +24,13 @@ from foldnote.results.batch import find_batch_table
 from foldnote.results.naming.file_kinds import FileKind, find_kind
 from foldnote.results.prediction.pae import make_pae
 from foldnote.results.prediction.score_files import read_score_file
-from foldnote.viewers.display.bundles import bundle, default_view, join_bundles, table_bundle
+from foldnote.viewers.display.bundles import (
+    bundle,
+    default_view,
+    join_bundles,
+    result_bundles,
+    table_bundle,
+)
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
 
 MEMORY_LIMIT_BYTES = 4 * 1024**3
@@ -36,13 +44,27 @@ _SETTING = "settings."
 """Beginning of the names of a batch's columns of settings."""
 
 
-def lay_out_result(path: Path, title: str) -> ResultAnswer:
+def lay_out_result(path: Path, title: str, service: str = "") -> ResultAnswer:
     """Render the result archive at ``path``.
+
+    Args:
+        path: the archive.
+        title: name of the job or batch.
+        service: address of the service that has it, if it is the user's own; a batch is then shown with the
+            columns that were kept on this computer.
 
     Raises:
         FoldnoteError: it cannot be read.
     """
-    return _lay_out(open_result(path, title), title)
+    result = open_result(path, title)
+    inputs = _read_kept(result, title, service) if service and result.jobs else {}
+    return _lay_out(result, title, inputs)
+
+
+def _read_kept(result: Result, title: str, service: str) -> dict[str, Mapping[str, Any]]:
+    """The user's own columns of a batch that was submitted from this computer, by job."""
+    sheet = Sheet.recover(Ledger(service=service).sheet(title), result.jobs)
+    return {} if sheet is None else {row.name: row.inputs for row in sheet.list_rows({})}
 
 
 def lay_out_row(path: Path, title: str) -> ResultAnswer:
@@ -58,14 +80,16 @@ def lay_out_row(path: Path, title: str) -> ResultAnswer:
     return _lay_out(found[title], title)
 
 
-def _lay_out(result: Result, title: str) -> ResultAnswer:
+def _lay_out(
+    result: Result, title: str, inputs: Mapping[str, Mapping[str, Any]] | None = None
+) -> ResultAnswer:
     rows = [
         ResultFileRecord(name=file.name, size_bytes=file.size_bytes, kind=file.kind.value)
         for file in result.files
     ]
     return ResultAnswer(
         title=title,
-        html=bundle(result)["text/html"],
+        html=join_bundles(result_bundles(result, inputs))["text/html"],
         files=tuple(rows),
         manifest=_read_manifest(result),
         settings=_read_settings(result),
@@ -178,7 +202,7 @@ def _read_cell(cell: Any) -> Any:
     return cell
 
 
-_LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {
+_LAYOUTS: Mapping[str, Callable[..., ResultAnswer]] = {
     RESULT: lay_out_result,
     ROW: lay_out_row,
     FILE: lay_out_file,
@@ -199,10 +223,14 @@ def limit_resources() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a ``ResultAnswer`` to stdout; ``arguments``: ``result``, ``row`` or ``file``, a path, a title."""
-    what, path, title = arguments
+    """Write a ``ResultAnswer`` to stdout.
+
+    ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a user's own result the address
+    of its service.
+    """
+    what, path, title, *service = arguments
     try:
-        answer = _LAYOUTS[what](Path(path), title)
+        answer = _LAYOUTS[what](Path(path), title, *service)
     except FoldnoteError as exc:
         sys.stderr.write(exc.message + "\n")
         return 1

@@ -17,9 +17,10 @@ from foldnote.notebook.verbs import list_items, verb
 from foldnote.notebook.view_verbs import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
+from foldnote.results.batch import read_figures
 from foldnote.text import count
 from foldnote.viewers import ReportPart, write_report
-from foldnote.viewers.display.batch_rows import BatchRow, make_row, read_figures
+from foldnote.viewers.display.batch_rows import BatchRow, make_row
 from foldnote.viewers.display.page import check_page_path
 
 Reportable = JobHandle | Result | ExportedJob | str | Path

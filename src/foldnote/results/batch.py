@@ -7,7 +7,7 @@ of all its jobs agree in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -29,6 +29,8 @@ from foldnote.results.tables.tabular import Scalar, read_table
 TABLE = re.compile(r"(batch-)*results\.csv")
 """The service's table of a batch: one row per job, with the column ``jobName``."""
 _GUARD = re.compile(r"^'('*[=+\-@\t\r])")
+_DOMAIN_FIGURES = {"chain_type": "chain type", "species": "species", "v_gene": "V gene", "j_gene": "J gene"}
+"""Columns of ``summary.csv`` of a numbering (a row per domain) and their headings."""
 _MANIFEST = "manifest.json"
 _JOB = "job"
 
@@ -214,3 +216,32 @@ def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         elif all(each == value and isinstance(each, type(value)) for each in found):
             shared[key] = value
     return shared
+
+
+def read_figures(result: Result) -> dict[str, Any]:
+    """The figures of one job that stand in the table of its batch: those of an antibody numbering.
+
+    They are chain type, species, germline genes and CDR sequences, by heading. Values of several domains or
+    definitions are separated by ``; ``. Empty for other results, whose figures are their scores.
+    """
+    try:
+        summary = result.tables.get("summary.csv") if result.regions else None
+    except UnreadableFileError:
+        summary = None
+    found: dict[str, Any] = {}
+    for column, heading in _DOMAIN_FIGURES.items():
+        if summary is not None and column in summary.columns:
+            found[heading] = "; ".join(summary[column].dropna().astype(str))
+    for label, sequence in _list_cdrs(result):
+        found[label] = f"{found[label]}; {sequence}" if label in found else sequence
+    return found
+
+
+def _list_cdrs(result: Result) -> Iterator[tuple[str, str]]:
+    try:
+        regions = result.regions
+    except UnreadableFileError:
+        return
+    for region in regions:
+        if region.is_cdr:
+            yield region.label, region.sequence

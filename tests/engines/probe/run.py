@@ -6,7 +6,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``numbering-GENE`` (an antibody numbering), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
 """
 
 import fcntl
@@ -110,6 +110,16 @@ def structure(_: str) -> None:
     Path("outputs/model.pdb").write_bytes(fv.read_bytes())
 
 
+def numbering(germline: str) -> None:
+    """The tables of an antibody numbering with one CDR; ``germline`` is its V gene."""
+    heads = "chain,index,residue,position,region,scheme,cdr_definition"
+    rows = [
+        f"H,{place},{letter},{104 + place},CDR3,imgt,imgt" for place, letter in enumerate("SRWG", start=1)
+    ]
+    Path("outputs/numbering.csv").write_text("\n".join([heads, *rows, ""]))
+    Path("outputs/summary.csv").write_text(f"chain_type,v_gene\nH,{germline}\n")
+
+
 def atom(_: str) -> None:
     line = "ATOM      1  CA  ALA A   1       1.000   0.000   0.000  1.00 50.00           C"
     Path("outputs/model.pdb").write_text(line + "\n")
@@ -169,6 +179,7 @@ DOINGS = {
         tell,
         score,
         structure,
+        numbering,
         atom,
         echo,
         silent,

@@ -92,6 +92,48 @@ def test_decimal_commas_do_not_cut_a_table_of_semicolons():
 
 
 @pytest.mark.parametrize(
+    ("text", "columns"),
+    {
+        "semicolons": ("id;KD\na;1,5\nb;12\n", {"KD"}),
+        "exponents": ("id;KD\na;-1,5E-9\nb;\n", {"KD"}),
+        "copied cells": ("id\tKD\na\t0,5\nb\t2,25\n", {"KD"}),
+        "two numbers": ("id\tmutated\na\t10,25\nb\t30,45\n", set()),
+        "thousands": ("id;KD\na;1,500\nb;2,250\n", set()),
+        "a word": ("id;KD\na;1,5\nb;n. d.\n", set()),
+        "points": ("id;KD\na;1.5\nb;2.25\n", set()),
+    }.values(),
+)
+def test_decimal_commas_are_recognized_where_they_separate_nothing_else(text, columns):
+    assert read_text(text).decimal_commas == columns
+
+
+TITLES = {
+    "a title": ("Panel, plate 3;;\nid;VH;KD\n", "The line above the header line was left out: 'Panel, plate 3'."),
+    "a title alone": ("Panel of Nov. 3\nid;VH;KD\n", "'Panel of Nov. 3'"),
+    "comments": ("# by a, b, c, d\n# plate 3\nid;VH;KD\n", "The 2 lines above the header line were left out: '# by"),
+    "groups of columns": (";Sequences;\nid;VH;KD\n", "'Sequences'"),
+    "no known name": ("Platte 3\nProbe;Sequenz;Wert\n", "'Platte 3'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TITLES)
+def test_lines_above_the_header_are_left_out_and_said(what):
+    text, sentence = TITLES[what]
+    table = read_text(f"{text}a;{VH};1,5\nb;{VH}A;2\n", {"id", "vh"})
+    assert table.rows == (("a", VH, "1,5"), ("b", f"{VH}A", "2"))
+    assert table.columns[0] in ("id", "Probe")
+    assert sentence in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    "text", [f"clone,chain,note\na,heavy,x\nb,VH,{VH}\n", f"a,{VH}\nid,{VH}\n"], ids=["a word", "no header"]
+)
+def test_a_row_with_a_known_name_is_no_header(text):
+    table = read_text(text, {"heavy", "vh", "id"})
+    assert (len(table.rows), table.rows[-1][-1]) == (2, VH)
+
+
+@pytest.mark.parametrize(
     "text", [f"{VH}\n{VH}A\n", f"a,{VH}\nb,{VH}\n", "1,2\n3,4\n"], ids=["one", "two", "numbers"]
 )
 def test_without_a_header_the_columns_are_numbered_and_nothing_is_lost(text):
@@ -172,6 +214,28 @@ def test_a_workbook_is_a_table(workbook, tmp_path):
     table = read_table_file(tmp_path / "x.xlsx")
     assert table.rows == (("a", VH, "1", "true"), ("7", VH, "0.25", ""))
     assert table.notes == ("The sheet 'plate' was read, not 'notes'.",)
+
+
+def test_a_sheet_with_known_names_is_read_rather_than_the_one_that_was_open(workbook):
+    sheet, save = workbook
+    sheet.append(["Measured on plate 3"])
+    plate = sheet.parent["notes"]
+    plate.merge_cells("A1:C1")
+    plate["A1"] = "Antibody panel (2026-11)"
+    for row in ([None] * 3, ["Clone", "VH", "KD (nM)"], ["a", VH, "0,5"], [None] * 3, ["b", VH, "12"]):
+        plate.append(row)
+    table = read_table_bytes(save(), "x.xlsx", {"clone", "vh"})
+    assert table.rows == (("a", VH, "0,5"), ("b", VH, "12"))
+    assert (table.columns, table.decimal_commas) == (("Clone", "VH", "KD (nM)"), {"KD (nM)"})
+    assert table.notes[0] == "The sheet 'notes' was read, not 'plate'."
+    assert "'Antibody panel (2026-11)'" in table.notes[1]
+
+
+def test_the_sheet_that_was_open_is_read_if_no_other_has_known_names(workbook):
+    sheet, save = workbook
+    sheet.append(["Probe", "Wert"])
+    sheet.append(["a", 1])
+    assert read_table_bytes(save(), "x.xlsx", {"vh"}).columns == ("Probe", "Wert")
 
 
 def test_a_formula_of_a_workbook_without_a_value_is_refused_by_its_cell(workbook):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote import catalog
+from foldnote.client.inputs.table_file import read_table_file
 from foldnote.client.inputs.table_text import TextTable
 from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import infer_values, read_cell
@@ -169,11 +170,21 @@ def test_kept_columns_are_numbers_only_if_they_are_written_so(cells, values):
     assert infer_values(cells) == values
 
 
+def test_kept_numbers_with_decimal_commas_are_numbers_in_the_form_and_in_code(tmp_path):
+    (tmp_path / "plate.csv").write_text("id;sequence;KD\na;EVQL;0,5\nb;EVQLV;12\n")
+    specs, text = list_specs(catalog.tool("anarci")), read_table_file(tmp_path / "plate.csv", {"sequence"})
+    batch = DraftBatch()
+    assert "The column 'KD' has decimal commas." in batch.add_table(text, specs)
+    assert [row["KD"] for row in batch.to_rows(batch.list_settings(specs), specs).inputs] == [0.5, 12]
+    rows = map_table(catalog.tool("anarci"), tmp_path / "plate.csv").expand()
+    assert [row["KD"] for row in rows.inputs] == [0.5, 12]
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("+1.5", 1.5), ("2", 2), (".5e1", 5.0), ("1_000", "1_000"), ("nan", "nan"), ("1e999", "1e999"),
+    [("0,5", 0.5), ("1,5", 1.5), ("1,500", "1,500"), ("+1.5", 1.5), ("2", 2), (".5e1", 5.0), ("1_000", "1_000"), ("nan", "nan"), ("1e999", "1e999"),
      ("9" * 5000, "9" * 5000)],
-    ids=["sign", "whole", "bare point", "underscore", "not a number", "too large", "many digits"],
+    ids=["comma", "one and a half", "thousands", "sign", "whole", "bare point", "underscore", "not a number", "too large", "many digits"],
 )  # fmt: skip
 def test_a_cell_of_a_number_is_one_only_if_json_has_it(text, value):
     spec = next(each for each in list_specs(make_tool({"steps": {"type": "number"}})))

@@ -106,6 +106,13 @@ def test_a_column_that_is_swapped_is_doubted_at_its_list_and_its_rows():
     assert marks(form)[0][1] == "!"
 
 
+def test_a_kept_text_of_several_lines_is_shown_as_it_is():
+    form = make_batch(data=f'VH,VL,note\n{HEAVY},{LIGHT},"two\r\nlines"\n'.encode())
+    words = Page(form.widget).text
+    assert "two lines" in words
+    assert "pasted text" not in words
+
+
 def test_the_row_that_opened_the_batch_gives_way_to_a_table():
     form = Form(FV, None, values={"heavy": HEAVY, "light": LIGHT})
     form.batch_table.add_current()

@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from table_data import unpack
 
+from foldnote.client.inputs.batch_table import Rows
+from foldnote.client.local.ledger import Ledger
+from foldnote.client.tables.batch_results import Sheet
 from foldnote.errors import UnreadableFileError
 from foldnote.lab.renderer import (
     MEMORY_LIMIT_BYTES,
@@ -18,6 +22,7 @@ from foldnote.lab.renderer import (
     lay_out_row,
     main,
 )
+from foldnote.settings import EMBEDDED
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -151,6 +156,26 @@ def test_the_result_of_a_batch_tells_which_settings_its_jobs_share_and_which_dif
         "differentByRow": {"sequence": "3 values in 3 rows, in the table of the result"},
     }
     assert lay_out_row(tmp_path, "a").settings == ""
+
+
+def test_the_table_of_a_batch_has_the_columns_that_were_kept_on_this_computer(tmp_path, capsys):
+    (tmp_path / "results.csv").write_text("jobName,status\na,Complete\nb,Complete\n")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
+    kept = [{"sequence": "EVQ", "KD": 0.5}, {"sequence": "DIQ", "KD": 12.0}]
+    rows = Rows([{"sequence": row["sequence"]} for row in kept], ["a", "b"], kept, kept=("KD",))
+    Ledger().remember_sheet("plate", Sheet.of_rows("plate", ["a", "b"], rows).write())
+    Ledger().remember_sheet("other", Sheet.of_rows("other", ["a", "c"], rows).write())
+
+    def list_columns(title, *service):
+        assert main(["result", str(tmp_path), title, *service]) == 0
+        data = unpack(json.loads(capsys.readouterr().out)["html"])
+        return dict(zip([column["name"] for column in data["columns"]], data["values"], strict=True))
+
+    assert list_columns("plate", EMBEDDED)["KD"] == [0.5, 12.0]
+    assert "KD" not in list_columns("plate")  # a colleague's
+    assert "KD" not in list_columns("other", EMBEDDED)  # an earlier batch of this name
 
 
 def test_a_result_keeps_its_files_and_its_manifest(tmp_path):

@@ -199,6 +199,23 @@ def label_columns(schemes, found):
     ]
 
 
+def test_no_column_of_the_user_takes_the_place_of_a_name_a_state_or_a_figure():
+    own = {"name": "adalimumab", "state": "monomer", "reason": "asked", "retries": "0", "species": "mouse"}
+    rows = [
+        BatchRow(name, state, "No domain.", 1, own, {"species": "human"})
+        for name, state in (("adalimumab", "Complete"), ("adalimumab-2", "Failed"))
+    ]
+    frame = tabulate_rows(rows)
+    assert frame["name"].tolist() == ["adalimumab", "adalimumab-2"]
+    assert frame["state"].tolist() == ["Complete", "Failed"]
+    assert frame.loc[0, ["reason", "retries", "species"]].tolist() == ["No domain.", 1, "human"]
+    assert {name: frame.loc[1, f"input.{name}"] for name in own} == own
+    data = unpack(rows_bundle(rows, "b")["text/html"])
+    heads = [column["label"] for column in data["columns"]]
+    assert {"name (input)", "state (input)", "species (input)"} <= {*heads}
+    assert data["values"][0] == ["adalimumab", "adalimumab-2"]
+
+
 def test_a_setting_and_a_score_of_one_name_have_different_headings():
     labels = label_columns(["imgt", "kabat", "auto"], ["imgt", "kabat", "kabat"])
     assert labels == ["name", "state", "scheme (result)", "scheme (setting)"]

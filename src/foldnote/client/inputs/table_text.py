@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from foldnote.client.inputs.fasta import is_fasta, split_records
@@ -21,11 +22,17 @@ _NAMES = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "vertical bars"}
 _MAX_ROWS = 100_000
 _MAX_COLUMNS = 1_000
 _SAMPLE = 50
+_MAX_TITLE_LETTERS = 80
+_MAX_TITLE_LINES = 10
+"""Lines of a title, of comments or of groups that may stand above the header line."""
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _SEQUENCE = re.compile(r"[A-Za-z*-]{25,}")
 _FORMULA = re.compile(r"=[A-Za-z0-9_+(\[$'\"{@-]")
 _QUOTED = re.compile(r'="([^"]*)"')
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*(?:\r\n|\r|\n)", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(r"-?(0|[1-9]\d*)(,\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
+_CLEAR_COMMA = re.compile(r"-?(0,\d+|[1-9]\d*,(?!\d{3}$)\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+"""A number whose comma separates no thousands."""
 _NO_ROWS = "A table needs a header line with the names of settings and one line per job."
 
 
@@ -39,6 +46,8 @@ class TextTable:
     """Cells without surrounding white space; each row has one for every column."""
     notes: tuple[str, ...] = ()
     """What was assumed or left out, as sentences."""
+    decimal_commas: frozenset[str] = frozenset()
+    """Columns of numbers with decimal commas, as spreadsheets of many languages write and copy them."""
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column."""
@@ -64,16 +73,18 @@ def read_text(text: str, known: Collection[str] = (), delimiter: str | None = No
     if found := _SEPARATOR_LINE.match(text):
         text, delimiter = text[found.end() :], found[1]
     mark = delimiter or find_delimiter(text)
-    return make_table(_split(text, mark), known)
+    return make_table(_split(text, mark), known, mark)
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter that gives most rows as many cells as the first; a comma if there is only one column."""
+    """The delimiter that gives most rows equally many cells; a comma if there is only one column."""
     return max(DELIMITERS, key=lambda mark: (*_score(text, mark), mark == ","))
 
 
-def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = ()) -> TextTable:
+def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = (), delimiter: str = "") -> TextTable:
     """Make a table of the cells of its lines, of which the first may be the header.
+
+    Lines of a title, of comments or of groups of columns above the header are left out, with a note.
 
     Raises:
         ArgumentError: see `read_text`.
@@ -82,6 +93,8 @@ def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = ()) -> T
     filled = [line for line in filled if any(line)]
     if not filled:
         raise ArgumentError(_NO_ROWS)
+    above = _count_title_lines(filled, known)
+    titles, filled = filled[:above], filled[above:]
     has_header = _is_header(filled[0], filled[1 : _SAMPLE + 1], known)
     body = filled[1:] if has_header else filled
     if not body:
@@ -97,11 +110,14 @@ def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = ()) -> T
     columns, notes = _name_columns([heads[place] for place in kept])
     if not has_header:
         notes = ["The first line looks like data, not like names, so the columns are numbered."]
+    if titles:
+        notes.insert(0, _describe_titles(titles))
     plain = tuple(
         tuple(_read_plain(row[place], number, name) for place, name in zip(kept, columns, strict=True))
         for number, row in enumerate(rows, start=1)
     )
-    return TextTable(tuple(columns), plain, tuple(notes))
+    table = TextTable(tuple(columns), plain, tuple(notes))
+    return replace(table, decimal_commas=_find_decimal_commas(table, delimiter))
 
 
 def _read_records(text: str) -> TextTable:
@@ -123,15 +139,71 @@ def _split(text: str, mark: str) -> list[list[str]]:
 
 
 def _score(text: str, mark: str) -> tuple[float, int]:
-    """The share of the first rows that have as many cells as the first, and that number."""
+    """The share of the first rows that have equally many cells, and that number.
+
+    The first row alone does not tell: it may be a title.
+    """
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
         widths = [len(row) for row in islice((row for row in reader if any(row)), _SAMPLE)]
     except csv.Error:
         return 0, 0
-    if not widths or widths[0] < 2:
+    if not widths:
         return 0, 0
-    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+    width, rows = Counter(widths).most_common(1)[0]
+    return (rows / len(widths), width) if width > 1 else (0, 0)
+
+
+def _count_title_lines(lines: Sequence[Sequence[str]], known: Collection[str]) -> int:
+    """How many lines stand above the header line, all with fewer filled cells than it has.
+
+    The header line has a known name. If no line has, it is the first of several cells, all words, after lines
+    of one cell.
+    """
+    for place, line in enumerate(lines[: _MAX_TITLE_LINES + 1]):
+        cells = [cell for cell in line if cell]
+        if any(fold(cell) in known for cell in cells):
+            return place if _are_names(cells) and _is_wider(cells, lines[:place]) else 0
+        if any(_SEQUENCE.fullmatch(cell) for cell in cells):
+            break
+    widths = [sum(map(bool, line)) for line in lines]
+    above = next((place for place, width in enumerate(widths) if width > 1), 0)
+    is_title = 0 < above <= _MAX_TITLE_LINES and min(widths[above:]) > 1 and len(lines) > above + 1
+    cells = [cell for line in lines[: above + 1] for cell in line if cell]
+    return above if is_title and _are_names(cells) else 0
+
+
+def _is_wider(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
+    """Whether a line has more filled cells than each line above that is no comment."""
+    return all(line[0].startswith("#") or len(cells) > sum(map(bool, line)) for line in above)
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    return not any(_SEQUENCE.fullmatch(cell) or _NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _describe_titles(titles: Sequence[Sequence[str]]) -> str:
+    words = " ".join(" ".join(cell for cell in line if cell) for line in titles)
+    shown = words if len(words) <= _MAX_TITLE_LETTERS else f"{words[: _MAX_TITLE_LETTERS - 1]}…"
+    what = "The line" if len(titles) == 1 else f"The {len(titles)} lines"
+    return f"{what} above the header line {'was' if len(titles) == 1 else 'were'} left out: {shown!r}."
+
+
+def _find_decimal_commas(table: TextTable, mark: str) -> frozenset[str]:
+    """The columns of numbers with decimal commas.
+
+    Such as ``10,25`` may be two numbers, too, or 1,500 one of thousands. Between semicolons, which programs
+    write where the comma is the decimal mark, a cell like ``1,5`` decides, elsewhere only one like ``0,5``.
+    """
+    found = []
+    for name in table.columns:
+        filled = [cell for cell in table.cells(name) if cell]
+        if not any("," in cell for cell in filled) or not all(map(_COMMA_NUMBER.fullmatch, filled)):
+            continue
+        clear = [cell for cell in filled if _CLEAR_COMMA.fullmatch(cell)]
+        if clear and (mark == ";" or any(cell.lstrip("-").startswith("0,") for cell in clear)):
+            found.append(name)
+    return frozenset(found)
 
 
 def _is_header(first: Sequence[str], others: Sequence[Sequence[str]], known: Collection[str]) -> bool:

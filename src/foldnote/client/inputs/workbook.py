@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, time
 from typing import Any
 
-from foldnote.client.inputs.table_text import TextTable, make_table
+from foldnote.client.inputs.table_text import TextTable, fold, make_table
 from foldnote.errors import ArgumentError
 from foldnote.text import join_words
 
@@ -21,7 +22,7 @@ _SHEETS = "xl/workbook.xml"
 
 
 def read_workbook(data: bytes, name: str, known: Collection[str] = ()) -> TextTable:
-    """Read the sheet that was open when the workbook was saved.
+    """Read the sheet that was open when the workbook was saved, or the first with known names if it has none.
 
     Args:
         data: the file.
@@ -40,23 +41,54 @@ def read_workbook(data: bytes, name: str, known: Collection[str] = ()) -> TextTa
             f"{name} is an Excel workbook: to read it, run `pip install 'foldnote[excel]'`, or save it as"
             " .csv."
         ) from exc
-    try:
+    with _explain_damage(name):
         values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-        sheet = values.active
-        lines = list(sheet.iter_rows(values_only=True))
-        formulas = list(written[sheet.title].iter_rows(values_only=True))
-        names = [each.title for each in values.worksheets]
+        names = [sheet.title for sheet in values.worksheets]
+        opened = values.active.title if values.active.title in names else names[0]  # a chart is no sheet
+
+    def read(title: str) -> TextTable | ArgumentError:
+        with _explain_damage(name):
+            lines = list(values[title].iter_rows(values_only=True))
+            formulas = list(written[title].iter_rows(values_only=True))
+        _refuse_unknown_values(lines, formulas, name)
+        try:
+            return make_table([[write_value(cell) for cell in line] for line in lines], known)
+        except ArgumentError as exc:
+            return ArgumentError(f"{name}, sheet {title!r}: {exc.message}")
+
+    chosen, table = _choose_sheet([opened, *(each for each in names if each != opened)], read, known)
+    others = [repr(each) for each in names if each != chosen]
+    note = f"The sheet {chosen!r} was read, not {join_words(others)}."
+    return replace(table, notes=(note, *table.notes)) if others else table
+
+
+def _choose_sheet(
+    names: Sequence[str], read: Callable[[str], TextTable | ArgumentError], known: Collection[str]
+) -> tuple[str, TextTable]:
+    """The first sheet if it has a column of a known name, else the first that has one, else the first.
+
+    Raises:
+        ArgumentError: the first sheet has a formula without a value; or it is not a table, and no other has a
+            column of a known name.
+    """
+    first = read(names[0])
+    for place, name in enumerate(names):
+        with suppress(ArgumentError):
+            table = read(name) if place else first
+            if isinstance(table, TextTable) and any(fold(column) in known for column in table.columns):
+                return name, table
+    if isinstance(first, ArgumentError):
+        raise first
+    return names[0], first
+
+
+@contextmanager
+def _explain_damage(name: str) -> Iterator[None]:
+    try:
+        yield
     except Exception as exc:  # openpyxl raises errors of many kinds for a damaged file
         raise ArgumentError(f"The workbook {name} cannot be read: {type(exc).__name__}: {exc}.") from exc
-    _refuse_unknown_values(lines, formulas, name)
-    try:
-        table = make_table([[write_value(cell) for cell in line] for line in lines], known)
-    except ArgumentError as exc:
-        raise ArgumentError(f"{name}, sheet {sheet.title!r}: {exc.message}") from exc
-    others = [repr(each) for each in names if each != sheet.title]
-    note = f"The sheet {sheet.title!r} was read, not {join_words(others)}."
-    return replace(table, notes=(note, *table.notes)) if others else table
 
 
 def write_value(value: Any) -> str:

@@ -6,11 +6,15 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from foldnote import late
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
+from foldnote.client.downloads.download import fetch_result
 from foldnote.client.inputs.batch_table import Rows, as_rows
 from foldnote.client.inputs.file_values import name_uploads
 from foldnote.client.local.ledger import Ledger
@@ -32,7 +36,7 @@ from foldnote.client.submission.validation import Row, judge_rows, require_valid
 from foldnote.client.tables.batch_results import Sheet, SheetRow, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.errors import FoldnoteError, JobError, NotFoundError, UnfinishedJobError
 from foldnote.models import Job, JobPage, RowVerdict, Tool
 from foldnote.models.extensions import WEBHOOK
 from foldnote.models.job import PIPELINE
@@ -88,29 +92,45 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         return frame if sheet is None else (yield Run(lambda: add_kept(frame, sheet)))
 
     @operation
-    def results(self, table: pd.DataFrame | None = None) -> Operation[pd.DataFrame]:
+    def results(self, table: pd.DataFrame | None = None, *, figures: bool = False) -> Operation[pd.DataFrame]:
         """Join the submitted rows with their results; for a retried row, the last one.
 
         Args:
             table: the input rows. By default the table that was submitted from this computer; for a batch
                 that was submitted elsewhere, its settings.
+            figures: also the figures that the table of the batch in a cell has from the files of its results:
+                of an antibody numbering the chain type, species, germline genes and CDRs. For them, the
+                results are downloaded; a batch that has not ended has none.
 
         Returns:
             One row per row of the batch, with the index of the table (numbers from 0 after a sweep) and the
             table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a failed run,
             ``Deleted`` for a job that no longer exists) and ``error`` (str: why it failed or did not
             run), ``retries`` (int64: how often it was run again after a failure), ``duration_s`` (float64,
-            seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the results' metrics in the tool's
-            units, those first that differ between rows; so do settings where there is no table. A column of
-            the table with one of these names becomes ``input.NAME``.
+            seconds), ``weighted_hours`` (float64), the figures that were asked for (str, such as ``V gene``
+            and ``CDR-H3``; missing where a job has none), and ``score.NAME`` for the results' metrics in the
+            tool's units, those first that differ between rows; so do settings where there is no table. A
+            column of the table with one of these names becomes ``input.NAME``.
 
         Raises:
             FoldnoteError: ``table`` has a different number of rows.
         """
         sheet, jobs = yield from _read_sheet(self)
         chosen = sheet if table is None else sheet.with_inputs(table)
-        frame: pd.DataFrame = yield Run(lambda: join_results(chosen, jobs))
+        found = (yield from self._read_figures(sheet)) if figures else {}
+        frame: pd.DataFrame = yield Run(lambda: join_results(chosen, jobs, found))
         return frame
+
+    def _read_figures(self, sheet: Sheet) -> Operation[dict[str, dict[str, Any]]]:
+        """The figures of the results by job name, also of retried rows; empty before the batch has ended."""
+        found: dict[str, dict[str, Any]] = {}
+        for name in sheet.batches:
+            with suppress(UnfinishedJobError, JobError, NotFoundError):  # no job of it has a result
+                record = yield from job_pages.get_job(self._connection, name)
+                if record.is_final:
+                    path = yield from fetch_result(self._connection, record)
+                    found |= yield Run(partial(_open_figures, path))
+        return found
 
     @operation
     def list_rows(self) -> Operation[list[SheetRow]]:
@@ -433,14 +453,15 @@ def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dic
     return sheet, jobs
 
 
+def _open_figures(archive: Path) -> dict[str, dict[str, Any]]:
+    """The figures of the jobs of an archive by name."""
+    read_figures = late.load("read_figures")
+    return {name: read_figures(result) for name, result in late.load("open_result")(archive).jobs.items()}
+
+
 def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
     """Find the sheet of a batch that was submitted from this computer."""
-    text = ledger.sheet(batch_name)
-    try:
-        sheet = Sheet.read(text) if text is not None else None
-    except (ValueError, KeyError, TypeError):  # damaged, or of another version: the ledger is only a hint
-        return None
-    return sheet if sheet is not None and sheet.covers(jobs) else None
+    return Sheet.recover(ledger.sheet(batch_name), jobs)
 
 
 def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[Sequence[Job]]:

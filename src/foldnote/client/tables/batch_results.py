@@ -96,6 +96,21 @@ class Sheet:
             kept.get("webhook"),
         )
 
+    @classmethod
+    def recover(cls, text: str | None, jobs: Iterable[str]) -> Sheet | None:
+        """Read a sheet as the ledger has it; None if it is missing, damaged or of another batch.
+
+        Args:
+            text: what the ledger has, which is only a hint.
+            jobs: names of the batch's jobs; those of an earlier batch of its name are others.
+        """
+        try:
+            sheet = None if text is None else cls.read(text)
+        except (ValueError, KeyError, TypeError):
+            return None
+        names = {*jobs}
+        return sheet if sheet is not None and names and names <= {*sheet.names} else None
+
     def write(self) -> str:
         """Serialise the sheet for the ledger; values that JSON cannot represent become strings."""
         kept = {
@@ -123,10 +138,6 @@ class Sheet:
             SheetRow(name, {key: value for key, value in inputs.items() if key in own}, jobs.get(name))
             for name, inputs, _ in rows
         ]
-
-    def covers(self, jobs: Mapping[str, Job]) -> bool:
-        """Whether these are the jobs of this sheet, not of a later batch of the same name."""
-        return bool(jobs) and jobs.keys() <= {*self.names}
 
     def with_inputs(self, table: pd.DataFrame) -> Sheet:
         """Replace the inputs by another table.
@@ -199,8 +210,10 @@ def _read_index(kept: Mapping[str, Any]) -> pd.Index[Any]:
     return index
 
 
-def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
-    """Join the rows with the results of their jobs; see ``BatchHandle.results``."""
+def join_results(
+    sheet: Sheet, jobs: Mapping[str, Job], figures: Mapping[str, Mapping[str, Any]] | None = None
+) -> pd.DataFrame:
+    """Join the rows with the results of their jobs, and with figures by job; see ``BatchHandle.results``."""
     import pandas as pd
 
     records = [jobs.get(name) for name in sheet.names]
@@ -211,7 +224,11 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
         dict.fromkeys(name for job in records if job for name in job.score or {}),
         [job.score or {} for job in records if job],
     )
-    taken = {*_OUTCOMES, *(f"score.{name}" for name in scores)}
+    own = [(figures or {}).get(name, {}) for name in sheet.names]
+    headings = sorted(
+        dict.fromkeys(heading for row in own for heading in row), key=lambda name: name.startswith("CDR")
+    )
+    taken = {*_OUTCOMES, *headings, *(f"score.{name}" for name in scores)}
     columns: dict[str, Any] = {
         f"input.{name}" if name in taken else name: _restore(
             [row.get(name) for row in sheet.inputs], sheet.dtypes.get(name)
@@ -224,6 +241,7 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
     columns["retries"] = pd.Series([(job.retries or 0) if job else 0 for job in records], dtype="int64")
     for name in ("duration_s", "weighted_hours"):
         columns[name] = pd.Series([getattr(job, name) if job else None for job in records], dtype="float64")
+    columns |= {name: pd.Series([row.get(name) for row in own], dtype="str") for name in headings}
     for name in scores:
         columns[f"score.{name}"] = [(job.score or {}).get(name) if job else None for job in records]
     frame = pd.DataFrame(columns)

@@ -14,6 +14,8 @@ _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number as people type it into a table."""
+_DECIMAL_COMMA = re.compile(r"[+-]?(0,[0-9]+|[1-9][0-9]*,(?![0-9]{3}$)[0-9]+)([eE][+-]?[0-9]+)?")
+"""A number whose comma separates no thousands."""
 _ENTRY = re.compile(r"\s*([^\s:=]+)\s*[:=]\s*([^:=]*?)\s*")
 """One name of a map with its text."""
 _DECIMAL = re.compile(r"-?(?=[\d.]{1,18}(?:[eE]|$))(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
@@ -41,12 +43,14 @@ def read_cell(spec: FieldSpec, text: str) -> Any:
     return text
 
 
-def infer_values(cells: Sequence[str]) -> list[Any]:
+def infer_values(cells: Sequence[str], *, has_decimal_commas: bool = False) -> list[Any]:
     """The values of a kept column: numbers if every filled cell is one, else text; None where empty.
 
-    ``007`` and ``1,5`` are text, since a number would not be written so; so are identifiers of many digits,
-    which a number would round.
+    ``007`` is text, since a number would not be written so; so are identifiers of many digits, which a number
+    would round, and ``1,5`` unless the column is known to have decimal commas.
     """
+    if has_decimal_commas:
+        cells = [cell.replace(",", ".") for cell in cells]
     filled = [cell for cell in cells if cell]
     kind: type = str
     if filled and all(_WHOLE.fullmatch(cell) for cell in filled):
@@ -57,7 +61,11 @@ def infer_values(cells: Sequence[str]) -> list[Any]:
 
 
 def _read_number(text: str) -> Any:
-    """The number that a text is; what JSON has no number for (``nan``, ``1_000``, ``1e999``) stays text."""
+    """The number that a text is; what JSON has no number for (``nan``, ``1_000``, ``1e999``) stays text.
+
+    So does ``1,500``, which may be a thousand and a half or one and a half; ``0,5`` and ``1,5`` are numbers.
+    """
+    text = text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
     if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
         return text
     return int(text) if text.lstrip("+-").isdigit() else found

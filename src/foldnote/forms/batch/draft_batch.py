@@ -24,6 +24,7 @@ from foldnote.forms.batch.column_mapping import (
     propose_mapping,
 )
 from foldnote.forms.schema.spec import FieldSpec
+from foldnote.text import join_words
 
 
 @dataclass(eq=False)
@@ -55,6 +56,8 @@ class DraftBatch:
         """Values by setting that was swept over all rows."""
         self.file_name = ""
         """Name of the one file whose rows, all and unchanged, these are; empty otherwise."""
+        self._decimal_commas: set[str] = set()
+        """Columns of numbers with decimal commas."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,8 +92,17 @@ class DraftBatch:
         for cells in table.rows:
             pairs = zip(table.columns, cells, strict=True)
             self.rows.append(DraftRow({places[name]: cell for name, cell in pairs if cell}))
+        self._decimal_commas |= {places[name] for name in table.decimal_commas}
         self._doubt()
-        return (*table.notes, *proposed.notes, *notes)
+        return (*table.notes, *proposed.notes, *notes, *self._describe_commas(table))
+
+    def _describe_commas(self, table: TextTable) -> list[str]:
+        """What is assumed about the kept columns of a table that have decimal commas."""
+        kept = [repr(name) for name in self.mapping.kept if name in table.decimal_commas]
+        if not kept:
+            return []
+        what = "The column" if len(kept) == 1 else "The columns"
+        return [f"{what} {join_words(kept, 'and')} {'has' if len(kept) == 1 else 'have'} decimal commas."]
 
     def _place_columns(self, proposed: ColumnMapping) -> tuple[dict[str, str], list[str]]:
         """Where the cells of new columns are put, by new column; adds those that are new to the mapping."""
@@ -167,7 +179,8 @@ class DraftBatch:
         return Rows(settings, names, inputs, kept=order)
 
     def _list_inputs(self, column: str, target: Target) -> list[Any]:
-        cells = infer_values([row.cells.get(column, "") for row in self.rows])
+        texts = [row.cells.get(column, "") for row in self.rows]
+        cells = infer_values(texts, has_decimal_commas=column in self._decimal_commas)
         if not isinstance(target, str):
             return cells
         return [row.own.get(target, cell) for row, cell in zip(self.rows, cells, strict=True)]
@@ -230,3 +243,4 @@ class DraftBatch:
         self.rows.clear()
         self.mapping, self.file_name = ColumnMapping({}), ""
         self.swept.clear()
+        self._decimal_commas.clear()

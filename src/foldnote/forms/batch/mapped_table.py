@@ -267,7 +267,7 @@ def type_cells(
         elif name == names:
             typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
         else:
-            typed[name] = infer_values(cells)
+            typed[name] = infer_values(cells, has_decimal_commas=name in table.decimal_commas)
     return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
 
 

@@ -110,7 +110,7 @@ def _list_columns(
 def _find_cell(batch: DraftBatch, rows: Sequence[dict[str, Any]], index: int, name: str, use: Target) -> Any:
     if isinstance(use, str):
         return rows[index].get(use)
-    return batch.rows[index].cells.get(name)
+    return " ".join(batch.rows[index].cells.get(name, "").split())  # no file: shown on one line, as it is
 
 
 def _write_head(name: str, use: Target, specs: Sequence[FieldSpec]) -> ColumnHead:

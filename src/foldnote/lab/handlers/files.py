@@ -237,7 +237,8 @@ class ResultHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """Respond with the rendered result."""
         path = await self.ask(self.session.download(name, member=self.member))
-        await answer_layout(self, "result", path, name)
+        own = "" if self.member else self.session.notes.service
+        await answer_layout(self, "result", path, name, service=own)
 
 
 class FileViewHandler(FoldnoteHandler):
@@ -258,13 +259,15 @@ async def answer_layout(
     path: Path,
     title: str,
     complete: Callable[[bytes], bytes] = lambda layout: layout,
+    *,
+    service: str = "",
 ) -> None:
     """Respond with the rendered result or file at ``path``; ``complete`` makes the response of it."""
     from foldnote.lab.rendering import lay_out
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
-    handler.finish(complete(await handler.ask(lay_out(what, path, title, colors))))
+    handler.finish(complete(await handler.ask(lay_out(what, path, title, colors, service))))
 
 
 class _Spool:

@@ -24,6 +24,7 @@ from foldnote.live_widget import LiveWidget, write_module
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import PIPELINE, StatusCounts
 from foldnote.results import Result
+from foldnote.results.batch import read_figures
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
@@ -33,7 +34,6 @@ from foldnote.viewers.display.batch_rows import (
     count_states,
     describe_opening,
     make_row,
-    read_figures,
     tabulate_rows,
 )
 from foldnote.viewers.display.bundles import lay_out_jobs, rows_bundle

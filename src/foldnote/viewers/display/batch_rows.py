@@ -18,7 +18,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.models import Job
 from foldnote.models.status import FAILED, NOT_RUN, JobStatus, is_behind
 from foldnote.results import Result
-from foldnote.results.batch import find_batch_table
+from foldnote.results.batch import find_batch_table, read_figures
 from foldnote.settings import active_profile
 from foldnote.text import count
 from foldnote.viewers.tables.molecule_column import find_molecule_column
@@ -31,8 +31,6 @@ _STATES = ("Running", "In Queue", "Complete", FAILED, _STOPPED, NOT_RUN, "Delete
 _MAX_SHARED = 200
 """Letters of the longest setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
-_DOMAIN_FIGURES = {"chain_type": "chain type", "species": "species", "v_gene": "V gene", "j_gene": "J gene"}
-"""Columns of ``summary.csv`` of a numbering (a row per domain) and their headings."""
 
 
 @dataclass(frozen=True)
@@ -167,53 +165,26 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def read_figures(result: Result) -> dict[str, Any]:
-    """Figures of an antibody numbering: chain type, species, germline genes and CDR sequences.
-
-    Values of several domains or definitions are separated by ``; ``. Empty for other results, whose figures
-    are their scores.
-    """
-    try:
-        summary = result.tables.get("summary.csv") if result.regions else None
-    except UnreadableFileError:
-        summary = None
-    found: dict[str, Any] = {}
-    for column, heading in _DOMAIN_FIGURES.items():
-        if summary is not None and column in summary.columns:
-            found[heading] = "; ".join(summary[column].dropna().astype(str))
-    for label, sequence in _list_cdrs(result):
-        found[label] = f"{found[label]}; {sequence}" if label in found else sequence
-    return found
-
-
-def _list_cdrs(result: Result) -> Iterator[tuple[str, str]]:
-    try:
-        regions = result.regions
-    except UnreadableFileError:
-        return
-    for region in regions:
-        if region.is_cdr:
-            yield region.label, region.sequence
-
-
 def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     """Tabulate the rows of a batch, in their order.
 
     Returns:
         One row per job: ``name``, ``state`` (str), ``reason`` (str; only if a job failed or was stopped), the
         column of molecules if there is one, ``retries`` (int; only if a job was run again), the user's own
-        columns, the figures by heading, ``score.NAME`` and ``settings.NAME``; missing where a job has none. A
-        score that repeats the setting of its name is left out. Settings that all rows share are left out if
-        there is only one row, or if they are long texts.
+        columns (``input.NAME`` if another column has this name), the figures by heading, ``score.NAME`` and
+        ``settings.NAME``; missing where a job has none. A score that repeats the setting of its name is left
+        out. Settings that all rows share are left out if there is only one row, or if they are long texts.
     """
     columns: dict[str, Any] = {NAME: [row.name for row in rows], STATE: [row.state for row in rows]}
     if any(row.reason for row in rows):
         columns[REASON] = [row.reason or None for row in rows]
     if any(row.retries for row in rows):
         columns["retries"] = [row.retries for row in rows]
-    inputs = [row.inputs for row in rows]
-    columns |= {name: values for name, values in _collect(inputs) if values != columns[NAME]}
     figures = dict(_collect([row.figures for row in rows]))
+    taken = {NAME, STATE, REASON, "retries", *figures}
+    for name, values in _collect([row.inputs for row in rows]):
+        if values != columns[NAME]:
+            columns[f"input.{name}" if name in taken else name] = values
     columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
     settings = {
         name: values

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from pathlib import PurePosixPath
 from typing import Any, Protocol
@@ -47,6 +48,8 @@ from foldnote.viewers.tables.printed_table import MAX_ROWS
 from foldnote.viewers.tables.table import RowSteps, write_plain_table, write_table
 
 Bundle = dict[str, str]
+Inputs = Mapping[str, Mapping[str, Any]]
+"""Columns of the user's table by job, each with its value."""
 _STAND_IN = "This ran with stand-in weights, random numbers for testing: nothing here is a prediction."
 
 MAX_SAVED_CHARACTERS = 300_000
@@ -85,13 +88,18 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
     return {"text/html": html, "text/plain": plain}
 
 
-def result_bundles(result: Result) -> list[Bundle]:
+def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]:
     """The layout of a result for its tool, followed by the provenance and the list of files.
 
     Tools without a layout use :func:`default_view`, as do those whose layout fails, with the reason.
+
+    Args:
+        result: the result.
+        inputs: for a batch, columns of the user's table that its archive does not have, by job.
     """
     marked = [message_bundle(_STAND_IN)] if result.manifest and result.manifest.has_stand_ins else []
-    return [part for part in [*marked, *_tool_bundles(result), _summary_bundle(result)] if part]
+    shown = _batch_bundles(result, inputs=inputs) if result.jobs and inputs else _tool_bundles(result)
+    return [part for part in [*marked, *shown, _summary_bundle(result)] if part]
 
 
 def show_result(result: Result) -> list[Bundle]:
@@ -128,7 +136,7 @@ def default_view(result: Result, without: Collection[str] = (), *, with_scene: b
     return [part for part in parts if part]
 
 
-def _batch_bundles(result: Result, *, with_rows: bool = True) -> list[Bundle]:
+def _batch_bundles(result: Result, *, with_rows: bool = True, inputs: Inputs | None = None) -> list[Bundle]:
     """The table of jobs, and below it the tables and problems of all jobs."""
     problems = [
         f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
@@ -137,7 +145,7 @@ def _batch_bundles(result: Result, *, with_rows: bool = True) -> list[Bundle]:
     place = result.origin.get("service", {}).get("address")
     profile = EMBEDDED if place == EMBEDDED else ""  # other addresses may belong to several profiles
     shown = _print_jobs(result) if is_paper() else [_joined_bundle(result)]
-    table = batch_table_bundle(result, profile) if with_rows else {}
+    table = batch_table_bundle(result, profile, inputs) if with_rows else {}
     return [part for part in [table, *shown, *notes] if part]
 
 
@@ -196,15 +204,17 @@ def _tell_score(job: Result) -> str:
     return ""
 
 
-def batch_table_bundle(result: Result, profile: str = "") -> Bundle:
+def batch_table_bundle(result: Result, profile: str = "", inputs: Inputs | None = None) -> Bundle:
     """The table of a batch's jobs, whose rows open the results of the jobs.
 
     Args:
         result: the batch's archive.
         profile: the profile of its service, for results that are not saved with the table.
+        inputs: columns of the user's table that the archive does not have, by job.
     """
     saved = {} if is_paper() else lay_out_jobs(result.jobs)
-    return rows_bundle(read_rows(result), result.name, profile, saved)
+    rows = [replace(row, inputs=(inputs or {}).get(row.name, {})) for row in read_rows(result)]
+    return rows_bundle(rows, result.name, profile, saved)
 
 
 def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: str = "") -> list[Bundle]:
