@@ -1,5 +1,5 @@
-// Drawings of molecules in the cells of one column; their colours are mixed with that of the text, so that they are
-// legible in light and dark themes.
+// Pictures in the cells of one column: of structures, or drawings of molecules, whose colours are mixed with that of the
+// text, so that they are legible in light and dark themes.
 (function () {
   var SVG = 'http://www.w3.org/2000/svg', pictures = null, made = {};
 
@@ -12,6 +12,13 @@
   function tone(ink) { return ink === '#000000' ? 'currentColor' : 'color-mix(in srgb,' + ink + ' 48%,currentColor)'; }
 
   function make(drawing, text) {
+    if (typeof drawing === 'string') {
+      var image = document.createElement('img');
+      image.className = 'fnt-molecule';
+      image.alt = 'Picture of ' + text;
+      image.src = 'data:image/png;base64,' + drawing;
+      return image;
+    }
     var svg = document.createElementNS(SVG, 'svg');
     svg.setAttribute('viewBox', '0 0 ' + pictures.width + ' ' + pictures.height);
     svg.setAttribute('class', 'fnt-molecule');
@@ -29,7 +36,7 @@
 
   return {
     rowPx: 66,
-    // Takes the drawings of the table's newest values; whether there are any.
+    // Takes the pictures of the table's newest values; whether there are any.
     take: function (next) {
       pictures = next && next.drawn && Object.keys(next.drawn).length ? next : null;
       return Boolean(pictures);

@@ -213,7 +213,7 @@ class BatchCard(JobCard):
         found = self._read_results()
         shown = {name: found[name] for name in self._jobs if name in found}
         rows = self._make_rows(shown)
-        self._slot.put(rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(shown)))
+        self._slot.put(rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(shown), shown))
         self._close_table()
         return self._slot.bundle
 

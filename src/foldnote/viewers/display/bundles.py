@@ -5,6 +5,7 @@ Each bundle has ``text/html`` and ``text/plain``, which front ends without HTML 
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,6 +23,9 @@ from foldnote.results.provenance.identity import find_title, find_tool_type
 from foldnote.settings import EMBEDDED
 from foldnote.text import count, format_figure, join_words, visible
 from foldnote.viewers.display.batch_rows import (
+    NAME,
+    REASON,
+    STATE,
     BatchRow,
     count_states,
     describe_opening,
@@ -40,10 +44,12 @@ from foldnote.viewers.render.html import name_content, write_style
 from foldnote.viewers.render.paper import is_paper
 from foldnote.viewers.render.printed_scene import write_small_figure
 from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.render.still_image import ROW_HEIGHT, ROW_WIDTH, draw_row_picture
 from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import Scene
 from foldnote.viewers.scene.model_stack import compose_ensemble, compose_models
 from foldnote.viewers.scene.molecule_view import compose_molecules
+from foldnote.viewers.tables.molecule_column import ColumnPictures, find_molecule_column
 from foldnote.viewers.tables.printed_table import MAX_ROWS
 from foldnote.viewers.tables.table import RowSteps, write_plain_table, write_table
 
@@ -56,7 +62,9 @@ MAX_SAVED_CHARACTERS = 300_000
 """Largest size of the results that are saved with the table of a batch, which open without a service."""
 
 MAX_PRINTED_JOBS, MAX_PICTURED_JOBS = 6, 60
-"""Jobs of a batch whose results are printed in full, and of which a small picture is printed."""
+"""Jobs of a batch whose results are printed in full, and of which a small picture is shown."""
+_STRUCTURE = "structure"
+"""Column of the pictures of structures in the table of a batch."""
 
 
 class Displayable(Protocol):
@@ -214,7 +222,7 @@ def batch_table_bundle(result: Result, profile: str = "", inputs: Inputs | None 
     """
     saved = {} if is_paper() else lay_out_jobs(result.jobs)
     rows = [replace(row, inputs=(inputs or {}).get(row.name, {})) for row in read_rows(result)]
-    return rows_bundle(rows, result.name, profile, saved)
+    return rows_bundle(rows, result.name, profile, saved, result.jobs)
 
 
 def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: str = "") -> list[Bundle]:
@@ -226,12 +234,17 @@ def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: st
         key: name of the batch.
         profile: the profile of its service, for results that are not saved with the table.
     """
-    table = rows_bundle(rows, key, profile, {} if is_paper() else lay_out_jobs(result.jobs))
+    saved = {} if is_paper() else lay_out_jobs(result.jobs)
+    table = rows_bundle(rows, key, profile, saved, result.jobs)
     return [table, *_batch_bundles(result, with_rows=False), _summary_bundle(result)]
 
 
 def rows_bundle(
-    rows: Sequence[BatchRow], key: str, profile: str = "", saved: Mapping[str, str] | None = None
+    rows: Sequence[BatchRow],
+    key: str,
+    profile: str = "",
+    saved: Mapping[str, str] | None = None,
+    results: Mapping[str, Result] | None = None,
 ) -> Bundle:
     """The table of a batch's jobs from its rows.
 
@@ -240,13 +253,36 @@ def rows_bundle(
         key: name of the batch.
         profile: the profile of its service, for results that are not saved with the table.
         saved: the results saved with the table, as HTML by job name.
+        results: the results by job name, of whose structures small pictures are shown in the table, unless it
+            has drawings of molecules.
     """
     frame, title = tabulate_rows(rows), count_states([row.state for row in rows])
     opens = describe_opening(key, profile, saved)
+    pictures = None if is_paper() else _picture_structures(frame, results or {})
     return {
-        "text/html": write_table(frame, title, opens=opens),
+        "text/html": write_table(frame, title, opens=opens, pictures=pictures),
         "text/plain": write_plain_table(frame, title, opens=opens),
     }
+
+
+def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> ColumnPictures | None:
+    """Pictures of the first jobs' structures, for which the frame gets a column; None without any."""
+    if not results or _STRUCTURE in frame or find_molecule_column(frame) is not None:
+        return None
+    drawn: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for name in [name for name in frame[NAME] if name in results][:MAX_PICTURED_JOBS]:
+        with suppress(UnreadableFileError):
+            scene = None if results[name].structure is None else compose_result(results[name])
+            png = None if scene is None else draw_row_picture(scene)
+            if scene is not None and png is not None:
+                texts[name] = f"{name}/{scene.models[0].name}"
+                drawn[texts[name]] = base64.b64encode(png).decode("ascii")
+    if not drawn:
+        return None
+    place = sum(column in frame for column in (NAME, STATE, REASON))
+    frame.insert(place, _STRUCTURE, [texts.get(name) for name in frame[NAME]])
+    return ColumnPictures(column=_STRUCTURE, width=ROW_WIDTH, height=ROW_HEIGHT, drawn=drawn)
 
 
 def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:

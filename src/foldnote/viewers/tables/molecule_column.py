@@ -17,16 +17,17 @@ _PROBED: Final = 20
 """Values that are read to decide whether a column holds molecules."""
 
 
-class MoleculePictures(TypedDict):
-    """The drawings of one column.
+class ColumnPictures(TypedDict):
+    """The pictures of one column.
 
-    ``drawn`` has them by the column's text; a text without one is shown as it is.
+    ``drawn`` has them by the column's text: drawings of molecules, or PNG files as base64. A text without one
+    is shown as it is.
     """
 
     column: str
     width: int
     height: int
-    drawn: dict[str, Thumbnail]
+    drawn: dict[str, Thumbnail] | dict[str, str]
 
 
 def find_molecule_column(frame: pd.DataFrame) -> str | None:
@@ -47,7 +48,7 @@ def _are_smiles(texts: list[str]) -> bool:
     return 2 * read >= len(texts)
 
 
-def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> MoleculePictures | None:
+def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> ColumnPictures | None:
     """The drawings of the molecules of a table, each drawn once; None if it has no molecules.
 
     Args:
@@ -58,6 +59,6 @@ def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> Mo
     if name is None:
         return None
     texts = [*dict.fromkeys(frame[name].dropna().astype(str))][:MAX_DRAWN]
-    return MoleculePictures(
+    return ColumnPictures(
         column=name, width=WIDTH, height=HEIGHT, drawn=draw_thumbnails(texts, time_limit_s=time_limit_s)
     )

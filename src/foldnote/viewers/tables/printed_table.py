@@ -14,7 +14,7 @@ from typing import Any
 
 from foldnote.text import format_figure
 from foldnote.viewers.scene.thumbnail import write_thumbnail
-from foldnote.viewers.tables.molecule_column import MoleculePictures
+from foldnote.viewers.tables.molecule_column import ColumnPictures
 
 MAX_ROWS, FIRST_ROWS = 60, 15
 """Rows of the longest table that is printed whole although a report is not about it, and the rows printed of
@@ -38,7 +38,7 @@ _BREAK = re.compile(r"(?<=[_./])(?=\w)")
 
 
 def write_printed_table(
-    title: str, table: Mapping[str, Any], pictures: MoleculePictures | None, rows: int, note: str
+    title: str, table: Mapping[str, Any], pictures: ColumnPictures | None, rows: int, note: str
 ) -> str:
     """A table as HTML for paper.
 
@@ -120,7 +120,7 @@ def _name(column: Mapping[str, Any]) -> str:
 
 
 def _measure(
-    table: Mapping[str, Any], place: int, texts: Sequence[str], pictures: MoleculePictures | None
+    table: Mapping[str, Any], place: int, texts: Sequence[str], pictures: ColumnPictures | None
 ) -> float:
     """Least width of a column in points."""
     column = table["columns"][place]
@@ -166,7 +166,7 @@ def _write_group(
     group: Sequence[int],
     texts: Mapping[int, Sequence[str]],
     widths: Mapping[int, float],
-    pictures: MoleculePictures | None,
+    pictures: ColumnPictures | None,
     rows: int,
 ) -> str:
     columns = table["columns"]
@@ -205,11 +205,12 @@ def _write_cell(column: Mapping[str, Any], text: str) -> str:
     return f"<td{kind}>{escape(text)}</td>"
 
 
-def _draw(text: str, pictures: MoleculePictures | None) -> str:
+def _draw(text: str, pictures: ColumnPictures | None) -> str:
     """The cell of a molecule: its drawing, or its text where there is none."""
     drawn = pictures["drawn"].get(text) if pictures else None
     if drawn is None:
         return f"<td>{escape(text)}</td>"
+    assert not isinstance(drawn, str)  # structures of jobs are printed apart, and larger
     source = base64.b64encode(write_thumbnail(drawn).encode()).decode("ascii")
     words = escape(f"2D drawing of {text}")
     return f'<td><img class="fnt-molecule" alt="{words}" src="data:image/svg+xml;base64,{source}"></td>'

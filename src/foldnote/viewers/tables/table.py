@@ -24,7 +24,7 @@ from foldnote.text import count, format_figure
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
 from foldnote.viewers.render.paper import is_paper
-from foldnote.viewers.tables.molecule_column import MoleculePictures, draw_column
+from foldnote.viewers.tables.molecule_column import ColumnPictures, draw_column
 from foldnote.viewers.tables.printed_table import (
     FIRST_ROWS,
     MAX_ROWS,
@@ -98,6 +98,7 @@ def write_table(
     steps: RowSteps | None = None,
     is_subject: bool = False,
     headings: Mapping[str, str] | None = None,
+    pictures: ColumnPictures | None = None,
 ) -> str:
     """Return an interactive HTML table; until its script has run, the first ``rows`` rows are shown.
 
@@ -112,6 +113,7 @@ def write_table(
         is_subject: whether its rows are what the page is about, as those of a batch whose rows open results
             always are: on paper all are printed, and what is the same in all of them stands above.
         headings: what stands above columns instead of their names, by which metrics are still found.
+        pictures: those of a column, on a screen; else molecules are drawn, if it has a column of them.
     """
     headings = headings or {}
     shown = _name_index(frame)
@@ -131,7 +133,7 @@ def write_table(
         float_format=format_figure,
         formatters=_make_formatters(first),
     )
-    packed = _pack_frame(frame, title, opens, steps, same, headings)
+    packed = _pack_frame(frame, title, opens, steps, same, headings, pictures)
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
         f"<style>{read_asset('table.css')}</style>{heading}{body}"
@@ -282,11 +284,13 @@ def _pack_frame(
     steps: RowSteps | None,
     same: Mapping[Any, str],
     headings: Mapping[str, str],
+    pictures: ColumnPictures | None,
 ) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
     shown = _name_index(frame)
-    pictures: MoleculePictures | None = draw_column(_drop(shown, same)) if opens else None
+    if pictures is None and opens:
+        pictures = draw_column(_drop(shown, same))
     kept = len(shown)
     while True:
         part = shown.head(kept)
