@@ -15,6 +15,7 @@ import pytest
 from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
+from foldnote.results import Structure
 from foldnote.viewers import bundle, plot_scatter
 
 SHARES_SERVER = True
@@ -385,6 +386,68 @@ def test_a_reader_looks_closely_and_measures(notebook):
     expect(view.locator(".fnv-measure")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(view.locator(".fnv-focus")).to_have_count(0)
+
+
+_LOOK = """
+([id, chain, number]) => {
+  const viewer = window['viewer_' + id], letters = document.querySelectorAll('.fnv-letter');
+  [...letters].find(letter => letter.title.match(`Chain ${chain} · . ${number}$`)).click();
+}
+"""
+
+
+def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
+    """Of the residues at the interface, with the tables of ``Structure``, which are compared with other programs."""
+    view = show(notebook, _COMPLEX)
+    page = notebook.page
+    structure = Structure.open(DATA / "complexes" / "5zng.pdb.gz")
+    bonds = structure.interface_bonds
+    where = f"() => viewer_{view.get_attribute('id')}.getView().join()"
+    before = page.evaluate(where)
+    view.get_by_role("button", name="Sequence").click()
+    expect(view.locator(".fnv-letter")).to_have_count(sum(len(chain) for chain in structure.chains))
+    for (chain, number), own in bonds.groupby(["chain", "number"]):
+        page.evaluate(_LOOK, [view.get_attribute("id"), chain, number])
+        expect(view.locator(".fnv-focus")).to_contain_text(f" {number} of chain {chain}: ")
+        listed = [item for item in view.locator(".fnv-bonds li").all_inner_texts() if " – C " in item]
+        assert sorted(listed) == sorted(
+            f"{chain} {one.residue} {number} {one.atom} – {one.other_chain} {one.other_residue}"
+            f" {one.other_number} {one.other_atom} {one.distance:.1f} Å, {one.kind}"
+            for one in own.itertuples()
+        )
+    chosen = view.locator(".fnv-letter[aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    page.wait_for_function(f"view => ({where})() !== view", arg=before)
+    assert view.locator(".fnv-around").count() > 2
+    notebook.picture("view-sequence", view)
+    chosen.evaluate("letter => letter.parentElement.parentElement.parentElement.focus()")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(view.locator(".fnv-focus")).to_contain_text(f" {int(number) + 1} of chain {chain}: ")
+    page.keyboard.press("Escape")
+    expect(chosen).to_have_count(0)
+    click_atoms(view, {"chain": "C", "atom": "CA"}, view.locator(".fnv-focus").count)
+    expect(chosen).to_have_count(1)
+    told = re.search(r" (\d+) of chain", view.locator(".fnv-focus .fnv-told").inner_text())[1]
+    assert chosen.get_attribute("title").endswith(f" {told}")
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):
+    view = show(notebook, _COMPLEX)
+    notebook.wait_until_drawn(view.locator("canvas").first)
+    count = f"() => viewer_{view.get_attribute('id')}.labels.length"
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(30).click()
+    notebook.page.wait_for_function(f"() => ({count})() > 3")
+    names = view.get_by_role("checkbox", name="Names")
+    shown = notebook.page.evaluate(count)
+    names.uncheck()
+    notebook.page.wait_for_function(f"shown => ({count})() < shown", arg=shown)
+    names.check()
+    notebook.page.wait_for_function(f"shown => ({count})() === shown", arg=shown)
+    view.get_by_role("button", name="Close").click()
+    notebook.page.wait_for_function(f"() => ({count})() === 0")
 
 
 def test_a_reader_hides_chains_and_returns_to_a_view(notebook):

@@ -73,12 +73,12 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
     return rules
 
 
-def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], dict[str, Any]]]:
+def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], dict[str, Any], str]]:
     """Data with which the page colours each chain by residue.
 
     Returns:
         Model index, chain name, selection, residue property in 3Dmol.js, its value for each residue, extra
-        cartoon options.
+        cartoon options, one-letter sequence.
     """
     return [
         (
@@ -88,6 +88,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
             _number_key(one.model),
             [_name_residue(one.model, number) for number in one.chain.numbers],
             one.options,
+            one.chain.sequence,
         )
         for one in _list_polymers(scene)
     ]
