@@ -22,6 +22,7 @@ SHARES_SERVER = True
 VIEWPORT = (1300, 1000)
 
 ROOT = Path(__file__).parents[2]
+LYSOZYME = Path(__file__).parents[1] / "engines" / "data" / "t4-lysozyme-l99a.pdb"
 DATA = ROOT / "tests" / "unit" / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
@@ -431,6 +432,34 @@ def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(note
     told = re.search(r" (\d+) of chain", view.locator(".fnv-focus .fnv-told").inner_text())[1]
     assert chosen.get_attribute("title").endswith(f" {told}")
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+_LOCATIONS = f"""
+import pathlib
+import gemmi
+import foldnote as fn
+
+lines = []
+for line in pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines():
+    number = int(line[22:26]) if line.startswith(("ATOM", "HETATM")) else 0
+    lines.append(f"{{line[:16]}}{{'B' if number in (50, 163) else 'A' if number == 60 else ' '}}{{line[17:]}}" if number else line)
+    if number == 60:
+        lines.append(f"{{line[:16]}}B{{line[17:30]}}{{float(line[30:38]) + 0.6:8.3f}}{{line[38:]}}")
+pathlib.Path("locations.pdb").write_text("\\n".join(lines))
+gemmi.read_structure("locations.pdb").make_mmcif_document().write_file("locations.cif")
+"""
+
+
+@pytest.mark.parametrize("form", ["pdb", "cif"])
+def test_of_alternate_locations_the_first_is_drawn_whatever_its_letter(notebook, form):
+    view = show(notebook, f"{_LOCATIONS}fn.view('locations.{form}')")
+    count = """id => [50, 60, 163].map(resi => {
+      const names = window['viewer_' + id].selectedAtoms({ resi }).map(atom => atom.atom);
+      return [names.length, new Set(names).size];
+    })"""
+    whole = gemmi.read_structure(str(LYSOZYME))[0]["A"]
+    atoms = [len(whole[number][0]) for number in ("50", "60", "163")]
+    assert notebook.page.evaluate(count, view.get_attribute("id")) == [[each, each] for each in atoms]
 
 
 def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):

@@ -489,7 +489,8 @@
     var made = viewer = engine.createViewer(find('canvas'), Object.assign({ backgroundColor: ground(stage), hoverDuration: 50 }, fineness(isLarge())));
     hold(made);
     scene.models.forEach(function (one) {
-      var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
+      var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true, altLoc: '*' });
+      if (one.other.length) model.removeAtoms(model.selectedAtoms({ index: one.other }));
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
       sortChains(model);
     });

@@ -55,6 +55,7 @@ from foldnote.viewers.render.styles import (
 )
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line, Scene, SceneModel, Step
+from foldnote.viewers.scene.model_text import list_other_locations
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
@@ -184,6 +185,7 @@ def _pack_model(model: SceneModel) -> dict[str, Any]:
         "format": model_format(model),
         "pieces": turn(model.text),
         "molecule": model.is_molecule,
+        "other": [] if model.is_reduced else list_other_locations(model.text, model.format),
     }
 
 
