@@ -462,6 +462,23 @@ def test_of_alternate_locations_the_first_is_drawn_whatever_its_letter(notebook,
     assert notebook.page.evaluate(count, view.get_attribute("id")) == [[each, each] for each in atoms]
 
 
+def test_a_residue_alone_is_seen_in_every_colouring(notebook):
+    lone = f"""
+import pathlib
+import foldnote as fn
+
+lines = pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines()
+pathlib.Path("lone.pdb").write_text("\\n".join(line for line in lines if line[22:26] == "  61"))
+fn.view("lone.pdb")
+"""
+    view = show(notebook, lone)
+    canvas = view.locator("canvas").first
+    assert notebook.wait_until_drawn(canvas)["drawn"] > 1000
+    view.get_by_label("Colour by").select_option("hydrophobicity")
+    expect(view.locator(".fnv-legend")).to_contain_text("Hydro")
+    assert notebook.wait_until_drawn(canvas)["drawn"] > 1000
+
+
 def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):
     view = show(notebook, _COMPLEX)
     notebook.wait_until_drawn(view.locator("canvas").first)
