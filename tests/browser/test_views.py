@@ -479,6 +479,51 @@ fn.view("lone.pdb")
     assert notebook.wait_until_drawn(canvas)["drawn"] > 1000
 
 
+def test_what_is_looked_at_is_followed_from_model_to_model(notebook):
+    view = show(notebook, _SHOW_ENSEMBLE)
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(3).click()
+    told = view.locator(".fnv-focus .fnv-told")
+    name = told.inner_text().partition(":")[0]
+    models = set()
+    for number in ("2 of", "3 of"):
+        view.get_by_role("button", name="The next model").click()
+        expect(view.locator(".fnv-step")).to_contain_text(number)
+        expect(told).to_contain_text(name)
+        expect(view.locator(".fnv-letter[aria-selected=true]")).to_have_count(1)
+        models |= set(notebook.page.evaluate(_FOCUSED, view.get_attribute("id")))
+    assert len(models) == 2
+
+
+_FOCUSED = """id => [...new Set(window['viewer_' + id].selectedAtoms({})
+  .filter(atom => atom.style.stick?.radius > 0.2 && !window['viewer_' + id].getModel(atom.model).hidden).map(atom => atom.model))]"""
+
+
+def test_in_a_structure_drawn_with_one_atom_per_residue_no_contacts_are_counted(notebook):
+    grown = f"""
+import gemmi
+import foldnote as fn
+
+whole = gemmi.read_structure({str(LYSOZYME)!r})
+first = whole[0]["A"].clone()
+for number in range(50):
+    for residue in first:
+        for atom in residue:
+            atom.pos += gemmi.Position(40, 40 if number % 7 == 0 else 0, 0)
+    first.name = f"B{{number}}"
+    whole[0].add_chain(first)
+whole.make_mmcif_document().write_file("grown.cif")
+fn.view("grown.cif")
+"""
+    view = show(notebook, grown)
+    view.get_by_role("button", name="Sequence").click()
+    expect(view.locator(".fnv-letter")).to_have_count(162)
+    view.get_by_label("Chain", exact=True).select_option("Chain B7")
+    view.locator(".fnv-letter").nth(30).click()
+    expect(view.locator(".fnv-focus .fnv-told")).to_contain_text("of chain B7. One atom of each residue")
+    expect(view.locator(".fnv-letter[aria-selected=true]")).to_have_count(1)
+
+
 def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):
     view = show(notebook, _COMPLEX)
     notebook.wait_until_drawn(view.locator("canvas").first)

@@ -138,7 +138,7 @@
     if (scene.stack) return wake(true).then(function () {
       step = place === ALL ? ALL : (place + scene.steps.length) % scene.steps.length;
       if (!viewer) return;
-      if (style === 'surface' || !isPainted) return choose(function () {});
+      if (style === 'surface' || !isPainted || focus.isOn()) return choose(function () {});
       showStep();
       viewer.render();
     });

@@ -1,4 +1,4 @@
-// What a reader looks at closely: a residue and what is around it, or an interface. It stands around ``scene.js``.
+// What a reader looks at closely: a residue and what is around it, in whichever model is seen, or an interface. It stands around ``scene.js``.
 var NEAR_A = 5, FOCUS = '#d6006e';
 
 function nameResidue(atom) {
@@ -42,11 +42,17 @@ function makeFocus(view) {
     found = null;
     if (!now) return say('');
     if (now.interface !== undefined) return paintInterface(viewer, view.scene.interfaces[now.interface]);
-    found = listSurroundings(view.listSeen(), now.residue);
+    var atoms = view.listSeen(), place = now.residue.indexOf('|'), twin = atoms.find(function (atom) { return findKey(atom) === now.residue; })
+      || atoms.find(function (atom) { return findKey(atom).replace(/^\d+/, '') === now.residue.slice(place); });
+    if (twin) now.residue = findKey(twin);
+    found = listSurroundings(atoms, now.residue);
     if (!found.own.length) return say('');
     now.target = selectAtoms(found.own.concat(found.near));
     selectAtoms(found.near).forEach(function (who) { viewer.addStyle(who, stick({ color: view.scene.touched })); });
     selectAtoms(found.own).forEach(function (who) { viewer.addStyle(who, { stick: Object.assign(stick({ color: FOCUS }).stick, { radius: 0.24 }) }); });
+    if (view.scene.bases.some(function (base) { return base[0] === found.own[0].model && base[5].beads; })) {
+      return say(nameResidue(found.own[0]) + '. One atom of each residue is drawn here, so that its contacts are not known.', 'residue', [], []);
+    }
     var bonds = listBonds(found.own, found.near, view.scene.rules);
     shapes = drawLines(viewer, bonds.map(function (one) {
       return [listPlace(one.own), listPlace(one.other), areNamed.residue ? '' : one.distance.toFixed(1) + ' Å', one.isBridge ? view.scene.rules.bridgeColor : view.scene.rules.bondColor];
