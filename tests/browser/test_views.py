@@ -524,6 +524,47 @@ fn.view("grown.cif")
     expect(view.locator(".fnv-letter[aria-selected=true]")).to_have_count(1)
 
 
+_WATER = f"""
+import pathlib
+import foldnote as fn
+
+lines = pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines()
+atom = next(line for line in lines if line[22:26] == " 163")
+water = f"HETATM 9001  O   HOH A 900    {{float(atom[30:38]) + 4:8.3f}}{{atom[38:54]}}  1.00 20.00           O"
+pathlib.Path("water.pdb").write_text("\\n".join([*[one for one in lines if one.startswith(("ATOM", "HETATM"))], water]))
+fn.view("water.pdb")
+"""
+_STYLED = """([id, resn]) => window['viewer_' + id].selectedAtoms({ resn }).filter(atom => Object.keys(atom.style).length).length"""
+
+
+def test_waters_and_ligands_are_shown_and_hidden_and_count_only_where_they_are_seen(notebook):
+    view = show(notebook, _WATER)
+    page = notebook.page
+
+    def drawn(name: str) -> int:
+        return page.evaluate(_STYLED, [view.get_attribute("id"), name])
+
+    def around() -> int:
+        return int(re.search(r": (\d+) residues?", view.locator(".fnv-focus .fnv-told").inner_text())[1])
+
+    ligand = drawn("TMP")
+    assert (ligand > 0, drawn("HOH")) == (True, 0)
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(101).click()
+    dry = around()
+    view.get_by_role("button", name="Show", exact=True).click()
+    view.get_by_role("checkbox", name="Water").check()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 1", arg=[view.get_attribute("id"), "HOH"])
+    assert around() in (dry, dry + 1)
+    view.get_by_role("checkbox", name="Ligands").uncheck()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 0", arg=[view.get_attribute("id"), "TMP"])
+    view.get_by_role("checkbox", name="Ligands").check()
+    view.get_by_role("checkbox", name="Water").uncheck()
+    view.get_by_role("button", name="Close").click()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 0", arg=[view.get_attribute("id"), "HOH"])
+    assert drawn("TMP") == ligand
+
+
 def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):
     view = show(notebook, _COMPLEX)
     notebook.wait_until_drawn(view.locator("canvas").first)
