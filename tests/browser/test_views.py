@@ -777,6 +777,26 @@ def test_eight_views_live_and_the_others_rest(notebook):
     assert 1 <= notebook.page.evaluate("window.foldnoteLive.length") <= 8
 
 
+def test_a_structure_opened_as_a_file_fills_its_tab(notebook, server):
+    (server.notebooks / "filled.pdb").write_text(LYSOZYME.read_text())
+    show(notebook, "1", "import foldnote as fn\nfn.view('filled.pdb')")
+    notebook.execute("docmanager:open", path="filled.pdb")
+    stage = notebook.page.locator(
+        ".jp-MainAreaWidget:not(.lm-mod-hidden) .fnv-view[data-fn-state=drawn] .fnv-stage"
+    ).last
+    stage.wait_for(timeout=60_000)
+    for width, height in ((1300, 1000), (800, 700)):
+        notebook.resize(width, height)
+        panel = stage.evaluate(
+            "stage => stage.closest('.jp-MainAreaWidget, .jp-Document').getBoundingClientRect().toJSON()"
+        )
+        box = find_place(stage)
+        assert box["height"] > 0.6 * panel["height"]
+        assert box["width"] > 0.9 * panel["width"]
+    notebook.resize(1300, 1000)
+    notebook.execute("application:close")
+
+
 def test_hostile_names_are_only_words(notebook, server):
     lines = [f"TITLE     {HOSTILE[:60]}", f"COMPND    {HOSTILE[:60]}"]
     lines += [line.replace(" H ", " < ", 1) for line in FV.splitlines() if " H " in line]
