@@ -129,6 +129,29 @@ def test_each_pose_is_seen_when_it_is_chosen(notebook):
         assert canvas.evaluate(_COUNT_GREEN) > 500
 
 
+_OUTSIDE = """
+id => {
+  const viewer = window['viewer_' + id], box = document.querySelector('.fnv-stage').getBoundingClientRect();
+  return viewer.selectedAtoms({}).filter(atom => !viewer.getModel(atom.model).hidden).map(atom => viewer.modelToScreen(atom))
+    .filter(at => at.x - scrollX < box.left || at.x - scrollX > box.right || at.y - scrollY < box.top || at.y - scrollY > box.bottom).length;
+}
+"""
+
+
+def test_a_reset_shows_all_of_the_receptor_and_a_button_leads_to_the_pose(notebook):
+    view = show(notebook, _POSES)
+    outside = f"() => ({_OUTSIDE})('{view.get_attribute('id')}')"
+    view.locator(".fnv-stage").focus()
+    for _ in range(6):
+        notebook.page.keyboard.press("+")
+    assert notebook.page.evaluate(outside) > 50
+    view.get_by_role("button", name="Reset view").click()
+    notebook.page.wait_for_function(f"() => ({outside})() === 0")
+    whole = notebook.pixels(view.locator("canvas").first)["drawn"]
+    view.get_by_role("button", name="Zoom to pose").click()
+    assert notebook.wait_until_drawn(view.locator("canvas").first, least=whole + 1)["drawn"] > whole
+
+
 @pytest.mark.parametrize(("form", "start"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
 def test_the_diagram_of_a_pose_is_saved(notebook, form, start):
     view = show(notebook, _POSES)

@@ -15,12 +15,14 @@ import pytest
 from lab_page import LabPage, find_place
 from playwright.sync_api import Locator, expect
 
+from foldnote.results import Structure
 from foldnote.viewers import bundle, plot_scatter
 
 SHARES_SERVER = True
 VIEWPORT = (1300, 1000)
 
 ROOT = Path(__file__).parents[2]
+LYSOZYME = Path(__file__).parents[1] / "engines" / "data" / "t4-lysozyme-l99a.pdb"
 DATA = ROOT / "tests" / "unit" / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
@@ -387,6 +389,199 @@ def test_a_reader_looks_closely_and_measures(notebook):
     expect(view.locator(".fnv-focus")).to_have_count(0)
 
 
+_LOOK = """
+([id, chain, number]) => {
+  const viewer = window['viewer_' + id], letters = document.querySelectorAll('.fnv-letter');
+  [...letters].find(letter => letter.title.match(`Chain ${chain} · . ${number}$`)).click();
+}
+"""
+
+
+def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
+    """Of the residues at the interface, with the tables of ``Structure``, which are compared with other programs."""
+    view = show(notebook, _COMPLEX)
+    page = notebook.page
+    structure = Structure.open(DATA / "complexes" / "5zng.pdb.gz")
+    bonds = structure.interface_bonds
+    where = f"() => viewer_{view.get_attribute('id')}.getView().join()"
+    before = page.evaluate(where)
+    view.get_by_role("button", name="Sequence").click()
+    expect(view.locator(".fnv-letter")).to_have_count(sum(len(chain) for chain in structure.chains))
+    for (chain, number), own in bonds.groupby(["chain", "number"]):
+        page.evaluate(_LOOK, [view.get_attribute("id"), chain, number])
+        expect(view.locator(".fnv-focus")).to_contain_text(f" {number} of chain {chain}: ")
+        listed = [item for item in view.locator(".fnv-bonds li").all_inner_texts() if " – C " in item]
+        assert sorted(listed) == sorted(
+            f"{chain} {one.residue} {number} {one.atom} – {one.other_chain} {one.other_residue}"
+            f" {one.other_number} {one.other_atom} {one.distance:.1f} Å, {one.kind}"
+            for one in own.itertuples()
+        )
+    chosen = view.locator(".fnv-letter[aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    page.wait_for_function(f"view => ({where})() !== view", arg=before)
+    assert view.locator(".fnv-around").count() > 2
+    notebook.picture("view-sequence", view)
+    chosen.evaluate("letter => letter.parentElement.parentElement.parentElement.focus()")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(view.locator(".fnv-focus")).to_contain_text(f" {int(number) + 1} of chain {chain}: ")
+    page.keyboard.press("Escape")
+    expect(chosen).to_have_count(0)
+    click_atoms(view, {"chain": "C", "atom": "CA"}, view.locator(".fnv-focus").count)
+    expect(chosen).to_have_count(1)
+    told = re.search(r" (\d+) of chain", view.locator(".fnv-focus .fnv-told").inner_text())[1]
+    assert chosen.get_attribute("title").endswith(f" {told}")
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+_LOCATIONS = f"""
+import pathlib
+import gemmi
+import foldnote as fn
+
+lines = []
+for line in pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines():
+    number = int(line[22:26]) if line.startswith(("ATOM", "HETATM")) else 0
+    lines.append(f"{{line[:16]}}{{'B' if number in (50, 163) else 'A' if number == 60 else ' '}}{{line[17:]}}" if number else line)
+    if number == 60:
+        lines.append(f"{{line[:16]}}B{{line[17:30]}}{{float(line[30:38]) + 0.6:8.3f}}{{line[38:]}}")
+pathlib.Path("locations.pdb").write_text("\\n".join(lines))
+gemmi.read_structure("locations.pdb").make_mmcif_document().write_file("locations.cif")
+"""
+
+
+@pytest.mark.parametrize("form", ["pdb", "cif"])
+def test_of_alternate_locations_the_first_is_drawn_whatever_its_letter(notebook, form):
+    view = show(notebook, f"{_LOCATIONS}fn.view('locations.{form}')")
+    count = """id => [50, 60, 163].map(resi => {
+      const names = window['viewer_' + id].selectedAtoms({ resi }).map(atom => atom.atom);
+      return [names.length, new Set(names).size];
+    })"""
+    whole = gemmi.read_structure(str(LYSOZYME))[0]["A"]
+    atoms = [len(whole[number][0]) for number in ("50", "60", "163")]
+    assert notebook.page.evaluate(count, view.get_attribute("id")) == [[each, each] for each in atoms]
+
+
+def test_a_residue_alone_is_seen_in_every_colouring(notebook):
+    lone = f"""
+import pathlib
+import foldnote as fn
+
+lines = pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines()
+pathlib.Path("lone.pdb").write_text("\\n".join(line for line in lines if line[22:26] == "  61"))
+fn.view("lone.pdb")
+"""
+    view = show(notebook, lone)
+    canvas = view.locator("canvas").first
+    assert notebook.wait_until_drawn(canvas)["drawn"] > 1000
+    view.get_by_label("Colour by").select_option("hydrophobicity")
+    expect(view.locator(".fnv-legend")).to_contain_text("Hydro")
+    assert notebook.wait_until_drawn(canvas)["drawn"] > 1000
+
+
+def test_what_is_looked_at_is_followed_from_model_to_model(notebook):
+    view = show(notebook, _SHOW_ENSEMBLE)
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(3).click()
+    told = view.locator(".fnv-focus .fnv-told")
+    name = told.inner_text().partition(":")[0]
+    models = set()
+    for number in ("2 of", "3 of"):
+        view.get_by_role("button", name="The next model").click()
+        expect(view.locator(".fnv-step")).to_contain_text(number)
+        expect(told).to_contain_text(name)
+        expect(view.locator(".fnv-letter[aria-selected=true]")).to_have_count(1)
+        models |= set(notebook.page.evaluate(_FOCUSED, view.get_attribute("id")))
+    assert len(models) == 2
+
+
+_FOCUSED = """id => [...new Set(window['viewer_' + id].selectedAtoms({})
+  .filter(atom => atom.style.stick?.radius > 0.2 && !window['viewer_' + id].getModel(atom.model).hidden).map(atom => atom.model))]"""
+
+
+def test_in_a_structure_drawn_with_one_atom_per_residue_no_contacts_are_counted(notebook):
+    grown = f"""
+import gemmi
+import foldnote as fn
+
+whole = gemmi.read_structure({str(LYSOZYME)!r})
+first = whole[0]["A"].clone()
+for number in range(50):
+    for residue in first:
+        for atom in residue:
+            atom.pos += gemmi.Position(40, 40 if number % 7 == 0 else 0, 0)
+    first.name = f"B{{number}}"
+    whole[0].add_chain(first)
+whole.make_mmcif_document().write_file("grown.cif")
+fn.view("grown.cif")
+"""
+    view = show(notebook, grown)
+    view.get_by_role("button", name="Sequence").click()
+    expect(view.locator(".fnv-letter")).to_have_count(162)
+    view.get_by_label("Chain", exact=True).select_option("Chain B7")
+    view.locator(".fnv-letter").nth(30).click()
+    expect(view.locator(".fnv-focus .fnv-told")).to_contain_text("of chain B7. One atom of each residue")
+    expect(view.locator(".fnv-letter[aria-selected=true]")).to_have_count(1)
+
+
+_WATER = f"""
+import pathlib
+import foldnote as fn
+
+lines = pathlib.Path({str(LYSOZYME)!r}).read_text().splitlines()
+atom = next(line for line in lines if line[22:26] == " 163")
+water = f"HETATM 9001  O   HOH A 900    {{float(atom[30:38]) + 4:8.3f}}{{atom[38:54]}}  1.00 20.00           O"
+pathlib.Path("water.pdb").write_text("\\n".join([*[one for one in lines if one.startswith(("ATOM", "HETATM"))], water]))
+fn.view("water.pdb")
+"""
+_STYLED = """([id, resn]) => window['viewer_' + id].selectedAtoms({ resn }).filter(atom => Object.keys(atom.style).length).length"""
+
+
+def test_waters_and_ligands_are_shown_and_hidden_and_count_only_where_they_are_seen(notebook):
+    view = show(notebook, _WATER)
+    page = notebook.page
+
+    def drawn(name: str) -> int:
+        return page.evaluate(_STYLED, [view.get_attribute("id"), name])
+
+    def around() -> int:
+        return int(re.search(r": (\d+) residues?", view.locator(".fnv-focus .fnv-told").inner_text())[1])
+
+    ligand = drawn("TMP")
+    assert (ligand > 0, drawn("HOH")) == (True, 0)
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(101).click()
+    dry = around()
+    view.get_by_role("button", name="Show", exact=True).click()
+    view.get_by_role("checkbox", name="Water").check()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 1", arg=[view.get_attribute("id"), "HOH"])
+    assert around() in (dry, dry + 1)
+    view.get_by_role("checkbox", name="Ligands").uncheck()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 0", arg=[view.get_attribute("id"), "TMP"])
+    view.get_by_role("checkbox", name="Ligands").check()
+    view.get_by_role("checkbox", name="Water").uncheck()
+    view.get_by_role("button", name="Close").click()
+    page.wait_for_function(f"args => ({_STYLED})(args) === 0", arg=[view.get_attribute("id"), "HOH"])
+    assert drawn("TMP") == ligand
+
+
+def test_names_of_what_is_looked_at_are_hidden_and_come_back(notebook):
+    view = show(notebook, _COMPLEX)
+    notebook.wait_until_drawn(view.locator("canvas").first)
+    count = f"() => viewer_{view.get_attribute('id')}.labels.length"
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(30).click()
+    notebook.page.wait_for_function(f"() => ({count})() > 3")
+    names = view.get_by_role("checkbox", name="Names")
+    shown = notebook.page.evaluate(count)
+    names.uncheck()
+    notebook.page.wait_for_function(f"shown => ({count})() < shown", arg=shown)
+    names.check()
+    notebook.page.wait_for_function(f"shown => ({count})() === shown", arg=shown)
+    view.get_by_role("button", name="Close").click()
+    notebook.page.wait_for_function(f"() => ({count})() === 0")
+
+
 def test_a_reader_hides_chains_and_returns_to_a_view(notebook):
     view = show(notebook, _COMPLEX)
     page, canvas = notebook.page, view.locator("canvas").first
@@ -580,6 +775,26 @@ def test_eight_views_live_and_the_others_rest(notebook):
         "place => document.querySelectorAll('.fnv-view')[place].dataset.fnState === 'drawn'", arg=place
     )
     assert 1 <= notebook.page.evaluate("window.foldnoteLive.length") <= 8
+
+
+def test_a_structure_opened_as_a_file_fills_its_tab(notebook, server):
+    (server.notebooks / "filled.pdb").write_text(LYSOZYME.read_text())
+    show(notebook, "1", "import foldnote as fn\nfn.view('filled.pdb')")
+    notebook.execute("docmanager:open", path="filled.pdb")
+    stage = notebook.page.locator(
+        ".jp-MainAreaWidget:not(.lm-mod-hidden) .fnv-view[data-fn-state=drawn] .fnv-stage"
+    ).last
+    stage.wait_for(timeout=60_000)
+    for width, height in ((1300, 1000), (800, 700)):
+        notebook.resize(width, height)
+        panel = stage.evaluate(
+            "stage => stage.closest('.jp-MainAreaWidget, .jp-Document').getBoundingClientRect().toJSON()"
+        )
+        box = find_place(stage)
+        assert box["height"] > 0.6 * panel["height"]
+        assert box["width"] > 0.9 * panel["width"]
+    notebook.resize(1300, 1000)
+    notebook.execute("application:close")
 
 
 def test_hostile_names_are_only_words(notebook, server):

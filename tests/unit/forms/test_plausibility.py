@@ -19,6 +19,8 @@ from foldnote.forms.schema.spec import read_specs
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 KAPPA = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+RECEPTOR = "NAGVTQTPKFQVLKTGQSMTLQCAQDMNHEYMSWYRQDPGMGLRLIHYSVGAGITDQGEVPNGYNVSRSTTEDFPLRLLSAAPSQTSVYFCASRPGLAGGRPEQYFGPGTRLTVTE"
+LYSOZYME = "KVFGRCELAAAMKRHGLDNYRGYSLGNWVCAAKFESNFNTQATNRNTDGSTDYGILQINSRWWCNDGRTPGSRNLCNIPCSALLSSDITASVNCAKKIVSDGNGMNAWVAWRNRCKGTDVQAWIRGCRL"
 DNA = "ATGGCCAAATTTGGGCCCACGTACG"
 CODING = "ATGGCCAAATTTGGGCCCACGTACTAA"
 SPECS = {spec.name: spec for spec in read_specs(catalog.tool("abodybuilder").settings_schema)}
@@ -79,6 +81,8 @@ def test_a_chain_in_the_wrong_field_moves_to_the_other():
         (HEAVY, ""),
         (HEAVY[:30], "Short for the variable domain of a heavy chain"),
         (HEAVY[:108], "The variable domain ends at residue 108, before its J region"),
+        (LYSOZYME, "No variable domain of an antibody was recognised: is this a heavy chain?"),
+        (RECEPTOR, "This looks like a TCR beta-chain domain, not like the heavy chain of an antibody"),
         (DNA, "Only the letters of DNA or RNA: is this a protein?"),
         (f"{HEAVY}GGGGSGGGGSGGGGS{KAPPA}", ""),
         (f"{HEAVY}GSHHHHHH", "His tag at residues 123 to 128"),
@@ -92,7 +96,17 @@ def test_a_chain_in_the_wrong_field_moves_to_the_other():
         (HEAVY.replace("TNGY", "TNPT"), ""),
     ],
     ids=[
-        *("usual", "fragment", "no J region", "DNA", "single-chain", "His tag", "signal peptide"),
+        *(
+            "usual",
+            "fragment",
+            "no J region",
+            "lysozyme",
+            "receptor",
+            "DNA",
+            "single-chain",
+            "His tag",
+            "signal peptide",
+        ),
         *("third cysteine", "lone cysteine", "glycosylation", "proline"),
     ],
 )

@@ -115,7 +115,7 @@ def test_an_output_has_the_styles_of_what_it_shows_and_no_others(result):
     assert ".fnv-interfaces th" in styles["interfaces"]
     assert ".fnv-interfaces" not in styles["none"]
     assert all(style.count("{") == style.count("}") for style in styles.values())
-    assert all(".fnv-stage {" in style and ".fnv-plane" not in style for style in styles.values())
+    assert all(".fnv-stage{" in style and ".fnv-plane" not in style for style in styles.values())
 
 
 @needs_library

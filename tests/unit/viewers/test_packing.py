@@ -9,7 +9,9 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.compression import pack, pack_view, turn
+
+_BACK = str.maketrans("./:,[] ", "$&<>`{}")
 
 
 def turn_back(pieces):
@@ -57,3 +59,13 @@ def test_equal_data_are_packed_equally_at_any_time(monkeypatch):
 def test_lines_with_letters_that_count_twice_on_the_page_stand_as_they_are():
     text = "\n".join(["REMARK \U0001f9ec"] * 9)
     assert turn(text) == [text]
+
+
+def test_a_view_is_packed_without_letters_that_html_mathjax_or_templates_read():
+    words, columns = {"code": "if (a < b && c) {}" * 50}, {"models": turn("ATOM 1.500\nATOM 2.500\n" * 9)}
+    packed = pack_view(words, columns)
+    assert not set(packed) & set("<>&\"'`$\\{}")
+    assert json.loads(gzip.decompress(base64.b85decode(packed.translate(_BACK)))) == json.loads(
+        json.dumps(words | columns)
+    )
+    assert pack_view(words, columns) == packed

@@ -25,7 +25,7 @@ _NAMES: Final = {
 _SCHEME: Final = "imgt"
 _SHORTEST: Final = 60
 """Residues of a variable domain that are enough to tell it from other proteins."""
-_LONGEST: Final = 2_000
+LONGEST_SEARCHED: Final = 2_000
 """Residues of a chain that is searched; a longer one would hold up typing."""
 _LEAST_CONFIDENCE: Final = 0.6
 _MAX_DOMAINS: Final = 2
@@ -119,7 +119,7 @@ def has_numbering() -> bool:
 def find_domains(chain: str) -> tuple[Domain, ...]:
     """The variable domains of a chain of amino acids in order, at most two; none without immunum."""
     annotator = _annotator()
-    if annotator is None or len(chain) > _LONGEST:
+    if annotator is None or len(chain) > LONGEST_SEARCHED:
         return ()
     return tuple(sorted(_search(annotator, chain, 0), key=lambda domain: domain.start))[:_MAX_DOMAINS]
 

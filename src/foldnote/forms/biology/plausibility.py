@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from foldnote.catalog.sequences import is_of_nucleotides
-from foldnote.forms.biology.domains import Domain, find_domains, find_kinds
+from foldnote.forms.biology.domains import (
+    LONGEST_SEARCHED,
+    Domain,
+    find_domains,
+    find_kinds,
+    has_numbering,
+)
 from foldnote.forms.biology.motifs import (
     find_glycosylation_sites,
     find_his_tag,
@@ -55,6 +61,11 @@ def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
         return [
             Caution(f"short for the variable domain of a {wanted} chain, which has about 105 to 130 residues")
         ]
+    if not found and domains:
+        return [Caution(f"this looks like a {domains[0]}, not like the {wanted} chain of an antibody")]
+    if not found and has_numbering() and len(chain) <= LONGEST_SEARCHED:
+        said = f"no variable domain of an antibody was recognised: is this a {wanted} chain?"
+        return [Caution(said)]
     if domains and not any(domain.is_whole for domain in domains):
         return [Caution(f"the variable domain ends at residue {domains[-1].end}, before its J region")]
     return []

@@ -26,6 +26,7 @@
     focus.paint(viewer);
     seen.paint(viewer);
     measures.paint(viewer);
+    letters.mark(focus.found());
     viewer.render();
   }
 
@@ -100,9 +101,11 @@
     viewer: function () { return viewer; },
     listSeen: function () { return viewer.selectedAtoms({}).filter(function (atom) { return !viewer.getModel(atom.model).hidden && seen.isSeen(atom); }); },
     fly: fly,
-    turn: function (place) { travel(viewer.getView(), place); }
+    turn: function (place) { travel(viewer.getView(), place); },
+    look: function (atom) { focus.residue(atom); },
+    found: function () { return focus.found(); }
   };
-  var seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view);
+  var seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view), letters = makeSequence(view);
 
   // Of the models that stand in for each other one is seen, with what it touches.
   // Python styles the first of them only; after the first repaint of a stack, the others are ready to be shown.
@@ -126,6 +129,7 @@
     var label = find('step');
     if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);
     if (find('choice')) find('choice').value = step;
+    letters.mark(focus.found());
     if (now) document.dispatchEvent(new CustomEvent('fn-step-shown', { detail: { key: scene.key, step: step } }));
   }
 
@@ -134,7 +138,7 @@
     if (scene.stack) return wake(true).then(function () {
       step = place === ALL ? ALL : (place + scene.steps.length) % scene.steps.length;
       if (!viewer) return;
-      if (style === 'surface' || !isPainted) return choose(function () {});
+      if (style === 'surface' || !isPainted || focus.isOn()) return choose(function () {});
       showStep();
       viewer.render();
     });
@@ -355,6 +359,7 @@
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { choose(function () { color = value; }); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
+    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence, whose letters lead to their residues', 'sequence', letters.open, function () { letters.mark(focus.found()); });
     if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens are seen', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
     tools.lastChild.classList.add('fnv-measuring');
@@ -484,7 +489,8 @@
     var made = viewer = engine.createViewer(find('canvas'), Object.assign({ backgroundColor: ground(stage), hoverDuration: 50 }, fineness(isLarge())));
     hold(made);
     scene.models.forEach(function (one) {
-      var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
+      var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true, altLoc: '*' });
+      if (one.other.length) model.removeAtoms(model.selectedAtoms({ index: one.other }));
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
       sortChains(model);
     });

@@ -1,4 +1,4 @@
-// What a reader looks at closely: a residue and what is around it, or an interface. It stands around ``scene.js``.
+// What a reader looks at closely: a residue and what is around it, in whichever model is seen, or an interface. It stands around ``scene.js``.
 var NEAR_A = 5, FOCUS = '#d6006e';
 
 function nameResidue(atom) {
@@ -25,8 +25,6 @@ function listSurroundings(atoms, key) {
   return { own: own, near: atoms.filter(function (atom) { return near[findKey(atom)]; }), count: Object.keys(near).length };
 }
 
-function isHeavy(atom) { return atom.elem !== 'H' && atom.elem !== 'D'; }
-
 // Atoms as selections, one for each model.
 function selectAtoms(atoms) {
   var models = {};
@@ -36,19 +34,49 @@ function selectAtoms(atoms) {
 
 // ``view`` has the scene, the live viewer, the atoms that are seen, and what paints and moves the camera.
 function makeFocus(view) {
-  var now = null, shapes = [];
+  var now = null, shapes = [], found = null, areNamed = { residue: true, interface: false };
 
   function paint(viewer) {
     shapes.forEach(function (one) { viewer.removeShape(one); });
     shapes = [];
+    found = null;
     if (!now) return say('');
     if (now.interface !== undefined) return paintInterface(viewer, view.scene.interfaces[now.interface]);
-    var found = listSurroundings(view.listSeen(), now.residue);
+    var atoms = view.listSeen(), place = now.residue.indexOf('|'), twin = atoms.find(function (atom) { return findKey(atom) === now.residue; })
+      || atoms.find(function (atom) { return findKey(atom).replace(/^\d+/, '') === now.residue.slice(place); });
+    if (twin) now.residue = findKey(twin);
+    found = listSurroundings(atoms, now.residue);
     if (!found.own.length) return say('');
     now.target = selectAtoms(found.own.concat(found.near));
     selectAtoms(found.near).forEach(function (who) { viewer.addStyle(who, stick({ color: view.scene.touched })); });
     selectAtoms(found.own).forEach(function (who) { viewer.addStyle(who, { stick: Object.assign(stick({ color: FOCUS }).stick, { radius: 0.24 }) }); });
-    say(nameResidue(found.own[0]) + ': ' + (found.count === 1 ? '1 residue' : found.count + ' residues') + ' within ' + NEAR_A + ' Å');
+    if (view.scene.bases.some(function (base) { return base[0] === found.own[0].model && base[5].beads; })) {
+      return say(nameResidue(found.own[0]) + '. One atom of each residue is drawn here, so that its contacts are not known.', 'residue', [], []);
+    }
+    var bonds = listBonds(found.own, found.near, view.scene.rules);
+    shapes = drawLines(viewer, bonds.map(function (one) {
+      return [listPlace(one.own), listPlace(one.other), areNamed.residue ? '' : one.distance.toFixed(1) + ' Å', one.isBridge ? view.scene.rules.bridgeColor : view.scene.rules.bondColor];
+    }));
+    if (areNamed.residue) nameAll(viewer, found.own.concat(found.near));
+    var bridges = new Set(bonds.filter(function (one) { return one.isBridge; }).map(function (one) { return findKey(one.other); })).size;
+    var parts = [countWord(found.count, 'residue') + ' within ' + NEAR_A + ' Å', countWord(bonds.filter(function (one) { return one.isBond; }).length, 'hydrogen bond'), countWord(bridges, 'salt bridge')];
+    say(nameResidue(found.own[0]) + ': ' + parts.join(', '), 'residue', bonds, listNearest(found.own, found.near));
+  }
+
+  function countWord(count, word) { return count + ' ' + word + (count === 1 ? '' : 's'); }
+
+  function listPlace(atom) { return [atom.x, atom.y, atom.z]; }
+
+  // A tag at the Cα, C4' or first atom of each residue.
+  function nameAll(viewer, atoms) {
+    var tagged = {};
+    atoms.forEach(function (atom) {
+      var key = findKey(atom);
+      if (!tagged[key] || atom.atom === 'CA' || atom.atom === "C4'") tagged[key] = atom;
+    });
+    Object.values(tagged).forEach(function (atom) {
+      viewer.addLabel(atom.resn + ' ' + atom.resi + (atom.icode || '').trim(), Object.assign({ position: { x: atom.x, y: atom.y, z: atom.z } }, TAG));
+    });
   }
 
   function paintInterface(viewer, one) {
@@ -59,20 +87,33 @@ function makeFocus(view) {
     shapes = drawLines(viewer, one.lines.concat(one.bridges).map(function (line) {
       return isFew ? line : [line[0], line[1], '', line[3]];
     }));
-    say(one.label);
+    if (areNamed.interface) nameAll(viewer, viewer.selectedAtoms({ or: one.targets }));
+    say(one.label, 'interface', [], []);
   }
 
-  function say(text) {
+  function say(text, kind, bonds, nearest) {
     var bar = view.find('focus');
     if (!text) return bar && bar.remove();
     if (!bar) {
       bar = make('div', 'focus', view.root);
       bar.setAttribute('role', 'status');
       make('span', 'told', bar);
+      var label = bar.appendChild(document.createElement('label')), box = label.appendChild(document.createElement('input'));
+      box.type = 'checkbox';
+      label.append(' Names');
+      box.onchange = function () { areNamed[bar.dataset.kind] = box.checked; view.repaint(); };
       addButton(bar, 'Close', 'Leave the close view (Escape)', function () { view.stage.focus(); set(null); });
-      view.stage.after(bar);
+      (view.find('sequence') || view.stage).after(bar);
     }
     bar.firstChild.textContent = text;
+    bar.dataset.kind = kind;
+    bar.querySelector('input').checked = areNamed[kind];
+    bar.querySelectorAll('ul, .fnv-nearest').forEach(function (one) { one.remove(); });
+    if (bonds.length) bonds.forEach(function (one, place) {
+      var list = place ? bar.querySelector('ul') : make('ul', 'bonds', bar), item = list.appendChild(document.createElement('li'));
+      item.textContent = nameAtom(one.own) + ' – ' + nameAtom(one.other) + ' ' + one.distance.toFixed(1) + ' Å, ' + [one.isBond && 'hydrogen bond', one.isBridge && 'salt bridge'].filter(Boolean).join(' and ');
+    });
+    if (nearest.length) make('p', 'nearest', bar).textContent = 'Nearest: ' + nearest.map(function (one) { return (one[0].chain + ' ' + one[0].resn + ' ' + one[0].resi + (one[0].icode || '')).trim() + ' (' + one[1].toFixed(1) + ' Å)'; }).join(', ');
   }
 
   function set(wanted) {
@@ -88,6 +129,7 @@ function makeFocus(view) {
     clear: function () { if (now) set(null); },
     isOn: function () { return !!now; },
     forget: function () { shapes = []; },
+    found: function () { return now && now.interface === undefined ? found : null; },
     residue: function (atom) { set({ residue: findKey(atom) }); },
     interface: function (index) { set({ interface: index }); }
   };

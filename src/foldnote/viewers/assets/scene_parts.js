@@ -120,6 +120,7 @@ function inkResidues(look, scene) {
 }
 
 function ribbon(ink, options) {
+  if (options.stick) return stick(ink);
   if (options.beads) return { sphere: Object.assign({ radius: options.beads }, ink) };
   var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
   if (options.thickness) look.thickness = options.thickness;

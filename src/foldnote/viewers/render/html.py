@@ -17,6 +17,13 @@ from importlib.resources import files
 from typing import Any
 
 from foldnote.io import hash_bytes
+from foldnote.results.structure.interfaces.chain_interfaces import NEGATIVE, POSITIVE, SALT_BRIDGE_A
+from foldnote.results.structure.interfaces.hydrogen_bonds import (
+    HYDROGEN_BOND_A,
+    MIN_ANGLE_DEGREES,
+    PROTONATED_HISTIDINES,
+    list_roles,
+)
 from foldnote.viewers.render.caption import (
     has_flexible,
     list_kinds,
@@ -29,7 +36,7 @@ from foldnote.viewers.render.caption import (
     write_panel,
     write_words,
 )
-from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.compression import pack, pack_view, turn
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
     AROUND,
@@ -48,6 +55,7 @@ from foldnote.viewers.render.styles import (
 )
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line, Scene, SceneModel, Step
+from foldnote.viewers.scene.model_text import list_other_locations
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
@@ -58,7 +66,9 @@ _PARTS = (
     "scene_hands.js",
     "scene_save.js",
     "scene_seen.js",
+    "scene_contacts.js",
     "scene_focus.js",
+    "scene_sequence.js",
     "scene_measure.js",
 )
 _COLORING = {"name", "palette", "shades", "values"}
@@ -79,9 +89,9 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
         commands: JavaScript calls on ``viewer_<view_id>``, as recorded by py3Dmol.
     """
     apply_style = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
-    script = (
-        f"<script>{read_asset('start.js')}({write_json(_make_data(scene, view_id))},{apply_style});</script>"
-    )
+    packed = pack_view(_make_payload(scene), _pack_models(scene))
+    data = write_json(_make_data(scene, view_id, packed))
+    script = f"<script>{read_asset('start.js')}({data},{apply_style});</script>"
     return _write_view(scene, view_id, script)
 
 
@@ -93,19 +103,19 @@ def make_view(scene: Scene, view_id: str, commands: str) -> dict[str, Any]:
     """
     return {
         "html": _write_view(scene, view_id, ""),
-        "data": _make_data(scene, view_id),
+        "data": _make_data(scene, view_id, pack(_make_payload(scene) | _pack_models(scene))),
         "commands": commands.replace("UNIQUEID", view_id),
     }
 
 
-def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
+def _make_data(scene: Scene, view_id: str, packed: str) -> dict[str, Any]:
     return {
         "id": view_id,
         "served": SERVED_LIBRARY,
         "height": scene.height_px,
         "color": scene.coloring.key if scene.coloring else "chain",
         "style": scene.style,
-        "packed": pack(_make_payload(scene)),
+        "packed": packed,
     }
 
 
@@ -156,12 +166,15 @@ def _read_built() -> dict[str, dict[str, str]]:
 def read_asset(name: str) -> str:
     """Read a CSS or JavaScript file of this package, as the build shortened it.
 
-    What the front end's build did not shorten, or what changed since, is without comments and indentation.
+    What the front end's build did not shorten, or what changed since, is without comments and indentation;
+    CSS is without white space that means nothing.
     """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
     built = _read_built().get(name)
     if built and built["source"] == hash_bytes(text.encode()):
         return built["code"]
+    if name.endswith(".css"):
+        return re.sub(r"\s*([{};,])\s*|(?<=:) ", r"\1", text).replace(";}", "}")
     lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -172,7 +185,12 @@ def _pack_model(model: SceneModel) -> dict[str, Any]:
         "format": model_format(model),
         "pieces": turn(model.text),
         "molecule": model.is_molecule,
+        "other": [] if model.is_reduced else list_other_locations(model.text, model.format),
     }
+
+
+def _pack_models(scene: Scene) -> dict[str, Any]:
+    return {"models": [_pack_model(model) for model in scene.models]}
 
 
 def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, Any]:
@@ -248,10 +266,24 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "around": AROUND,
         "labels": list_labels(scene),
         "waters": list_waters(scene),
+        "rules": _list_rules(),
         "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
         "key": name_content(scene),
         "others": list_others(scene),
-        "models": [_pack_model(model) for model in scene.models],
+    }
+
+
+def _list_rules() -> dict[str, Any]:
+    """By which atoms and limits the page finds the hydrogen bonds and salt bridges of a residue."""
+    return {
+        "roles": list_roles(),
+        "rings": dict.fromkeys(("HIS", *PROTONATED_HISTIDINES), 1),
+        "charges": {" ".join(atom): 1 for atom in POSITIVE} | {" ".join(atom): -1 for atom in NEGATIVE},
+        "bond": HYDROGEN_BOND_A,
+        "angle": MIN_ANGLE_DEGREES,
+        "bridge": SALT_BRIDGE_A,
+        "bondColor": palette.BOND,
+        "bridgeColor": palette.BRIDGE,
     }
 
 

@@ -27,6 +27,8 @@ UNKNOWN_OPACITY = 0.6
 """Opacity of the ribbon of residues without a value, whose grey is near that of zero on a signed scale."""
 _BEAD_RADIUS_A = 2.4
 """Radius of the sphere of a residue in a large structure; neighbours, 3.8 Å apart, touch."""
+_STICK_RADIUS_A = 0.16
+"""Radius of the sticks of residues; also in the place of a cartoon, which a residue alone does not have."""
 _FORMATS = {"mmcif": "cif"}
 
 
@@ -73,12 +75,12 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
     return rules
 
 
-def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], dict[str, Any]]]:
+def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], dict[str, Any], str]]:
     """Data with which the page colours each chain by residue.
 
     Returns:
         Model index, chain name, selection, residue property in 3Dmol.js, its value for each residue, extra
-        cartoon options.
+        cartoon options, one-letter sequence.
     """
     return [
         (
@@ -88,6 +90,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
             _number_key(one.model),
             [_name_residue(one.model, number) for number in one.chain.numbers],
             one.options,
+            one.chain.sequence,
         )
         for one in _list_polymers(scene)
     ]
@@ -152,9 +155,11 @@ def apply_style(style: Style, rule: StyleRule) -> dict[str, Any]:
     """3Dmol.js style of one rule; for ``surface`` this is the cartoon below it."""
     _, color, options = rule
     if style == "sticks":
-        return {"stick": {"radius": 0.16, **_keep_elements(color)}}
+        return {"stick": {"radius": _STICK_RADIUS_A, **_keep_elements(color)}}
     if style == "spheres":
         return {"sphere": color}
+    if "stick" in options:
+        return {"stick": {"radius": options["stick"], **_keep_elements(color)}}
     if "beads" in options:
         return {"sphere": {"radius": options["beads"], **color}}
     if options.get("trace"):
@@ -194,7 +199,8 @@ def _list_polymers(scene: Scene) -> list[_Polymer]:
         without = {"not": {"resn": others}} if others else {}
         for chain in model.chains:
             trace = {"trace": True} if chain.is_trace else {}
-            options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else trace
+            alone = {"stick": _STICK_RADIUS_A} if chain.length == 1 else trace
+            options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else alone
             found.append(_Polymer(index, model, chain, select(index, chain.name) | without, options))
     return found
 

@@ -7,6 +7,7 @@ per polymer residue is kept, so that a capsid is drawn in seconds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import gemmi
@@ -47,6 +48,48 @@ def write_model_text(structure: Structure) -> ModelText:
         return _reduce(parsed, structure.format, counts)
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
     return ModelText(_rename(structure.text, renamed) if renamed else structure.text)
+
+
+def list_other_locations(text: str, form: str) -> list[int]:
+    """Places of the atoms that are not in the first alternate location of their residue.
+
+    3Dmol.js draws location A only of a PDB file, so that a ligand in location B alone would be missing, and
+    all locations of an mmCIF file.
+
+    Args:
+        text: PDB or mmCIF.
+        form: ``pdb`` or ``mmcif``.
+
+    Returns:
+        Places among the atoms of the first model, from 0.
+    """
+    first: dict[tuple[str, ...], tuple[str, str]] = {}
+    rows = _walk_pdb(text) if form == "pdb" else _walk_mmcif(text) if form == "mmcif" else ()
+    return [
+        place
+        for place, (owner, residue, location) in enumerate(rows)
+        if location and first.setdefault(owner, (residue, location)) != (residue, location)
+    ]
+
+
+def _walk_pdb(text: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Chain and number, residue name and alternate location of each atom of the first model."""
+    for line in text.splitlines():
+        if line.startswith("ENDMDL"):
+            return
+        if line.startswith(_RECORDS):
+            yield (line[21:22], line[22:27]), line[17:20], line[16:17].strip()
+
+
+def _walk_mmcif(text: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    names = ("auth_asym_id", "auth_seq_id", "?pdbx_PDB_ins_code", "label_comp_id", "label_alt_id")
+    table = gemmi.cif.read_string(text)[0].find("_atom_site.", [*names, "?pdbx_PDB_model_num"])
+    model = table[0].get(5) if len(table) else None
+    for row in table:
+        if row.get(5) != model:
+            return
+        location = row[4]
+        yield (row[0], row[1], row.get(2) or ""), row[3], "" if location in (".", "?") else location
 
 
 def _count_atoms(model: gemmi.Model) -> dict[str, int]:

@@ -50,8 +50,8 @@ SALT_BRIDGE_A = 4.0
 MIN_BURIED_A2 = 1.0
 """Residues that lose more surface than this belong to an interface without a contact,
 too (Jones and Thornton, Proc. Natl. Acad. Sci. USA 93, 13 (1996)), Å²."""
-_NEGATIVE = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
-_POSITIVE = {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
+NEGATIVE = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
+POSITIVE = {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
 _MAX_COORDINATE_A = 1e5
 _MIN_ATOMS = 5
 """Heavy atoms per residue, on average, of a chain with side chains; a protein's backbone has 4."""
@@ -338,7 +338,7 @@ def _find_angle(first: _Chain, row: int, second: _Chain, column: int) -> float |
 
 def _is_bridge(first: _Atom, second: _Atom) -> bool:
     names = {first.names[:2], second.names[:2]}
-    return bool(names & _NEGATIVE) and bool(names & _POSITIVE)
+    return bool(names & NEGATIVE) and bool(names & POSITIVE)
 
 
 def _write_bond(

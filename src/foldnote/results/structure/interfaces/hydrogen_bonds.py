@@ -44,6 +44,26 @@ _NUCLEIC = {
     "U": _URACIL, "DT": _URACIL,
 }  # fmt: skip
 
+PROTONATED_HISTIDINES = ("HID", "HIE", "HIP", "HSD", "HSE", "HSP")
+"""Names of histidine in files of simulations."""
+_OTHER_NAMES = dict.fromkeys(PROTONATED_HISTIDINES, "HIS") | {
+    "CYX": "CYS", "CYM": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS",
+}  # fmt: skip
+
+
+def list_roles() -> dict[str, dict[str, int]]:
+    """The role of each named atom of a residue, by the residue's name: 1 donor, 2 acceptor, 3 either, 0 none.
+
+    Nitrogens and oxygens that are not listed, and those of other residues, can be either.
+    """
+    tables = {name: _BACKBONE_PROTEIN | table for name, table in _PROTEIN.items()}
+    tables |= {name: _BACKBONE_NUCLEIC | table for name, table in _NUCLEIC.items()}
+    tables |= {name: tables[parent] for name, parent in _OTHER_NAMES.items()}
+    return {
+        name: {atom: int(gives) + 2 * int(takes) for atom, (gives, takes) in table.items()}
+        for name, table in tables.items()
+    }
+
 
 def find_hydrogens(hydrogens: Floats, donor: Sequence[float]) -> Floats:
     """The positions (n, 3) in Å of those hydrogens that are bonded to an atom at ``donor``."""
