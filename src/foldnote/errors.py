@@ -325,6 +325,10 @@ class NotSentWarning(UserWarning):
     """Something given beside the settings was not sent, since the service does not take it with the tool."""
 
 
+class TableWarning(UserWarning):
+    """Something was assumed about the file of a table, or left out of it."""
+
+
 class NoEstimateWarning(UserWarning):
     """A limit of a job could not be compared with an estimate before it was submitted."""
 

@@ -19,7 +19,7 @@ from foldnote import settings
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
 from foldnote.cli.printing import name_commands, print_failure, tell
-from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning
+from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, TableWarning
 
 
 class _CommandParser(argparse.ArgumentParser):
@@ -129,7 +129,7 @@ def _prepare_streams() -> None:
 def _shorten_warnings() -> None:
     """Print foldnote's warnings as sentences, without the line of Python that caused them."""
     show = warnings.showwarning
-    ours = (NoEstimateWarning, NotSentWarning)
+    ours = (NoEstimateWarning, NotSentWarning, TableWarning)
     warnings.showwarning = lambda message, category, *place: (
         tell(f"foldnote: {name_commands(str(message))}")
         if issubclass(category, ours)

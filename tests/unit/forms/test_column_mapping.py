@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from foldnote import catalog
 from foldnote.client.inputs.table_file import read_table_file
 from foldnote.client.inputs.table_text import TextTable
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, TableWarning
 from foldnote.forms.batch.cell_values import infer_values, read_cell
 from foldnote.forms.batch.column_contents import describe_column
 from foldnote.forms.batch.column_mapping import (
@@ -311,3 +311,14 @@ def test_a_table_without_any_known_column_is_refused_with_its_columns():
 def test_a_table_of_names_alone_will_do_where_the_settings_are_given_for_all_rows():
     frame = pd.DataFrame({"id": ["a", "b"]})
     assert map_table(ADMET, frame, taken={"smilesStrings"}).expand(None, {"smilesStrings": ["C"]}).names
+
+
+def test_how_the_file_of_a_table_was_read_is_told_in_warnings(tmp_path):
+    path = tmp_path / "screen.csv"
+    path.write_text("Screen of May\nid,smilesStrings,smilesStrings\na,C,CC\n")
+    with pytest.warns(TableWarning) as warned:
+        map_table(ADMET, path, {"smilesStrings": "smilesStrings"})
+    assert [str(each.message) for each in warned] == [
+        "screen.csv: The line above the header line was left out: 'Screen of May'.",
+        "screen.csv: Several columns are named 'smilesStrings'; column 3 is called 'smilesStrings (2)' here.",
+    ]

@@ -126,6 +126,14 @@ def test_a_name_without_an_ending_is_no_smiles(name):
     assert "taken as an upload" not in said
 
 
+@pytest.mark.parametrize("rest", ["ethanol", "|$;;OH$|", "C.1"])
+def test_what_follows_a_smiles_is_named(rest):
+    form = Form(catalog.tool("vina"))
+    form.fields["ligandFile"].control.value = f"CCO {rest}"
+    said = unescape(label_of(form, "ligandFile"))
+    assert f"'CCO' is a SMILES, and '{rest}' is no part of it. Leave out what follows the SMILES." in said
+
+
 @pytest.mark.parametrize("text", ["InChI=1S/H2O/h1H2", "BSYNRYMUTXBXSQ-UHFFFAOYSA-N"])
 def test_an_inchi_is_named_as_such(text):
     form = Form(catalog.tool("vina"))

@@ -1,6 +1,8 @@
 """A batch shows one table of its jobs, whose rows open their results, then the joined tables."""
 
+import base64
 import json
+import struct
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from foldnote.viewers.display import bundles
 from foldnote.viewers.display.batch_rows import BatchRow, count_states, make_row, tabulate_rows
 from foldnote.viewers.display.batches import list_tables
 from foldnote.viewers.display.bundles import rows_bundle
+from foldnote.viewers.render.paper import on_paper
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 JOBS = [f"fv-{number}" for number in range(1, 12)]
@@ -60,6 +63,27 @@ def test_rows_have_state_reason_figures_and_scores_in_the_order_of_the_batch(bat
     assert same == {f"CDR-{name}": "known" for name in ("H1", "H2", "H3", "L1", "L2", "L3")} | {
         "settings.scheme": "all"
     }
+
+
+def test_a_row_shows_a_picture_of_its_own_structure(batch, monkeypatch):
+    data = unpack(default_view(batch)[0]["text/html"])
+    values = {column["name"]: found for column, found in zip(data["columns"], data["values"], strict=True)}
+    pictures = data["pictures"]
+
+    assert [column["name"] for column in data["columns"]][:4] == ["name", "state", "reason", "structure"]
+    assert values["structure"] == [*(f"{job}/antibody.pdb" for job in JOBS), None]
+    assert (pictures["column"], set(pictures["drawn"])) == ("structure", set(values["structure"][:-1]))
+    png = base64.b64decode(pictures["drawn"]["fv-1/antibody.pdb"])
+    assert (png[:8], struct.unpack(">II", png[16:24])) == (
+        b"\x89PNG\r\n\x1a\n",
+        (pictures["width"], pictures["height"]),
+    )
+
+    monkeypatch.setattr(bundles, "MAX_PICTURED_JOBS", 2)
+    few = unpack(default_view(batch)[0]["text/html"])
+    assert [*few["pictures"]["drawn"]] == ["fv-1/antibody.pdb", "fv-2/antibody.pdb"]
+    with on_paper():
+        assert "fv-1/antibody.pdb" not in default_view(batch)[0]["text/html"]
 
 
 def test_scores_have_label_unit_and_direction(batch):

@@ -14,7 +14,7 @@ from foldnote.client.inputs.fasta import find_sequence_setting, make_names
 from foldnote.client.inputs.plain_values import read_frame
 from foldnote.client.inputs.table_file import read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, fold
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, TableWarning, warn_caller
 from foldnote.forms.batch.cell_values import infer_values, read_cell
 from foldnote.forms.batch.column_mapping import (
     ColumnMapping,
@@ -164,8 +164,15 @@ def _map_file(
     names: str | None,
     taken: Collection[str],
 ) -> MappedTable:
-    text = read_table_file(path, _list_words(specs, columns))
+    text = _tell_notes(read_table_file(path, _list_words(specs, columns)), Path(path).name)
     return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
+
+
+def _tell_notes(text: TextTable, name: str) -> TextTable:
+    """The table, with a warning for each note on how its file was read, which a form shows below it."""
+    for note in text.notes:
+        warn_caller(f"{name}: {note}", TableWarning)
+    return text
 
 
 def map_table_bytes(
@@ -190,7 +197,7 @@ def map_table_bytes(
         ArgumentError: it is not a table, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
-    text = read_table_bytes(data, name, _list_words(specs, columns))
+    text = _tell_notes(read_table_bytes(data, name, _list_words(specs, columns)), name)
     return _map_text(tool, text, name, specs, columns, names, taken)
 
 

@@ -338,7 +338,7 @@ def _write_png(pixels: Pixels) -> bytes:
     )
     kept = choose_shades(shades, counts)
     gaps = ((shades[:, None, :] - shades[kept][None]) ** 2).sum(axis=2)
-    index = gaps.argmin(axis=1).astype(np.uint8)[places].reshape(HEIGHT, WIDTH)
+    index = gaps.argmin(axis=1).astype(np.uint8)[places].reshape(pixels.shape[:2])
     table = shades[kept].astype(np.uint8)
     return write_png(index, table)
 
