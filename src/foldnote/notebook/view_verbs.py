@@ -42,6 +42,7 @@ from foldnote.results import (
     Structure,
 )
 from foldnote.results import compare as _compare
+from foldnote.results.provenance.identity import find_title
 from foldnote.results.side_by_side.items import ComparedItem, Source, make_item
 from foldnote.viewers import (
     Grid,
@@ -224,8 +225,8 @@ def explore(
     ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
 
     Args:
-        item: a result (its best model), a model, a structure, the path of a structure file, or an id as in
-            :func:`view`.
+        item: a result (its best model, with the CDRs of its numbering), a model, a structure, the path of a
+            structure file, or an id as in :func:`view`.
         b_factors: see :func:`view`.
 
     Raises:
@@ -242,8 +243,10 @@ def explore(
     item = find_structure_file(item) if isinstance(item, str) else item
     if b_factors is not None:
         return make_explorer(_state(item, b_factors))
-    if isinstance(item, Result) and item.models:
-        return make_explorer(item.models[0])
+    if isinstance(item, Result):
+        shown = item.models[0] if item.models else find_structure(item)
+        name = shown.structure.name if isinstance(shown, Model) else shown.name
+        return make_explorer(shown, title=f"{find_title(item)} · {name}", regions=item.regions)
     return make_explorer(item if isinstance(item, Model) else find_structure(item))
 
 

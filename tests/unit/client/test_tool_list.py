@@ -26,7 +26,7 @@ TOOLS = ToolList(
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ({}, ["abodybuilder", "vina", "evil"]),
+        ({}, ["abodybuilder", "evil", "vina"]),  # what runs here first
         ({"words": "antibody STRUCTURES"}, ["abodybuilder"]),
         ({"words": "model 1 of 4"}, ["abodybuilder"]),
         ({"words": "nothing"}, []),

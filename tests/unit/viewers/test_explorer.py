@@ -1,5 +1,6 @@
 """The explorer's selection: read, set and observed in Python, and refused where there is no such residue."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,22 @@ from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
 from foldnote.viewers.explorer.explorer import Explorer, explore
 
-FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+DATA = Path(__file__).parents[1] / "results" / "data"
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 
 
 @pytest.fixture
 def explorer():
     return explore(Structure("fv.pdb", "pdb", FV))
+
+
+def test_the_explorer_of_a_result_has_its_name_and_the_cdrs_of_its_numbering(tmp_path):
+    with zipfile.ZipFile(tmp_path / "panel.zip", "w") as archive:
+        archive.writestr("fv.pdb", FV)
+        archive.write(DATA / "numbering.csv", "numbering.csv")
+    page = fn.explore(fn.open_result(tmp_path / "panel.zip"))._repr_mimebundle_()["text/html"]
+    assert "panel" in page
+    assert "SRWGGDGFYAMDY" in page
 
 
 def test_a_choice_is_observed_and_told_as_a_table_and_in_words(explorer):

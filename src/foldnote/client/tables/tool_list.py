@@ -12,6 +12,8 @@ from foldnote.text import count
 if TYPE_CHECKING:
     import pandas as pd
 
+_NEAREST = ("runs", "installable", "adapter", "elsewhere")
+"""What a tool may need before it runs, the least first."""
 _COLUMNS = ("tool", "name", "what it does", "status", "method")
 
 
@@ -41,7 +43,7 @@ class ToolList(tuple[Tool, ...]):
         function: str | None = None,
         runs_here: bool = False,
     ) -> ToolList:
-        """Filter tools by all given criteria, ignoring case.
+        """Filter tools by all given criteria, ignoring case; those that run here come first.
 
         Args:
             words: each must occur, in any order, in a tool's type, name, description, family, modalities,
@@ -51,7 +53,7 @@ class ToolList(tuple[Tool, ...]):
             function: e.g. ``docking``; all of its words must occur in one of the tool's functions.
             runs_here: only tools that the service can run now.
         """
-        found = ToolList(
+        found = [
             tool
             for tool in self
             if (tool.available or not runs_here)
@@ -59,9 +61,10 @@ class ToolList(tuple[Tool, ...]):
             and (modality is None or _is(modality, tool.modalities))
             and (function is None or _names(function, tool.functions))
             and all(word in write_search_text(tool) for word in words.lower().split())
-        )
-        found.unread = self.unread
-        return found
+        ]
+        nearest = ToolList(sorted(found, key=lambda tool: _NEAREST.index(tool.status)))
+        nearest.unread = self.unread
+        return nearest
 
     def to_frame(self) -> pd.DataFrame:
         """Convert the list to a DataFrame.

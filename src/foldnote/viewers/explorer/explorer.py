@@ -21,7 +21,7 @@ from foldnote.errors import ArgumentError
 from foldnote.io import save_file
 from foldnote.kernel import find_front_end
 from foldnote.live_widget import LiveWidget, write_module
-from foldnote.results import Model, Pae, Structure
+from foldnote.results import Model, Pae, Region, Structure
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
@@ -199,15 +199,20 @@ class Explorer(LiveWidget):
         return " ".join(f"{name}:{spans}" for name, spans in named.items() if spans)
 
 
-def explore(item: Structure | Model, *, title: str = "") -> Explorer:
+def explore(item: Structure | Model, *, title: str = "", regions: Sequence[Region] = ()) -> Explorer:
     """An explorer of one structure, with the PAE of its model.
+
+    Args:
+        item: the structure, or the model that has it.
+        title: heading; by default the name of the structure.
+        regions: regions of a numbering, of which the CDRs are highlighted.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
         ArgumentError: the structure has no chains.
     """
     structure = item.structure if isinstance(item, Model) else item
-    scene = compose(structure, title=title)
+    scene = compose(structure, regions=regions, title=title)
     if not scene.models[0].chains:
         raise ArgumentError(f"{structure.name} has no chains, so no residues can be selected.")
     return Explorer(scene, item.pae if isinstance(item, Model) else None)
